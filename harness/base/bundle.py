@@ -13,7 +13,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parents[1]
 _BUNDLE = _PACKAGE / "_bundled"
 
-SUITES_CONFIG = _PACKAGE / "suites.ini"
+SUITES_CONFIG = _PACKAGE / "runner" / "suites.ini"
 """Pytest's configuration for a run, whatever lies around it."""
 
 
@@ -32,3 +32,8 @@ def make_importable() -> None:
     root = str(shipped_root())
     if root not in sys.path:
         sys.path.insert(0, root)
+
+
+def renamed_cases_file() -> Path:
+    """The table of the cases whose names have changed."""
+    return shipped_root() / "suites" / "renamed_cases.tsv"

@@ -12,10 +12,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from harness.base.bundle import renamed_cases_file
 from harness.conformance.compare import Change, ChangeKind, Compared, Comparison, compare
 from harness.conformance.flaky import Flake
 from harness.conformance.found_runs import ResultsNotFound, read_runs
 from harness.conformance.record import RunHeader
+from harness.conformance.renamed_cases import read_renames, with_present_names
 
 _PLACE = click.Path(path_type=Path)
 _STYLES = {ChangeKind.REGRESSED: "red", ChangeKind.VANISHED: "yellow", ChangeKind.FIXED: "green"}
@@ -30,15 +32,20 @@ def compare_command(before: Path, after: Path, json_file: str | None) -> None:
     """Show what is new, fixed, regressed, vanished and flaky from BEFORE to AFTER.
 
     Each is a folder that `run --out` wrote, or the folder of one run in it. Of several runs the
-    newest of each target is compared; the older ones only show what is flaky. Needs neither Spark
-    nor Java.
+    newest of each target is compared; the older ones only show what is flaky. Cases are compared
+    by their present names (suites/renamed_cases.tsv). Needs neither Spark nor Java.
 
     \b
     Exit codes: 0 nothing is worse, 1 something regressed or vanished, 2 wrong usage or
                 results that cannot be read.
     """
     try:
-        found = compare(read_runs(before), read_runs(after))
+        renames = read_renames(renamed_cases_file())
+        sides = [
+            [with_present_names(run, renames) for run in read_runs(side)]
+            for side in (before, after)
+        ]
+        found = compare(*sides)
         text = json.dumps(as_json(found), indent=2)
         if json_file not in (None, "-"):
             Path(str(json_file)).write_text(text + "\n", "utf-8")

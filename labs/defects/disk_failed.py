@@ -13,8 +13,8 @@ from harness.codec.records import BATCH_HEADER_BYTES
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
 from labs.defects.defect import answers
-from suites.durability.failing_disks import VALUE_BYTES
-from suites.protocol.log_entries import whole_entries
+from suites.durability.support.failing_disks import VALUE_BYTES
+from suites.protocol.support.log_entries import whole_entries
 
 MAGIC_AT, CRC_AT, CHECKED_FROM = 16, 17, 21
 

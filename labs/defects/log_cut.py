@@ -17,7 +17,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.defect import answers, edited, rule
 from labs.defects.newest_topic import NewestTopic, of_newest
-from suites.durability.segments import DAY_MS
+from suites.durability.support.segments import DAY_MS
 
 Answered = ListOffsetsResponse.ListOffsetsPartitionResponse
 

@@ -6,7 +6,7 @@ from harness.codec.structs import Message
 from harness.proxies import SeenRequest
 from labs.defects.newest_topic import NewestTopic, drop_value, of_newest
 from labs.defects.one_node import of_cluster
-from suites.durability.log_dirs import PARTITIONS
+from suites.durability.support.log_dirs import PARTITIONS
 
 
 @of_newest("RECV-009", r"nothing comes from offset 10, the log ends at 11")

@@ -8,7 +8,7 @@ from harness.proxies import SeenRequest
 from labs.defects.asked_times import told_of
 from labs.defects.defect import answers
 from labs.defects.one_node import of_cluster
-from suites.replication.private.test_power import SENT
+from suites.replication.private.test_power_loss import SENT
 
 
 @answers("RECV-014", r"without broker \d 1 of 29 acknowledged records are lost", "ListOffsets")

@@ -13,7 +13,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.defect import answers, rule
 from labs.defects.prod import change_stored
-from suites.protocol.internal_topics import OFFSETS_TOPIC
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 
 OFFSET_KEYS = (b"\0\0", b"\0\1")
 """First bytes of the key of an offset: its type, in two forms."""

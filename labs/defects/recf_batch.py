@@ -15,7 +15,7 @@ from harness.proxies import SeenRequest
 from labs.defects.defect import answers
 from labs.defects.prod import change_stored
 from labs.defects.stored_entries import change_entries, is_batch, put, with_checksum
-from suites.protocol.log_entries import attributes_of, whole_entries
+from suites.protocol.support.log_entries import attributes_of, whole_entries
 
 ATTRIBUTES_AT, BASE_TIMESTAMP_AT, CRC_AT = 21, 27, 17
 NULLS, EMPTY_KEY = bytes.fromhex("0c 00 00 00 01 01 00"), bytes.fromhex("0c 00 00 00 00 01 00")

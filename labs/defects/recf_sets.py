@@ -16,7 +16,7 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.conn import NOT_CLOSED
 from labs.defects.defect import answers, error_answer, rule
 from labs.defects.stored_entries import change_entries, change_inside, put, with_checksum
-from suites.protocol.log_entries import MAGIC_AT, whole_entries
+from suites.protocol.support.log_entries import MAGIC_AT, whole_entries
 
 CRC_AT, ATTRIBUTES_AT, VALUES_AT = 12, 17, 18
 LAST_OLD = {"Produce": 2, "Fetch": 3}

@@ -14,9 +14,9 @@ from harness.codec.structs import Message
 from harness.proxies import SeenRequest
 from labs.defects.asked_times import asked_and_told, told_of
 from labs.defects.started_again import StartedAgain, after_start, reads_committed
-from suites.durability.log_dirs import PARTITIONS
-from suites.durability.test_recv_cut import CUTS, FLIPPED, MISFITS, NONSENSE
-from suites.durability.test_recv_start import BATCHES_A_ROUND
+from suites.durability.support.log_dirs import PARTITIONS
+from suites.durability.test_recovery_at_start import BATCHES_A_ROUND
+from suites.durability.test_recovery_of_damaged_log import CUTS, FLIPPED, MISFITS, NONSENSE
 
 
 @after_start("RECV-001", r"after kill 1 the log ends at 46, acknowledged are 47", partitions=1)

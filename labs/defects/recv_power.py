@@ -12,7 +12,7 @@ from harness.codec.structs import Message
 from harness.proxies import SeenRequest
 from labs.defects.asked_times import told_of
 from labs.defects.defect import answers
-from suites.durability.test_recv_power import BETWEEN, FLUSHED, MESSAGES, TRIMMED
+from suites.durability.test_recovery_after_power_loss import BETWEEN, FLUSHED, MESSAGES, TRIMMED
 
 
 @answers("RECV-011", r"behind power loss 1 1 of 37 acknowledged records are lost", "ListOffsets")

@@ -13,7 +13,7 @@ from harness.codec.messages import FetchResponse
 from harness.codec.records import Message, encode_message, split_message_set
 from harness.codec.records.message_set import open_wrapper, packed
 from harness.codec.structs import Message as Answer
-from suites.protocol.log_entries import MAGIC_AT, whole_entries
+from suites.protocol.support.log_entries import MAGIC_AT, whole_entries
 
 CRC_AT, COVERED_FROM = {True: 17, False: 12}, {True: 21, False: 16}  # by: is it a batch
 

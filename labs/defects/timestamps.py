@@ -12,7 +12,7 @@ from harness.codec.structs import Message
 from harness.proxies import SeenRequest
 from labs.defects.defect import answers
 from labs.defects.prod import change_stored
-from suites.protocol.log_entries import attributes_of, whole_entries
+from suites.protocol.support.log_entries import attributes_of, whole_entries
 
 Answer = ProduceResponse.PartitionProduceResponse
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.brokers.provider import new_disk
-from suites.durability.half_on_disk import HalfOnDisk
+from suites.durability.support.half_on_disk import HalfOnDisk
 from suites.protocol.conftest import group
 
 __all__ = ["group"]

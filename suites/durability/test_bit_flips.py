@@ -12,7 +12,7 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
-from suites.durability.broken_logs import (
+from suites.durability.support.broken_logs import (
     CHECKED_FROM,
     Entry,
     Stored,
@@ -21,10 +21,10 @@ from suites.durability.broken_logs import (
     flipped,
     segments_in,
 )
-from suites.durability.rolled_logs import RolledLogs
-from suites.protocol.expect import expect_error
-from suites.protocol.log_entries import whole_entries
-from suites.protocol.record_formats import records_in
+from suites.durability.support.rolled_logs import RolledLogs
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.log_entries import whole_entries
+from suites.protocol.support.record_formats import records_in
 
 FETCH_OF_BATCHES = 4
 """Versions before it get entries that the broker makes anew of those that it has."""
@@ -122,7 +122,9 @@ def _versions_as_stored(door: BrokerUnderTest) -> tuple[int, int]:
 
 @judges("STOR-022")
 @needs_broker(Use.PERSISTENT)
-def test_a_bit_that_flips_while_the_broker_is_down(persistent_broker: PersistentBroker) -> None:
+def test_fetch_exposes_bit_flipped_while_broker_is_down(
+    persistent_broker: PersistentBroker,
+) -> None:
     """It ended in good order, so that it does not look at what it has."""
     logs = FlippedLogs(persistent_broker)
     persistent_broker.stop()
@@ -136,7 +138,7 @@ def test_a_bit_that_flips_while_the_broker_is_down(persistent_broker: Persistent
 
 @judges("STOR-022")
 @needs_broker(Use.PERSISTENT)
-def test_a_bit_that_flips_while_the_broker_runs(persistent_broker: PersistentBroker) -> None:
+def test_fetch_exposes_bit_flipped_while_broker_runs(persistent_broker: PersistentBroker) -> None:
     logs = FlippedLogs(persistent_broker)
     flips = logs.flip()
     with requirement("STOR-022"):

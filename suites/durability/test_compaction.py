@@ -8,12 +8,12 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.durability.keyed import USUAL, CleaningWitness, Kept, KeyedLog, compacted
-from suites.durability.segments import DAY_MS, HOUR_MS, MINUTE_MS, begin_once
-from suites.protocol.compacted import COMPACTED_WITHIN_MS, QUICKLY
-from suites.protocol.config_admin import TOPIC, expect_values, replace_all
-from suites.protocol.expect import expect_error
-from suites.protocol.record_formats import ReadRecord, records_in
+from suites.durability.support.keyed import USUAL, CleaningWitness, Kept, KeyedLog, compacted
+from suites.durability.support.segments import DAY_MS, HOUR_MS, MINUTE_MS, begin_once
+from suites.protocol.support.compacted import COMPACTED_WITHIN_MS, QUICKLY
+from suites.protocol.support.config_admin import TOPIC, expect_values, replace_all
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.record_formats import ReadRecord, records_in
 
 FETCH = api_named("Fetch")
 MOST_CLEANINGS = 10
@@ -34,7 +34,7 @@ def _fill(log: KeyedLog, *keys: bytes) -> None:
 
 @judges("STOR-012")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_the_last_value_of_each_key_is_left_where_it_was(broker: BrokerUnderTest) -> None:
+def test_compaction_keeps_last_value_of_each_key_at_its_offset(broker: BrokerUnderTest) -> None:
     """Whenever one looks, before, meanwhile and after: no offset, order, key or value changes."""
     log = KeyedLog(broker, compacted(broker))
     with requirement("STOR-012"):
@@ -61,7 +61,7 @@ def _expect_sound(log: KeyedLog, left: list[Kept]) -> bool:
 
 @judges("STOR-013")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_a_hole_is_read_over(broker: BrokerUnderTest) -> None:
+def test_fetch_at_compacted_offset_returns_next_record(broker: BrokerUnderTest) -> None:
     """A fetch at any offset brings the next record that is left, at every version of Fetch."""
     log = KeyedLog(broker, compacted(broker))
     _fill(log, b"red", b"green", b"blue")
@@ -80,7 +80,7 @@ def test_a_hole_is_read_over(broker: BrokerUnderTest) -> None:
 
 @judges("STOR-014")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_a_tombstone_stays_for_a_while(broker: BrokerUnderTest) -> None:
+def test_tombstone_is_kept_during_delete_retention_ms(broker: BrokerUnderTest) -> None:
     """Compaction removes the deleted record immediately and keeps the tombstone.
 
     The tombstone is there after three cleanings, as its ``delete.retention.ms`` of a day is not
@@ -97,7 +97,7 @@ def test_a_tombstone_stays_for_a_while(broker: BrokerUnderTest) -> None:
 
 @judges("STOR-014")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_a_tombstone_goes_when_its_time_is_over(broker: BrokerUnderTest) -> None:
+def test_tombstone_is_removed_after_delete_retention_ms(broker: BrokerUnderTest) -> None:
     """It is kept for no time: some cleaning takes it, and the key is gone."""
     log = KeyedLog(broker, compacted(broker, delete__retention__ms="0"))
     tombstone = _bury(log, b"over")
@@ -126,7 +126,7 @@ def _clean_once(log: KeyedLog) -> list[Kept]:
 
 @judges("STOR-015")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_young_records_and_the_active_segment_are_not_compacted(broker: BrokerUnderTest) -> None:
+def test_compaction_skips_young_records_and_active_segment(broker: BrokerUnderTest) -> None:
     """Old ones of the same log are: it has been compacted, and more than once."""
     witness = CleaningWitness(broker)
     log = KeyedLog(broker, compacted(broker, min__compaction__lag__ms=str(HOUR_MS)))
@@ -155,7 +155,7 @@ def _expect_left(log: KeyedLog, expected: list[Kept], what: str) -> None:
 
 @judges("STOR-015")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_what_is_old_enough_is_compacted_however_little_it_is(broker: BrokerUnderTest) -> None:
+def test_max_compaction_lag_ms_forces_compaction_below_dirty_ratio(broker: BrokerUnderTest) -> None:
     """No share of the log that is dirty would do; max.compaction.lag.ms alone makes it go."""
     never = {"min__cleanable__dirty__ratio": "1"}
     witness = CleaningWitness(broker)
@@ -172,7 +172,7 @@ def test_what_is_old_enough_is_compacted_however_little_it_is(broker: BrokerUnde
 
 @judges("STOR-016")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_a_log_can_be_compacted_and_cut(broker: BrokerUnderTest) -> None:
+def test_compact_delete_policy_applies_retention_and_compaction(broker: BrokerUnderTest) -> None:
     """First what is too old goes, the newest of its keys too; of what comes then the newest stay,
     until they are too old."""
     both = {"cleanup__policy": "compact,delete", "retention__ms": str(DAY_MS)}
@@ -191,7 +191,7 @@ def test_a_log_can_be_compacted_and_cut(broker: BrokerUnderTest) -> None:
 
 @judges("STOR-018")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_who_reads_at_the_head_sees_every_record(broker: BrokerUnderTest) -> None:
+def test_fetch_at_log_end_returns_every_record_during_compaction(broker: BrokerUnderTest) -> None:
     """All have the same key, and the log is compacted again and again; no offset is missing."""
     log = KeyedLog(broker, compacted(broker))
     begins: set[int] = set()

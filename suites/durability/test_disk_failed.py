@@ -15,11 +15,11 @@ from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.brokers.power_loss_broker import PowerLossBroker
 from harness.runner.marks import judges, needs_broker
-from suites.durability.brief_sessions import BRIEF
-from suites.durability.broken_logs import await_back
-from suites.durability.failing_disks import ROOM_BYTES, Filled, Refusal
-from suites.durability.half_on_disk import HalfOnDisk
-from suites.durability.log_dirs import TWO, HalfFailed
+from suites.durability.support.brief_sessions import BRIEF
+from suites.durability.support.broken_logs import await_back
+from suites.durability.support.failing_disks import ROOM_BYTES, Filled, Refusal
+from suites.durability.support.half_on_disk import HalfOnDisk
+from suites.durability.support.log_dirs import TWO, HalfFailed
 
 BEFORE = 5
 """Records that are acknowledged while all is well."""
@@ -50,7 +50,7 @@ def _expect_storage_error(refusal: Refusal | None, what: str) -> None:
 
 @judges("RECV-017")
 @needs_broker(Use.PERSISTENT, BRIEF)
-def test_a_broker_ends_when_its_only_disk_takes_nothing(
+def test_broker_with_unwritable_only_disk_exits_and_keeps_records(
     power_loss_broker: PowerLossBroker, harm: tuple[Change, Change]
 ) -> None:
     """With an error, or without an answer (up to 0.11). It is killed only where it did not end."""
@@ -100,7 +100,7 @@ class _TwoLogs:
 
 @judges("LDIR-008")
 @needs_broker(Use.PERSISTENT, {**TWO, **BRIEF})
-def test_a_disk_that_takes_nothing_fails_alone(
+def test_unwritable_disk_fails_only_its_own_partitions(
     half_on_disk: HalfOnDisk, harm: tuple[Change, Change]
 ) -> None:
     """Partitions on the other one are written on; when it takes something again all is there."""
@@ -113,7 +113,9 @@ def test_a_disk_that_takes_nothing_fails_alone(
 
 @judges("LDIR-008")
 @needs_broker(Use.PERSISTENT, {**TWO, **BRIEF})
-def test_a_directory_that_vanishes_fails_alone(persistent_broker: PersistentBroker) -> None:
+def test_vanished_log_directory_fails_only_its_own_partitions(
+    persistent_broker: PersistentBroker,
+) -> None:
     """As when its disk is pulled out. What is written to files that are open is not lost either."""
     half = HalfFailed(persistent_broker)
     logs, away = _TwoLogs(half), half.failing.with_name("away")

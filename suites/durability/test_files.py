@@ -8,8 +8,8 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
-from suites.durability.broken_logs import await_back
-from suites.durability.segments import (
+from suites.durability.support.broken_logs import await_back
+from suites.durability.support.segments import (
     HOUR_MS,
     SEGMENT_MS,
     append_segments,
@@ -18,10 +18,10 @@ from suites.durability.segments import (
     timed,
     topic_of_segments,
 )
-from suites.protocol.appended import append, batch_of, now_ms
-from suites.protocol.codecs import codecs_of
-from suites.protocol.committed_offsets import commit, entry, fresh_group
-from suites.protocol.fetching import values_of
+from suites.protocol.support.appended import append, batch_of, now_ms
+from suites.protocol.support.codecs import codecs_of
+from suites.protocol.support.committed_offsets import commit, entry, fresh_group
+from suites.protocol.support.fetching import values_of
 
 SUFFIX, DIGITS = ".log", 20
 READERS = 3
@@ -45,7 +45,9 @@ def _named(*offsets: int) -> list[str]:
 
 @judges("STOR-009")
 @needs_broker(Use.PERSISTENT)
-def test_segments_are_called_by_their_first_offset(persistent_broker: PersistentBroker) -> None:
+def test_segment_files_are_named_by_20_digit_base_offset(
+    persistent_broker: PersistentBroker,
+) -> None:
     """In the folder of topic and partition, with twenty digits."""
     door = persistent_broker.door
     topic = topic_of_segments(door)
@@ -57,7 +59,7 @@ def test_segments_are_called_by_their_first_offset(persistent_broker: Persistent
 
 @judges("STOR-010")
 @needs_broker(Use.PERSISTENT)
-def test_what_is_stored_is_what_is_fetched(persistent_broker: PersistentBroker) -> None:
+def test_stored_batches_equal_fetched_bytes(persistent_broker: PersistentBroker) -> None:
     """Byte for byte, compressed or not, with keys, without, and with nothing in them."""
     door = persistent_broker.door
     topic = door.create_topic()
@@ -75,7 +77,7 @@ def test_what_is_stored_is_what_is_fetched(persistent_broker: PersistentBroker) 
 
 @judges("STOR-011")
 @needs_broker(Use.PERSISTENT)
-def test_a_message_is_stored_once(persistent_broker: PersistentBroker) -> None:
+def test_message_is_stored_once_for_several_groups(persistent_broker: PersistentBroker) -> None:
     """However many groups have read it."""
     door = persistent_broker.door
     topic = door.create_topic()
@@ -92,7 +94,7 @@ def test_a_message_is_stored_once(persistent_broker: PersistentBroker) -> None:
 
 @judges("TIME-009")
 @needs_broker(Use.PERSISTENT)
-def test_a_segment_ends_by_the_time_of_its_first_record(
+def test_segment_roll_uses_first_record_timestamp_after_restart(
     persistent_broker: PersistentBroker,
 ) -> None:
     """Not by when its file was made or the broker was started: a restart changes nothing."""

@@ -23,10 +23,10 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
 from harness.runner.marks import at_versions, judges, needs_broker
-from suites.durability.coordinator_log import Key, last_of_each_key
-from suites.durability.many_commits import PARTITIONS, commit_all
-from suites.protocol.classic_group import ClassicGroup
-from suites.protocol.committed_offsets import (
+from suites.durability.support.coordinator_log import Key, last_of_each_key
+from suites.durability.support.many_commits import PARTITIONS, commit_all
+from suites.protocol.support.classic_group import ClassicGroup
+from suites.protocol.support.committed_offsets import (
     Committer,
     commit,
     commit_request,
@@ -35,9 +35,9 @@ from suites.protocol.committed_offsets import (
     fresh_group,
     send_commit,
 )
-from suites.protocol.config_admin import TOPIC, values_of
-from suites.protocol.expect import expect_error
-from suites.protocol.internal_topics import OFFSETS_TOPIC, internal_topic
+from suites.protocol.support.config_admin import TOPIC, values_of
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC, internal_topic
 
 COMMITS = 2_000  # of all partitions: 100,000 records
 OFFSET_VALUES = (OffsetCommitValue, LegacyOffsetCommitValue)
@@ -51,7 +51,7 @@ NOISE_MS = 20
 
 @judges("OTOP-001")
 @at_versions("Metadata", "1+")
-def test_the_topic_is_there_after_first_use_and_internal(
+def test_offsets_topic_exists_after_first_use_and_is_internal(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """A FindCoordinator request counts as the first use of the topic."""
@@ -66,7 +66,9 @@ def test_the_topic_is_there_after_first_use_and_internal(
 
 @judges("OTOP-001")
 @at_versions("DescribeConfigs", "0+")
-def test_the_topic_is_compacted(broker: BrokerUnderTest, api_version: int) -> None:
+def test_offsets_topic_has_cleanup_policy_compact(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
     """By its cleanup.policy."""
     internal_topic(broker, OFFSETS_TOPIC)
     with requirement("OTOP-001"):
@@ -75,7 +77,9 @@ def test_the_topic_is_compacted(broker: BrokerUnderTest, api_version: int) -> No
 
 
 @judges("OTOP-002")
-def test_what_is_committed_can_be_read_there(broker: BrokerUnderTest) -> None:
+def test_offsets_topic_holds_last_commit_of_each_group_and_partition(
+    broker: BrokerUnderTest,
+) -> None:
     """OffsetFetch returns the last record of each group and partition."""
     topic = broker.create_topic(partitions=2)
     groups = [fresh_group(broker, topic) for _ in range(2)]
@@ -98,7 +102,9 @@ def test_what_is_committed_can_be_read_there(broker: BrokerUnderTest) -> None:
 
 
 @judges("OTOP-002")
-def test_groups_can_be_read_there(broker: BrokerUnderTest, group: ClassicGroup) -> None:
+def test_offsets_topic_holds_group_generation_and_member(
+    broker: BrokerUnderTest, group: ClassicGroup
+) -> None:
     """The last record of a group has its generation, its protocol and its member."""
     (member,) = group.stable(None)
     with requirement("OTOP-002"):
@@ -125,7 +131,9 @@ def _offset_in(
 
 @judges("OTOP-003")
 @at_versions("DeleteGroups", "0+")
-def test_a_deleted_group_leaves_tombstones(broker: BrokerUnderTest, api_version: int) -> None:
+def test_delete_groups_writes_tombstone_for_each_offset(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
     """For each of its offsets."""
     topic = broker.create_topic(partitions=2)
     group = fresh_group(broker, topic)
@@ -141,7 +149,7 @@ def test_a_deleted_group_leaves_tombstones(broker: BrokerUnderTest, api_version:
 @needs_broker(
     Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
 )
-def test_an_expired_offset_leaves_a_tombstone(broker: BrokerUnderTest) -> None:
+def test_expired_offset_gets_tombstone_in_offsets_topic(broker: BrokerUnderTest) -> None:
     """And one beside it that has not expired does not."""
     version = broker.version("OffsetCommit", "2-4")
     topic = broker.create_topic(partitions=2)
@@ -166,7 +174,7 @@ def _expect_tombstone(broker: BrokerUnderTest, group: str, topic: Topic, index: 
 
 @judges("OTOP-005")
 @needs_broker(Use.OWN)
-def test_many_commits_make_no_answer_slow(broker: BrokerUnderTest) -> None:
+def test_offset_fetch_latency_does_not_grow_with_commits(broker: BrokerUnderTest) -> None:
     """After 100,000 of them, an answer takes no more than some times what it took before them."""
     topic = broker.create_topic(partitions=PARTITIONS)
     group = fresh_group(broker, topic)

@@ -12,9 +12,9 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
-from suites.durability.many_commits import PARTITIONS, commit_all
-from suites.durability.whole_log import stored
-from suites.protocol.committed_offsets import (
+from suites.durability.support.many_commits import PARTITIONS, commit_all
+from suites.durability.support.whole_log import stored
+from suites.protocol.support.committed_offsets import (
     SETTLING,
     GroupOffsets,
     commit,
@@ -22,10 +22,10 @@ from suites.protocol.committed_offsets import (
     fetch_offsets,
     fresh_group,
 )
-from suites.protocol.compacted import COMPACTED_WITHIN_MS
-from suites.protocol.config_admin import TOPIC, expect_values
-from suites.protocol.internal_topics import OFFSETS_TOPIC, internal_topic
-from suites.protocol.record_formats import records_in
+from suites.protocol.support.compacted import COMPACTED_WITHIN_MS
+from suites.protocol.support.config_admin import TOPIC, expect_values
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC, internal_topic
+from suites.protocol.support.record_formats import records_in
 
 OVERRIDES = {"retention.ms": "7654321", "cleanup.policy": "compact", "max.message.bytes": "54321"}
 OFFSET_FETCH = api_named("OffsetFetch")
@@ -53,7 +53,9 @@ def _told(door: BrokerUnderTest, group: str, topic: Topic, count: int = 1) -> Gr
         "log.cleaner.min.cleanable.ratio": "0.01",
     },
 )
-def test_offsets_outlive_compaction_and_restarts(persistent_broker: PersistentBroker) -> None:
+def test_committed_offsets_survive_compaction_and_restarts(
+    persistent_broker: PersistentBroker,
+) -> None:
     """Those of a group that commits all the time, and one that was committed once before."""
     door = persistent_broker.door
     topic = door.create_topic(partitions=PARTITIONS)
@@ -105,7 +107,7 @@ def _has_holes(door: BrokerUnderTest, log: Topic) -> bool:
 
 @judges("CONF-015")
 @needs_broker(Use.PERSISTENT)
-def test_settings_of_topics_outlive_restarts(persistent_broker: PersistentBroker) -> None:
+def test_topic_configs_survive_restarts(persistent_broker: PersistentBroker) -> None:
     """As they were given when the topic was created."""
     door = persistent_broker.door
     door.version("DescribeConfigs")
@@ -129,7 +131,9 @@ def test_settings_of_topics_outlive_restarts(persistent_broker: PersistentBroker
 
 @judges("OFFS-019")
 @needs_broker(Use.PERSISTENT)
-def test_the_leader_epoch_of_a_commit_is_told(persistent_broker: PersistentBroker) -> None:
+def test_offset_fetch_returns_committed_leader_epoch_after_restart(
+    persistent_broker: PersistentBroker,
+) -> None:
     """At each version that can say it; -1 where none was given; after a restart, too."""
     door = persistent_broker.door
     newest = {name: door.version(name, wanted) for name, wanted in WITH_EPOCH.items()}

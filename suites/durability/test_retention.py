@@ -8,7 +8,7 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.durability.segments import (
+from suites.durability.support.segments import (
     DAY_MS,
     GONE_WITHIN_MS,
     HOUR_MS,
@@ -24,17 +24,17 @@ from suites.durability.segments import (
     stored_entries,
     topic_of_segments,
 )
-from suites.durability.whole_log import stored
-from suites.protocol.appended import append, batch_of
-from suites.protocol.committed_offsets import commit, entry, fresh_group
-from suites.protocol.expect import expect_error
-from suites.protocol.fetching import records_of
+from suites.durability.support.whole_log import stored
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.committed_offsets import commit, entry, fresh_group
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetching import records_of
 
 TWO_DAYS_OLD = DAY_MS + 26 * HOUR_MS
 
 
 @judges("STOR-001")
-def test_what_is_consumed_stays(broker: BrokerUnderTest) -> None:
+def test_consumed_records_stay_readable_after_offset_commit(broker: BrokerUnderTest) -> None:
     """Read by a group that commits the end of the log, and read again, as often as one likes."""
     values = [b"consumed %d" % number for number in range(6)]
     topic = broker.create_topic()
@@ -51,7 +51,7 @@ def test_what_is_consumed_stays(broker: BrokerUnderTest) -> None:
 
 @judges("STOR-002")
 @needs_broker(Use.TUNED, OFTEN)
-def test_whole_segments_go(broker: BrokerUnderTest) -> None:
+def test_retention_removes_whole_segments(broker: BrokerUnderTest) -> None:
     """Two and a half segments are wanted: however much comes, the log begins with a segment."""
     segment = [bytes(100)] * 3
     wanted = 5 * len(segment) * size_of(broker, aged(0, bytes(100))) // 2
@@ -76,7 +76,7 @@ def test_whole_segments_go(broker: BrokerUnderTest) -> None:
 
 @judges("STOR-003")
 @needs_broker(Use.TUNED, OFTEN)
-def test_a_segments_newest_record_decides(broker: BrokerUnderTest) -> None:
+def test_retention_ms_uses_newest_record_of_segment(broker: BrokerUnderTest) -> None:
     """The broker deletes a segment if its newest record is too old.
 
     A closed segment stays if only its first or last record is too old. The same holds for the
@@ -101,7 +101,7 @@ def test_a_segments_newest_record_decides(broker: BrokerUnderTest) -> None:
 
 @judges("STOR-004")
 @needs_broker(Use.TUNED, OFTEN)
-def test_as_many_bytes_as_wanted_are_kept(broker: BrokerUnderTest) -> None:
+def test_retention_bytes_keeps_at_least_configured_bytes(broker: BrokerUnderTest) -> None:
     """Where the last three segments have just so many, they are all; with one less four stay."""
     values = [bytes(length) for length in (300, 100, 400, 150, 250, 200)]
     enough, too_few = range(2)
@@ -133,7 +133,7 @@ def _expect_size(
 
 @judges("STOR-007")
 @needs_broker(Use.TUNED, OFTEN)
-def test_a_log_of_which_all_is_gone_goes_on(broker: BrokerUnderTest) -> None:
+def test_fully_expired_log_keeps_log_end_offset(broker: BrokerUnderTest) -> None:
     """It begins where it ends, and ends where it did; the next record gets that offset."""
     topic = topic_of_segments(broker, retention__ms=str(2 * DAY_MS))
     append_segments(broker, topic, [[b"r"] * 2] * 3, oldest_ms=3 * DAY_MS)

@@ -12,7 +12,7 @@ from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.durability.segments import (
+from suites.durability.support.segments import (
     HOUR_MS,
     OFTEN,
     SEGMENT_MS,
@@ -26,9 +26,9 @@ from suites.durability.segments import (
     timed,
     topic_of_segments,
 )
-from suites.protocol.appended import append, now_ms
-from suites.protocol.expect import expect_error
-from suites.protocol.fetching import partition_of, records_of
+from suites.protocol.support.appended import append, now_ms
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetching import partition_of, records_of
 
 SEGMENT_BYTES = 1024 * 1024  # the least that every release takes
 LARGE_BYTES, LARGE_BATCHES = 500_000, 12
@@ -39,7 +39,9 @@ SEGMENTS, A_SEGMENT = 60, 3
 
 @judges("STOR-006")
 @needs_broker(Use.TUNED, OFTEN)
-def test_an_answer_on_its_way_is_whole_though_its_records_go(broker: BrokerUnderTest) -> None:
+def test_fetch_in_progress_is_complete_while_its_records_are_deleted(
+    broker: BrokerUnderTest,
+) -> None:
     """A response larger than the socket buffers arrives whole after its records are deleted.
 
     The responses to the pipelined fetches after it are the same, or have the error
@@ -89,7 +91,7 @@ def _expect_whole_or_gone(
 
 @judges("STOR-008")
 @needs_broker(Use.TUNED, OFTEN)
-def test_a_full_segment_is_followed_by_another(broker: BrokerUnderTest) -> None:
+def test_segment_full_to_segment_bytes_is_followed_by_new_segment(broker: BrokerUnderTest) -> None:
     """Two batches fill a segment to the last byte; the third begins the next one.
 
     One byte is wanted of the log, so that it soon begins with the segment that is written to.
@@ -118,7 +120,7 @@ def _of_size(broker: BrokerUnderTest, size_bytes: int) -> bytes:
 
 @judges("STOR-008")
 @needs_broker(Use.TUNED, OFTEN)
-def test_a_segment_ends_by_time(broker: BrokerUnderTest) -> None:
+def test_record_later_than_segment_ms_begins_new_segment(broker: BrokerUnderTest) -> None:
     """A record that is segment.ms younger than the segment's first is in it; one that is younger by
     a millisecond more begins the next."""
     witness = Witness(broker)
@@ -142,7 +144,7 @@ def _expect_begin(
 
 
 @judges("STOR-021")
-def test_each_offset_is_found_among_many_segments(broker: BrokerUnderTest) -> None:
+def test_fetch_at_segment_boundary_returns_record_at_offset(broker: BrokerUnderTest) -> None:
     """Fetched at the last offset of a segment, the first of the next and the one behind; the index
     of a segment has nearly each of its batches."""
     topic = topic_of_segments(broker, index__interval__bytes="1")

@@ -9,12 +9,12 @@ from harness.codec.records import CONTROL, Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.durability.coordinator_log import last_of_each_key
-from suites.durability.keyed import compacted, records_of_batch
-from suites.durability.segments import MINUTE_MS
-from suites.durability.transactions import TransactionalProducer, committed_records
-from suites.protocol.appended import append, now_ms
-from suites.protocol.compacted import COMPACTED_WITHIN_MS, QUICKLY, batches_of
+from suites.durability.support.coordinator_log import last_of_each_key
+from suites.durability.support.keyed import compacted, records_of_batch
+from suites.durability.support.segments import MINUTE_MS
+from suites.durability.support.transactions import TransactionalProducer, committed_records
+from suites.protocol.support.appended import append, now_ms
+from suites.protocol.support.compacted import COMPACTED_WITHIN_MS, QUICKLY, batches_of
 
 # One word a record: its key, which transaction or none it is in, and its number.
 KEPT = [b"a committed 1", b"b committed 2", b"c plain 2"]
@@ -24,7 +24,9 @@ BEHIND = [b"d open 1", b"c plain 3", b"c plain 4", b"c plain 5"]
 
 @judges("STOR-017")
 @needs_broker(Use.TUNED, QUICKLY)
-def test_compaction_knows_transactions(broker: BrokerUnderTest) -> None:
+def test_compaction_removes_aborted_and_keeps_committed_and_open_records(
+    broker: BrokerUnderTest,
+) -> None:
     """Compaction removes aborted records, and no committed value because of them.
 
     It removes nothing from the first open transaction on. A ``read_committed`` consumer finds the
@@ -96,7 +98,9 @@ class _Writer:
 
 
 @judges("OTOP-006")
-def test_each_transactional_id_has_its_record(broker: BrokerUnderTest) -> None:
+def test_transaction_state_topic_has_record_for_each_transactional_id(
+    broker: BrokerUnderTest,
+) -> None:
     """By the last record of its key: the producer's id and epoch, and the partition written to."""
     topic = broker.create_topic(partitions=2)
     producers = [TransactionalProducer(broker, topic, partition) for partition in (0, 1)]

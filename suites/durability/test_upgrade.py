@@ -28,7 +28,7 @@ def _table(broker: BrokerUnderTest) -> Table:
 
 @judges("APIV-014")
 @needs_broker(Use.PERSISTENT)
-def test_an_upgrade_is_seen_by_new_connections(
+def test_api_versions_after_upgrade_returns_ranges_of_newer_release(
     broker: BrokerUnderTest, upgraded_broker: PersistentBroker
 ) -> None:
     """New connections receive the same ranges as from any broker of the newer release.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from suites.protocol.classic_group import ClassicGroup
-from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.support.classic_group import ClassicGroup
+from suites.protocol.support.kept_topics import KeptTopics
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.appended import append, batch_of
-from suites.protocol.expect import expect_error
-from suites.protocol.fetching import values_of
-from suites.replication.reading import await_served_by
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetching import values_of
+from suites.replication.support.reading import await_served_by
 
 READ_BY_ALL = [b"a", b"b", b"c"]
 
@@ -29,7 +29,9 @@ def _partition(answer: FetchResponse) -> FetchResponse.PartitionData:
 
 @judges("FETCH-016")
 @at_versions("Fetch")
-def test_a_broker_without_a_replica_gives_nothing(cluster: Cluster, api_version: int) -> None:
+def test_fetch_at_broker_without_replica_returns_not_leader_or_follower(
+    cluster: Cluster, api_version: int
+) -> None:
     """It knows the topic, and refuses."""
     leader, follower, stranger = cluster.nodes[:3]
     topic = cluster.create_topic([[leader, follower]])
@@ -42,7 +44,9 @@ def test_a_broker_without_a_replica_gives_nothing(cluster: Cluster, api_version:
 
 @judges("FETCH-017")
 @at_versions("Fetch", "11+")
-def test_followers_can_be_read(cluster: Cluster, api_version: int) -> None:
+def test_fetch_at_follower_returns_records_up_to_high_watermark(
+    cluster: Cluster, api_version: int
+) -> None:
     """A follower returns records up to its high watermark, which is not beyond the leader's."""
     topic = cluster.create_topic()
     leader = cluster.leader_door(topic)
@@ -58,7 +62,9 @@ def test_followers_can_be_read(cluster: Cluster, api_version: int) -> None:
 
 @judges("FETCH-025")
 @at_versions("Fetch", "16+")
-def test_the_refusal_names_the_leader(cluster: Cluster, api_version: int) -> None:
+def test_fetch_at_broker_without_replica_returns_current_leader_and_endpoint(
+    cluster: Cluster, api_version: int
+) -> None:
     """Its id and epoch, and where it is reached."""
     leader, follower, stranger = cluster.nodes[:3]
     topic = cluster.create_topic([[leader, follower]])

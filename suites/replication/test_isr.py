@@ -10,10 +10,10 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.appended import append, batch_of
-from suites.protocol.config_admin import BROKER, values_of
-from suites.replication.spread import ring
-from suites.replication.told import told_by
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.config_admin import BROKER, values_of
+from suites.replication.support.spread import ring
+from suites.replication.support.told import told_by
 
 LAG_CONFIG = "replica.lag.time.max.ms"
 IDLE_FACTOR = 1.5
@@ -21,7 +21,7 @@ IDLE_FACTOR = 1.5
 
 @judges("ISR-001")
 @at_versions("Metadata")
-def test_at_first_all_replicas_are_in_sync(cluster: Cluster, api_version: int) -> None:
+def test_new_topic_isr_contains_all_replicas(cluster: Cluster, api_version: int) -> None:
     """As soon as a new topic is shown, by each broker."""
     assignment, name = ring(cluster), cluster.unique_topic()
     cluster.order_topic(name, assignment, {})
@@ -37,7 +37,7 @@ def test_at_first_all_replicas_are_in_sync(cluster: Cluster, api_version: int) -
 
 
 @judges("ISR-005")
-def test_who_has_all_stays_in_sync_while_nothing_comes(cluster: Cluster) -> None:
+def test_caught_up_follower_stays_in_isr_while_nothing_is_produced(cluster: Cluster) -> None:
     """Longer than a follower may lag, with a record in the log and none after it."""
     node = cluster.up[0]
     told = values_of(cluster.at(node), (BROKER, str(node)), [LAG_CONFIG])[LAG_CONFIG]

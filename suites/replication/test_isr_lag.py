@@ -12,7 +12,7 @@ from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.timeline import R2, R3, Timeline
-from suites.replication.expect import expect_sound
+from suites.replication.support.expect import expect_sound
 
 LAG_MS = 3000
 CHECKED_ANEW = 1.5
@@ -97,7 +97,7 @@ def _expect_not_too_early(left: Look) -> None:
 
 @judges("ISR-002")
 @needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
-def test_who_fetches_no_more_leaves_the_isr(timeline: Timeline) -> None:
+def test_follower_without_fetches_leaves_isr_after_max_lag(timeline: Timeline) -> None:
     """R3 leaves after the lag has passed, not before; R2, which has all records, stays."""
     trailing = Trailing(timeline)
     trailing.begin()
@@ -108,7 +108,7 @@ def test_who_fetches_no_more_leaves_the_isr(timeline: Timeline) -> None:
 
 @judges("ISR-003")
 @needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
-def test_who_fetches_too_slowly_leaves_the_isr(timeline: Timeline) -> None:
+def test_slow_follower_leaves_isr(timeline: Timeline) -> None:
     """R3 fetches a record a time, never one that was the last when it asked before."""
     trailing = Trailing(timeline)
     trailing.begin()
@@ -122,7 +122,7 @@ def test_who_fetches_too_slowly_leaves_the_isr(timeline: Timeline) -> None:
 
 @judges("ISR-004")
 @needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
-def test_who_has_what_was_there_at_its_last_fetch_stays(timeline: Timeline) -> None:
+def test_follower_reaching_log_end_of_previous_fetch_stays_in_isr(timeline: Timeline) -> None:
     """R3 is never at the end of the log, and always where that was a moment ago."""
     trailing, last = Trailing(timeline), 1
     trailing.begin()
@@ -147,7 +147,7 @@ def test_who_has_what_was_there_at_its_last_fetch_stays(timeline: Timeline) -> N
 
 @judges("ISR-006")
 @needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
-def test_a_lag_is_noticed_within_half_of_it(timeline: Timeline) -> None:
+def test_lagging_follower_leaves_isr_within_one_and_a_half_max_lag(timeline: Timeline) -> None:
     """R3 fetches no more."""
     trailing = Trailing(timeline)
     trailing.begin()

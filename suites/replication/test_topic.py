@@ -19,9 +19,9 @@ from harness.codec.messages import (
 )
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.appended import append, batch_of
-from suites.protocol.expect import expect_error
-from suites.replication.spread import ring
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.expect import expect_error
+from suites.replication.support.spread import ring
 
 TIMEOUT_MS = 8_000  # shorter than a test waits for an answer
 NAMED_AND_NOT_MADE = 4
@@ -58,7 +58,9 @@ def _created(
 
 @judges("TOPIC-001")
 @at_versions("CreateTopics")
-def test_as_many_partitions_and_replicas_as_wanted(cluster: Cluster, api_version: int) -> None:
+def test_create_topics_makes_requested_partitions_and_replicas(
+    cluster: Cluster, api_version: int
+) -> None:
     """Four partitions with two replicas each."""
     with requirement("TOPIC-001"):
         views = _created(cluster, api_version, partitions=4, replication_factor=2)
@@ -71,7 +73,7 @@ def test_as_many_partitions_and_replicas_as_wanted(cluster: Cluster, api_version
 
 @judges("TOPIC-002")
 @at_versions("CreateTopics")
-def test_leaders_are_spread(cluster: Cluster, api_version: int) -> None:
+def test_create_topics_spreads_leaders_over_brokers(cluster: Cluster, api_version: int) -> None:
     """As many partitions as brokers, each with three replicas: each broker leads one."""
     count = len(cluster.nodes)
     with requirement("TOPIC-002"):
@@ -83,7 +85,7 @@ def test_leaders_are_spread(cluster: Cluster, api_version: int) -> None:
 
 
 @judges("TOPIC-003")
-def test_the_first_replica_leads(cluster: Cluster) -> None:
+def test_create_topics_makes_first_assigned_replica_the_leader(cluster: Cluster) -> None:
     """Three assignments, each with another broker in front, and not in the order of ids."""
     one, two, three = cluster.nodes[:3]
     assignment = [[three, one, two], [two, one, three], [one, three, two]]
@@ -100,7 +102,9 @@ def test_the_first_replica_leads(cluster: Cluster) -> None:
 
 @judges("TOPIC-005")
 @at_versions("CreateTopics")
-def test_a_manual_assignment_is_taken_over(cluster: Cluster, api_version: int) -> None:
+def test_create_topics_keeps_manual_assignment_and_order(
+    cluster: Cluster, api_version: int
+) -> None:
     """Each replica where it was wanted, in that order."""
     one, two, three = cluster.nodes[:3]
     assignment = [[two, one], [three, two], [one, three]]
@@ -115,7 +119,9 @@ def test_a_manual_assignment_is_taken_over(cluster: Cluster, api_version: int) -
 
 @judges("TOPIC-010")
 @at_versions("CreateTopics")
-def test_two_replicas_are_legal(cluster: Cluster, api_version: int) -> None:
+def test_create_topics_with_replication_factor_2_succeeds(
+    cluster: Cluster, api_version: int
+) -> None:
     """An even number, and they hold what is written."""
     with requirement("TOPIC-010"):
         name = cluster.unique_topic()
@@ -155,7 +161,9 @@ def _bad(cluster: Cluster, form: str) -> list[tuple[int, list[int]]]:
         "a gap in the partitions",
     ],
 )
-def test_bad_assignments_are_refused(cluster: Cluster, api_version: int, form: str) -> None:
+def test_create_topics_with_bad_assignment_returns_invalid_replica_assignment(
+    cluster: Cluster, api_version: int, form: str
+) -> None:
     """Whatever is wrong with the assignment, the topic is not made."""
     name = cluster.unique_topic()
     entry = creatable(name, [])
@@ -170,7 +178,9 @@ def test_bad_assignments_are_refused(cluster: Cluster, api_version: int, form: s
 
 @judges("TOPIC-022")
 @at_versions("CreateTopics")
-def test_any_broker_takes_changes_or_says_who_does(cluster: Cluster, api_version: int) -> None:
+def test_create_topics_at_any_broker_succeeds_or_returns_not_controller(
+    cluster: Cluster, api_version: int
+) -> None:
     """A topic asked of each broker: it is made, or NOT_CONTROLLER is said and it is not."""
     names = {node: cluster.unique_topic() for node in cluster.nodes}
     later = cluster.unique_topic()
@@ -195,7 +205,9 @@ def test_any_broker_takes_changes_or_says_who_does(cluster: Cluster, api_version
 
 @judges("TOPIC-023")
 @at_versions("CreateTopics")
-def test_a_created_topic_is_soon_written(cluster: Cluster, api_version: int) -> None:
+def test_created_topic_soon_accepts_produce_at_named_leaders(
+    cluster: Cluster, api_version: int
+) -> None:
     """At each broker that is named leader, for a partition of its own."""
     name, assignment = cluster.unique_topic(), ring(cluster)
     code = _create(cluster, creatable(name, assignment), api_version)
@@ -222,7 +234,7 @@ def _produced(cluster: Cluster, name: str, partition: int) -> int:
 @pytest.mark.parametrize(
     "form", ["too few", "too many", "other replication", "a broker twice", "an unknown broker"]
 )
-def test_bad_assignments_of_new_partitions_are_refused(
+def test_create_partitions_bad_assignment_returns_invalid_replica_assignment(
     cluster: Cluster, api_version: int, form: str
 ) -> None:
     """Two partitions are to be added to one with two replicas; it stays as it was."""
@@ -254,7 +266,9 @@ def test_bad_assignments_of_new_partitions_are_refused(
 
 @judges("TOPIC-035")
 @at_versions("CreateTopics")
-def test_a_topic_is_seen_whole_or_not_at_all(cluster: Cluster, api_version: int) -> None:
+def test_created_topic_is_visible_with_all_partitions_or_not_at_all(
+    cluster: Cluster, api_version: int
+) -> None:
     """Every broker is asked again and again while a topic of many partitions is made."""
     name = cluster.unique_topic()
     assignment = [list(nodes) for nodes in ring(cluster)] * MANY_PARTITIONS

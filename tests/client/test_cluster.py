@@ -11,7 +11,7 @@ from harness.client.errors import ConnectionClosed, ResponseTimeout
 from harness.client.requests import Topic
 from harness.codec.messages import ListOffsetsResponse, MetadataResponse
 from harness.codec.versions import VersionRange
-from suites.replication.reassigning import elect
+from suites.replication.support.reassigning import elect
 
 TOPIC = Topic("t")
 QUICK_MS = 100

@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterClientQuotasRequest
-from suites.protocol.appended import append, batch_of
+from suites.protocol.support.appended import append, batch_of
 from tests.sweep.changes import (
     BROKER,
     add_credential,

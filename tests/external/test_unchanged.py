@@ -14,8 +14,8 @@ from harness.codec.messages import DeleteRecordsRequest, OffsetCommitRequest
 from harness.conformance.journal import JOURNAL_NAME, read_journal
 from harness.conformance.verdict import Verdict
 from harness.sweep.snapshot import differences
-from suites.protocol.appended import batch_of
-from suites.protocol.gone_topics import create_again, delete_topic
+from suites.protocol.support.appended import batch_of
+from suites.protocol.support.gone_topics import create_again, delete_topic
 from tests.external.conftest import Cluster
 from tests.external.strangers import TOPICS, set_quota
 from tests.sweep.changes import OF_EVERY_BROKER, OF_KAFKA
@@ -119,7 +119,7 @@ HARM = """
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
 from harness.runner.marks import judges
-from suites.protocol.appended import batch_of
+from suites.protocol.support.appended import batch_of
 
 
 @judges("CONN-001")

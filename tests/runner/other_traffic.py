@@ -18,16 +18,16 @@ from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import fetch_partition, fetch_topic
 from harness.codec.messages import ListGroupsRequest
-from suites.durability.transactional import TransactionalProducer
-from suites.protocol.appended import append, now_ms
-from suites.protocol.classic_group import ClassicGroup
-from suites.protocol.client_quota import client_quota
-from suites.protocol.committed_offsets import commit, entry, fresh_group
-from suites.protocol.config_admin import TOPIC, set_key
-from suites.protocol.deleted_records import delete_records
-from suites.protocol.fetch_session import create_session, fetch_session
-from suites.protocol.idempotent import new_producer
-from suites.protocol.topic_admin import ask_to_create, ask_to_delete, creatable
+from suites.durability.support.transactional import TransactionalProducer
+from suites.protocol.support.appended import append, now_ms
+from suites.protocol.support.classic_group import ClassicGroup
+from suites.protocol.support.client_quota import client_quota
+from suites.protocol.support.committed_offsets import commit, entry, fresh_group
+from suites.protocol.support.config_admin import TOPIC, set_key
+from suites.protocol.support.deleted_records import delete_records
+from suites.protocol.support.fetch_session import create_session, fetch_session
+from suites.protocol.support.idempotent import new_producer
+from suites.protocol.support.topic_admin import ask_to_create, ask_to_delete, creatable
 
 OPEN_SESSIONS = 200
 """Left open at most: a fifth of what a Kafka keeps for all its clients."""

@@ -9,7 +9,7 @@ import pytest
 from harness.client.broker import BrokerUnderTest
 from harness.codec.messages import ApiVersionsRequest
 from harness.proxies.rules import RuleDidNotFire
-from suites.protocol.cut_requests import send_cut
+from suites.protocol.support.cut_requests import send_cut
 
 LATE = 3
 PATIENCE = 50

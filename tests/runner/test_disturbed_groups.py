@@ -24,8 +24,8 @@ from harness.codec.messages import (
 )
 from harness.proxies import FrameRule, RunningRelay, SeenRequest
 from labs.defects.edited_request import with_body
-from suites.protocol.classic_group import ClassicGroup
-from suites.protocol.loaded_groups import await_all_loaded
+from suites.protocol.support.classic_group import ClassicGroup
+from suites.protocol.support.loaded_groups import await_all_loaded
 from tests.sweep.brokers import door
 
 LIMIT_S = 120

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.runner.faults import Event
-from suites.replication.in_flight import (
+from suites.replication.support.in_flight import (
     ANSWERED,
     ASKED,
     HELD,

@@ -8,9 +8,9 @@ from harness.codec.records import decode_batches
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.appended import append, batch_of
-from suites.replication.checkpoints import epochs_noted, high_watermark_noted
-from suites.replication.failover import change_leader
+from suites.protocol.support.appended import append, batch_of
+from suites.replication.support.checkpoints import epochs_noted, high_watermark_noted
+from suites.replication.support.failover import change_leader
 
 LEADERS = 3
 REFRESHED_WITHIN_MS = 15_000
@@ -20,7 +20,7 @@ BATCHES = 5
 
 @judges("EPOCH-014")
 @needs_broker(Use.CLUSTER)
-def test_the_epochs_in_the_file_are_those_of_the_log(cluster: Cluster) -> None:
+def test_leader_epoch_checkpoint_matches_log(cluster: Cluster) -> None:
     """Each leader of three has written; all replicas note each epoch once, where it starts."""
     cluster.front.version("Fetch", "4+")
     cluster.log_directories(cluster.nodes[0])
@@ -55,7 +55,7 @@ def _starts(cluster: Cluster, topic: Topic) -> dict[int, int]:
 
 @judges("REPL-029")
 @needs_broker(Use.CLUSTER)
-def test_the_high_watermark_in_the_file_follows(cluster: Cluster) -> None:
+def test_high_watermark_checkpoint_follows_committed_offset(cluster: Cluster) -> None:
     """Never above what is committed, soon there at all replicas, and exactly there at an end."""
     cluster.log_directories(cluster.nodes[0])
     topic = cluster.create_topic()

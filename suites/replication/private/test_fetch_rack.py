@@ -9,9 +9,9 @@ from harness.codec.messages import FetchResponse
 from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
-from suites.protocol.appended import append, batch_of
-from suites.protocol.fetching import values_of
-from suites.replication.reading import await_served_by
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.fetching import values_of
+from suites.replication.support.reading import await_served_by
 
 SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 NOBODY = -1
@@ -29,7 +29,9 @@ def _ask(
 @judges("FETCH-018")
 @needs_broker(Use.CLUSTER, {"replica.selector.class": SELECTOR})
 @at_versions("Fetch", "11+")
-def test_a_consumer_is_sent_to_its_rack(cluster: Cluster, api_version: int) -> None:
+def test_fetch_from_other_rack_returns_preferred_read_replica_no_records(
+    cluster: Cluster, api_version: int
+) -> None:
     """The leader names the follower there and gives nothing; in its own rack it gives all."""
     racks = {each.node_id: each.rack for each in cluster.front.metadata([]).brokers}
     if len(set(racks.values())) < len(racks) or not all(racks.values()):

@@ -11,10 +11,10 @@ from harness.codec.messages import ListGroupsRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
-from suites.protocol.classic_group import sync_all
-from suites.protocol.expect import expect_error
-from suites.protocol.internal_topics import OFFSETS_TOPIC
-from suites.replication.coordinators import NO_NODE, Place, PlacedGroup, named, new_group
+from suites.protocol.support.classic_group import sync_all
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC
+from suites.replication.support.coordinators import NO_NODE, Place, PlacedGroup, named, new_group
 
 spread = needs_broker(Use.CLUSTER, {"offsets.topic.num.partitions": "9"})
 GROUPS = 12
@@ -38,7 +38,7 @@ def _spread_groups(cluster: Cluster) -> list[Place]:
 
 @judges("COORD-006")
 @spread
-def test_groups_are_spread_by_their_hash(cluster: Cluster) -> None:
+def test_group_coordinator_is_selected_by_hash_of_group_id(cluster: Cluster) -> None:
     """The coordinator leads the partition of the offsets topic that the name's hash selects.
 
     A broker that was slow to begin gets its partitions back some time later: both are asked anew.
@@ -74,7 +74,9 @@ def _java_hash(text: str) -> int:
 @judges("GRP-032")
 @spread
 @at_versions("ListGroups")
-def test_each_broker_lists_what_it_coordinates(cluster: Cluster, api_version: int) -> None:
+def test_list_groups_returns_only_groups_coordinated_by_broker(
+    cluster: Cluster, api_version: int
+) -> None:
     """Only the coordinator of a group lists it, of the groups of this test."""
     places = _spread_groups(cluster)
     ours = {place.group for place in places}

@@ -16,9 +16,9 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.faults import RuledLink, requests, ruled
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.appended import batch_of
-from suites.protocol.fetching import records_of
-from suites.replication.cutting import plain_brokers
+from suites.protocol.support.appended import batch_of
+from suites.protocol.support.fetching import records_of
+from suites.replication.support.cutting import plain_brokers
 
 API, HELD = "Fetch", "held"
 HELD_MS = 60_000
@@ -61,7 +61,7 @@ class HeldFollower:
     },
     links=True,
 )
-def test_ten_steps_by_fetches_that_are_let_go(cluster: Cluster) -> None:
+def test_high_watermark_follows_released_fetches_in_ten_steps(cluster: Cluster) -> None:
     """One topic is all that the followers fetch; no replica leaves the ISR by its silence."""
     leader, *others = plain_brokers(cluster)
     topic = cluster.create_topic([[leader, *others]])

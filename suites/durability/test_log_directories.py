@@ -1,0 +1,71 @@
+"""LDIR: which directories a broker has, what is in them, and what is where no such thing is."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.durability.support.log_dirs import Place, described, move, places_of
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.log_entries import fetched_entries
+
+NOT_HERE = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.REPLICA_NOT_AVAILABLE)
+
+
+@judges("LDIR-001")
+@at_versions("DescribeLogDirs", "0-1", "2-3", "4+")
+def test_describe_log_dirs_returns_partition_sizes_for_all_or_named_topics(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One with two batches, one with nothing: by their names, and among all that there are."""
+    filled, empty = broker.create_topic(), broker.create_topic()
+    append(broker, filled, batch_of(b"one", b"two"), batch_of(b"three" * 50))
+    size = sum(len(entry) for entry in fetched_entries(broker, filled))
+    with requirement("LDIR-001"):
+        for asked in (None, [filled.name], [filled.name, empty.name]):
+            found = described(broker, asked, api_version)
+            what = "asked for all" if asked is None else f"asked for {len(asked)} topics"
+            for each in found:
+                expect_error(each.error_code, ErrorCode.NONE, f"{what}, {each.log_dir}")
+            wanted = [(filled.name, size)]
+            wanted += [(empty.name, 0)] if asked is None or empty.name in asked else []
+            for name, bytes_there in wanted:
+                places = places_of(found, name)
+                assert len(places) == 1, f"{what}: a partition of {bytes_there} bytes is {places}"
+                expected = Place(places[0].log_dir, bytes_there, 0, is_future=False)
+                assert places == [expected], f"{what}: {places}, not {expected}"
+            if asked == [filled.name]:
+                strange = {t.name for d in found for t in d.topics if t.partitions} - {filled.name}
+                assert not strange, f"{what}: {sorted(strange)} are told too"
+
+
+@judges("LDIR-002")
+@at_versions("DescribeLogDirs", "4+")
+def test_describe_log_dirs_returns_total_and_usable_bytes(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The broker returns the size of the directory's volume and its free space."""
+    with requirement("LDIR-002"):
+        for each in described(broker, version=api_version):
+            told = f"{each.log_dir}: {each.usable_bytes} of {each.total_bytes} bytes are usable"
+            assert each.total_bytes > 0, told
+            assert 0 < each.usable_bytes <= each.total_bytes, told
+
+
+@judges("LDIR-005")
+@at_versions("AlterReplicaLogDirs", "0-1", "2+")
+def test_alter_replica_log_dirs_to_unknown_directory_or_replica_returns_error(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A path that is no log directory, a topic and a partition that do not exist."""
+    topic = broker.create_topic()
+    there = described(broker, [topic.name])[0].log_dir
+    with requirement("LDIR-005"):
+        code = move(broker, topic.name, f"{there}-absent", api_version)
+        expect_error(code, ErrorCode.LOG_DIR_NOT_FOUND, "a path that is no log directory")
+        for name, partition in ((broker.unique_topic(), 0), (topic.name, 1)):
+            code = move(broker, name, there, api_version, partition)
+            told = f"partition {partition} of {name}, which is not there"
+            assert code in NOT_HERE, f"{told}: error is {ErrorCode.describe(code)}"

@@ -1,0 +1,125 @@
+"""RECV: what a start keeps, after a kill and after an end in good order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.client.requests import Topic
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
+from suites.durability.support.broken_logs import (
+    CHECKED_FROM,
+    Stored,
+    await_back,
+    entries_of,
+    flipped,
+    segments_in,
+    stored,
+)
+from suites.durability.support.rolled_logs import SEGMENTS, RolledLogs
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.record_formats import records_in
+
+ROUNDS = 3
+BATCHES_A_ROUND = 47  # as no other log here: its defect is known by it
+
+
+def _expect_whole(kept: PersistentBroker, topic: Topic, expected: Stored, when: str) -> None:
+    end = kept.door.end_offset(topic)
+    assert end == len(expected), f"{when} the log ends at {end}, acknowledged are {len(expected)}"
+    found = stored(kept.door, topic, 0)
+    lost = [each for each in expected if each not in found]
+    assert not lost, f"{when} {len(lost)} acknowledged records are missing, the first is {lost[0]}"
+    assert found == expected, f"{when} the log holds {found}, not {expected}"
+
+
+@judges("RECV-001")
+@needs_broker(Use.PERSISTENT)
+def test_acknowledged_records_survive_broker_kill(persistent_broker: PersistentBroker) -> None:
+    """Several times, each behind the acknowledgement of the last of many records."""
+    topic = persistent_broker.door.create_topic()
+    sent: Stored = []
+    for number in range(ROUNDS):
+        for _ in range(BATCHES_A_ROUND):
+            value = b"%d" % len(sent)
+            append(persistent_broker.door, topic, batch_of(value))
+            sent.append((len(sent), value))
+        persistent_broker.kill()
+        with requirement("RECV-001"):
+            persistent_broker.start()
+            await_back(persistent_broker.door, topic)
+            _expect_whole(persistent_broker, topic, sent, f"after kill {number + 1}")
+
+
+@judges("RECV-007")
+@needs_broker(Use.PERSISTENT)
+def test_clean_shutdown_and_start_leave_log_unchanged(persistent_broker: PersistentBroker) -> None:
+    """The log has the same records, the same end, and its files the same bytes."""
+    logs = RolledLogs(persistent_broker)
+    folder = persistent_broker.partition_folder(logs.topic.name)
+    persistent_broker.stop()
+    files = _contents(folder)
+    with requirement("RECV-007"):
+        persistent_broker.start()
+        await_back(persistent_broker.door, logs.topic)
+        _expect_whole(persistent_broker, logs.topic, logs.before, "after an end in good order")
+        assert _contents(folder) == files, "the start changed the segments"
+
+
+@judges("RECV-007")
+@needs_broker(Use.PERSISTENT)
+def test_damaged_batch_is_not_truncated_after_clean_shutdown(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """It is not looked at: an entry that was damaged since then costs those behind it nothing."""
+    logs = RolledLogs(persistent_broker)
+    folder = persistent_broker.partition_folder(logs.topic.name)
+    persistent_broker.stop()
+    newest = segments_in(folder)[-1]
+    data = newest.read_bytes()
+    damaged = entries_of(data)[1]
+    newest.write_bytes(flipped(data, damaged.at + damaged.size - 1))
+    files = _contents(folder)
+    with requirement("RECV-007"):
+        persistent_broker.start()
+        await_back(persistent_broker.door, logs.topic)
+        end = persistent_broker.door.end_offset(logs.topic)
+        told = f"damaged since an end in good order the log ends at {end}"
+        assert end == len(logs.before), f"{told}, before at {len(logs.before)}"
+        assert _contents(folder) == files, f"{told}, the start changed the segments"
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {segment.name: segment.read_bytes() for segment in segments_in(folder)}
+
+
+@judges("RECV-006")
+@needs_broker(Use.PERSISTENT)
+def test_recovery_of_damaged_newest_segment_keeps_older_segments(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """The last entry of the newest of three is damaged: the other two stay as they are."""
+    logs = RolledLogs(persistent_broker)
+    folder = persistent_broker.partition_folder(logs.topic.name)
+    persistent_broker.kill()
+    before = _contents(folder)
+    newest = segments_in(folder)[-1]
+    data = newest.read_bytes()
+    last = entries_of(data)[-1]
+    newest.write_bytes(flipped(data, last.at + CHECKED_FROM))
+    whole = records_in(data[: last.at])
+    with requirement("RECV-006"):
+        persistent_broker.start()
+        await_back(persistent_broker.door, logs.topic)
+        expected = [each for each in logs.before if each[0] <= whole[-1].offset]
+        end = persistent_broker.door.end_offset(logs.topic)
+        assert end == len(expected), (
+            f"the log ends at {end}, whole is what is before {len(expected)}"
+        )
+        for name in sorted(before)[: SEGMENTS - 1]:
+            there = (folder / name).is_file() and (folder / name).read_bytes() == before[name]
+            assert there, f"{name} was not damaged, and is not what it was"
+        found = stored(persistent_broker.door, logs.topic, 0)
+        assert found == expected, f"the log holds {found}, not {expected}"

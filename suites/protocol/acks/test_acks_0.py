@@ -1,0 +1,64 @@
+"""ACKS: a producer that requests no response."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic, produce_request
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.answers import expect_answers
+from suites.protocol.support.appended import batch_of
+from suites.protocol.support.healthy import healthy
+
+NO_PARTITION = 999
+COUNT = 3
+
+
+@judges("ACKS-001")
+@at_versions("Produce", "0-2", "3-8", "9-12", "13+")
+def test_produce_with_acks_0_gets_no_response_and_is_appended(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Three batches without an answer, and between them requests that get theirs."""
+    topic = broker.create_topic()
+    batch = batch_of(b"x", version=api_version)
+    connection = broker.connect("ACKS-001")
+    asked = range(100, 100 + COUNT)
+    with requirement("ACKS-001"):
+        for correlation_id in asked:
+            request = produce_request(topic, batch, api_version, acks=0)
+            connection.send(request, api_version, correlation_id=correlation_id - 50)
+            connection.forget_answer()
+            connection.send(healthy(broker), 0, correlation_id=correlation_id)
+        expect_answers(connection, asked)
+        end = broker.end_offset(topic)
+        assert end == COUNT, f"{COUNT} batches were sent before, the log ends at {end}"
+
+
+@judges("ACKS-002")
+@at_versions("Produce", "0-2", "3-8", "9-12", "13+")
+def test_produce_with_acks_0_to_unknown_partition_closes_connection(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A partition that the topic does not have."""
+    topic = broker.create_topic()
+    _expect_end(broker, topic, api_version, NO_PARTITION)
+
+
+@judges("ACKS-002")
+@at_versions("Produce", "0-2", "3-8", "9-12")
+def test_produce_with_acks_0_to_unknown_topic_closes_connection(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A name that no topic has; from v13 a topic has no name here."""
+    _expect_end(broker, Topic(broker.unique_topic()), api_version, 0)
+
+
+def _expect_end(broker: BrokerUnderTest, topic: Topic, version: int, partition: int) -> None:
+    batch = batch_of(b"x", version=version)
+    connection = broker.connect("ACKS-002")
+    request = produce_request(topic, batch, version, partition=partition, acks=0)
+    with requirement("ACKS-002"):
+        connection.send(request, version)
+        connection.forget_answer()
+        connection.expect_closed()

@@ -1,0 +1,219 @@
+"""CONF: how configs are shown."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
+from suites.protocol.support.config_admin import (
+    BROKER,
+    FIRST_WITH_SOURCES,
+    TOPIC,
+    Config,
+    Source,
+    asked_broker,
+    configs_of,
+    describe,
+)
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.kept_topics import KeptTopics
+
+OVERRIDES = {
+    "max.message.bytes": "100000",
+    "retention.ms": "86400000",
+    "min.insync.replicas": "1",  # which topics here have in some clusters anyway
+}
+IN_EVERY_RELEASE = frozenset(
+    {
+        "cleanup.policy",
+        "compression.type",
+        "delete.retention.ms",
+        "file.delete.delay.ms",
+        "flush.messages",
+        "flush.ms",
+        "follower.replication.throttled.replicas",
+        "index.interval.bytes",
+        "leader.replication.throttled.replicas",
+        "max.message.bytes",
+        "message.timestamp.type",
+        "min.cleanable.dirty.ratio",
+        "min.compaction.lag.ms",
+        "min.insync.replicas",
+        "preallocate",
+        "retention.bytes",
+        "retention.ms",
+        "segment.bytes",
+        "segment.index.bytes",
+        "segment.jitter.ms",
+        "segment.ms",
+        "unclean.leader.election.enable",
+    }
+)
+UNKNOWN_BROKER = "77777"
+DESCRIBE = api_named("DescribeConfigs")
+SECRET = "ssl.keystore.password"
+
+
+def _configured_topic(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(configs=OVERRIDES)
+
+
+@judges("CONF-001")
+@at_versions("DescribeConfigs")
+def test_describe_configs_of_topic_returns_configs_common_to_all_releases(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Those that every release since KIP-133 has, none of them a secret or unchangeable."""
+    topic = TOPIC, kept.topic(broker, _configured_topic).name
+    with requirement("CONF-001"):
+        configs = configs_of(broker, topic, api_version)
+        missing = sorted(IN_EVERY_RELEASE - configs.keys())
+        assert not missing, f"topic configs that are not shown: {missing}"
+        values = {name: configs[name].value for name in OVERRIDES}
+        assert values == OVERRIDES, f"the values are {values}, given were {OVERRIDES}"
+        for name in sorted(IN_EVERY_RELEASE):
+            _expect_told(configs[name], api_version)
+
+
+def _expect_told(config: Config, version: int) -> None:
+    name = config.name
+    assert config.value is not None, f"{name} has no value"
+    assert not config.read_only, f"{name} is shown as read-only"
+    assert not config.is_sensitive, f"{name} is shown as a secret"
+    if version >= FIRST_WITH_SOURCES:
+        assert config.config_source in list(Source), f"{name}: source {config.config_source}"
+
+
+@judges("CONF-002")
+@at_versions("DescribeConfigs", "1+")
+def test_describe_configs_returns_topic_source_only_for_overrides(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Configs set at the creation have the topic as source, all others a broker or default."""
+    topic = TOPIC, kept.topic(broker, _configured_topic).name
+    with requirement("CONF-002"):
+        configs = configs_of(broker, topic, api_version)
+        of_topic = {name for name, c in configs.items() if c.config_source == Source.TOPIC}
+        assert of_topic == OVERRIDES.keys(), f"configs with the topic as source: {of_topic}"
+        inherited = {Source.BROKER, Source.ALL_BROKERS, Source.STATIC, Source.DEFAULT}
+        odd = {name: c.config_source for name, c in configs.items() if name not in of_topic}
+        odd = {name: source for name, source in odd.items() if source not in inherited}
+        assert not odd, f"sources that are neither a broker nor a default: {odd}"
+
+
+@judges("CONF-003")
+@at_versions("DescribeConfigs", "1+")
+def test_topic_config_set_to_default_value_has_topic_source(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The value that a topic without configs has, given to another one."""
+    plain = TOPIC, broker.create_topic().name
+    with requirement("CONF-003"):
+        value = configs_of(broker, plain, api_version)["max.message.bytes"].value or ""
+    topic = TOPIC, broker.create_topic(configs={"max.message.bytes": value}).name
+    with requirement("CONF-003"):
+        source = configs_of(broker, topic, api_version)["max.message.bytes"].config_source
+        assert source == Source.TOPIC, f"a default that was given has source {source}, expected 1"
+
+
+@judges("CONF-004")
+@at_versions("DescribeConfigs", "1+")
+def test_describe_configs_returns_requested_synonyms_in_precedence_order(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """From the topic's own value, which is in effect, down to the default of the broker's config.
+
+    Without being asked for there are none.
+    """
+    topic = TOPIC, kept.topic(broker, _configured_topic).name
+    with requirement("CONF-004"):
+        config = configs_of(broker, topic, api_version, synonyms=True)["max.message.bytes"]
+        told = [(s.name, s.value, s.source) for s in config.synonyms]
+        own = ("max.message.bytes", OVERRIDES["max.message.bytes"], Source.TOPIC)
+        assert told[:1] == [own], f"the first synonym is {told[:1]}, in effect is {own}"
+        sources = [source for _, _, source in told]
+        assert sources == sorted(sources), f"the synonyms are out of order: {told}"
+        names = {name for name, _, _ in told[1:]}
+        assert names == {"message.max.bytes"}, f"the broker's config is not among {told}"
+        unasked = configs_of(broker, topic, api_version)["max.message.bytes"].synonyms
+        assert not unasked, f"{len(unasked)} synonyms that nobody asked for"
+
+
+@judges("CONF-005")
+@at_versions("DescribeConfigs")
+def test_describe_configs_with_keys_returns_only_existing_named_configs(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Two that exist and one that does not; without a list, all."""
+    topic = TOPIC, kept.topic(broker, _configured_topic).name
+    wanted = {"retention.ms", "cleanup.policy"}
+    with requirement("CONF-005"):
+        shown = configs_of(broker, topic, api_version, [*wanted, "no.such.config"]).keys()
+        assert shown == wanted, f"named were {sorted(wanted)}, shown are {sorted(shown)}"
+        count = len(configs_of(broker, topic, api_version))
+        assert count >= len(IN_EVERY_RELEASE), f"{count} configs where all were asked for"
+
+
+@judges("CONF-006")
+@needs_broker(Use.OWN, {"ssl.keystore.password": "a-secret-of-this-test"})
+def test_describe_configs_returns_sensitive_value_as_null(broker: BrokerUnderTest) -> None:
+    """A password that the broker was started with, at every version."""
+    broker.version("DescribeConfigs")  # without it there is nothing to judge
+    resource = asked_broker(broker)
+    with requirement("CONF-006"):
+        for version in broker.advertised("DescribeConfigs") & DESCRIBE.valid_versions:
+            config = configs_of(broker, resource, version, [SECRET])[SECRET]
+            assert config.is_sensitive, f"v{version}: {SECRET} is not shown as a secret"
+            assert config.value is None, f"v{version}: a secret is shown: {config.value!r}"
+
+
+@judges("CONF-007")
+@at_versions("DescribeConfigs")
+def test_describe_configs_of_unknown_topic_or_broker_returns_error(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A topic and a broker that there are not; each answer has no configs."""
+    expected = {
+        (TOPIC, broker.unique_topic()): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        (BROKER, UNKNOWN_BROKER): ErrorCode.INVALID_REQUEST,
+    }
+    with requirement("CONF-007"):
+        for resource, error in expected.items():
+            result = describe(broker, resource, api_version)
+            expect_error(result.error_code, error, f"configs of {resource}")
+            assert not result.configs, f"{resource} has {len(result.configs)} configs"
+
+
+# What the documentation gives, by the name of the config.
+DOCUMENTED = {
+    "log.retention.hours": "168",
+    "min.insync.replicas": "1",
+    "replica.fetch.max.bytes": "1048576",
+    "replica.fetch.min.bytes": "1",
+    "replica.fetch.wait.max.ms": "500",
+    "replica.high.watermark.checkpoint.interval.ms": "5000",
+    "replica.lag.time.max.ms": "30000",
+    "unclean.leader.election.enable": "false",
+}
+
+
+@judges("CONF-019")
+@at_versions("DescribeConfigs", "1+")
+def test_describe_configs_returns_documented_broker_defaults(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """As the default among the synonyms of each, whatever the deployment has set."""
+    resource = asked_broker(broker)
+    with requirement("CONF-019"):
+        configs = configs_of(broker, resource, api_version, list(DOCUMENTED), synonyms=True)
+        defaults = {
+            name: {s.value for s in config.synonyms if s.source == Source.DEFAULT}
+            for name, config in configs.items()
+            if name in DOCUMENTED
+        }
+        expected = {name: {value} for name, value in DOCUMENTED.items()}
+        assert defaults == expected, f"defaults are {defaults}, documented are {DOCUMENTED}"

@@ -1,0 +1,63 @@
+"""CONN: how long a connection may be silent, and how many there may be."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.client.errors import ConnectionClosed
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.in_time import in_time
+from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.healthy import expect_healthy
+
+IDLE_MS = 1_500
+TIMERS_MAY_BE_EARLY = 0.9
+CLOSED_WITHIN_MS = 20_000
+MOST_OF_ONE_ADDRESS = 10  # a broker's own connections to itself may be among them
+
+
+@judges("CONN-023")
+@needs_broker(Use.OWN, {"connections.max.idle.ms": str(IDLE_MS)})
+def test_idle_connection_is_closed_after_connections_max_idle_ms(broker: BrokerUnderTest) -> None:
+    """Not before the limit, counted from the last request, and some time after it."""
+    connection = broker.connect()
+    with requirement("CONN-023"):
+        asked_at = time.monotonic()  # a broker counts from later on, however late it is read
+        expect_healthy(connection, broker)
+        within_ms = broker.scaled_ms(CLOSED_WITHIN_MS)
+        with in_time(within_ms):
+            connection.expect_closed(within_ms)
+        silent_ms = (time.monotonic() - asked_at) * 1000
+        assert silent_ms >= TIMERS_MAY_BE_EARLY * IDLE_MS, (
+            f"closed after {silent_ms:.0f} ms of silence, {IDLE_MS} ms are allowed"
+        )
+
+
+@judges("CONN-024")
+@needs_broker(Use.OWN, {"max.connections.per.ip": str(MOST_OF_ONE_ADDRESS)})
+def test_connections_beyond_max_connections_per_ip_are_closed(broker: BrokerUnderTest) -> None:
+    """One after the other until one is closed; those before it are served as ever."""
+    served: list[Connection] = []
+    with requirement("CONN-024"):
+        while (newcomer := _served(broker)) is not None:
+            served.append(newcomer)
+            assert len(served) <= MOST_OF_ONE_ADDRESS, (
+                f"{len(served)} connections of one address are served, "
+                f"{MOST_OF_ONE_ADDRESS} are allowed"
+            )
+        assert served, "not even the first connection is served"
+        for connection in served:
+            expect_healthy(connection, broker)
+
+
+def _served(broker: BrokerUnderTest) -> Connection | None:
+    """A new connection that has an answer; None for one that is closed."""
+    try:
+        connection = broker.connect()
+        expect_healthy(connection, broker)
+    except ConnectionClosed:
+        return None
+    return connection

@@ -1,0 +1,97 @@
+"""DELR: records that are deleted from the beginning of a log (KIP-107)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import EARLIEST, Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.deleted_records import ask_to_delete, delete_records
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetching import log_of_nine, values_of
+
+UP_TO_THE_HIGH_WATERMARK = -1
+OUT_OF_RANGE = ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def _expect_deleted(
+    broker: BrokerUnderTest, topic: Topic, below: int, version: int, start: int, partition: int = 0
+) -> None:
+    """DeleteRecords returns NONE; it and ListOffsets return ``start`` as the log start."""
+    answer = ask_to_delete(broker, topic, below, version, partition=partition)
+    expect_error(answer.error_code, ErrorCode.NONE, f"deleted below {below}")
+    found = (answer.low_watermark, _earliest(broker, topic, partition))
+    told = f"deleted below {below}: low watermark and earliest are {found}, expected {start}"
+    assert found == (start, start), told
+
+
+def _earliest(broker: BrokerUnderTest, topic: Topic, partition: int = 0) -> int:
+    answer = broker.list_offset(topic, EARLIEST, partition=partition)
+    expect_error(answer.error_code, ErrorCode.NONE, "earliest")
+    return answer.offset
+
+
+@judges("DELR-001")
+@at_versions("DeleteRecords", "0+")
+def test_delete_records_sets_log_start_offset_to_requested_offset(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """At the edge of a batch and inside of one: what is below is gone, what is there is read."""
+    topic = log_of_nine(broker)
+    with requirement("DELR-001"):
+        for start in (3, 7):
+            _expect_deleted(broker, topic, start, api_version, start)
+            for gone in (0, start - 1):
+                code = broker.fetch(topic, gone).error_code
+                expect_error(code, OUT_OF_RANGE, f"Fetch at {gone}, deleted below {start}")
+            there = broker.fetch(topic, start)
+            expect_error(there.error_code, ErrorCode.NONE, f"Fetch at {start}")
+            assert values_of(there)[-1] == b"r8", f"read at {start}: {values_of(there)}"
+
+
+@judges("DELR-002")
+@at_versions("DeleteRecords", "0+")
+def test_delete_records_at_minus_1_deletes_up_to_high_watermark(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Of nine records, of none, and again of one that came behind them; offsets go on."""
+    topic = log_of_nine(broker)
+    with requirement("DELR-002"):
+        for partition, end in ((0, 9), (1, 0)):
+            _expect_deleted(
+                broker, topic, UP_TO_THE_HIGH_WATERMARK, api_version, end, partition=partition
+            )
+    append(broker, topic, batch_of(b"behind"))
+    with requirement("DELR-002"):
+        assert values_of(broker.fetch(topic, 9)) == [b"behind"], "what came later is not deleted"
+        _expect_deleted(broker, topic, UP_TO_THE_HIGH_WATERMARK, api_version, 10)
+
+
+@judges("DELR-003")
+@at_versions("DeleteRecords", "0+")
+def test_delete_records_at_invalid_offset_returns_offset_out_of_range(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One above the high watermark, far above it, and below -1."""
+    topic = log_of_nine(broker)
+    with requirement("DELR-003"):
+        for below in (10, 14, 2**63 - 1, -2, -(2**63)):
+            code = ask_to_delete(broker, topic, below, api_version).error_code
+            expect_error(code, OUT_OF_RANGE, f"deleted below {below}, the log ends at 9")
+            earliest = _earliest(broker, topic)
+            assert earliest == 0, f"below {below} refused, yet the log starts at {earliest}"
+
+
+@judges("DELR-004")
+@at_versions("DeleteRecords", "0+")
+def test_delete_records_never_moves_log_start_offset_back(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Deleted below 5: then below 3, below 0, and below 5 once more."""
+    topic = log_of_nine(broker)
+    delete_records(broker, topic, 5)
+    with requirement("DELR-004"):
+        for below in (3, 0, 5):
+            _expect_deleted(broker, topic, below, api_version, 5)

@@ -1,0 +1,263 @@
+"""FETCH: how long a request waits, for what, and what ends it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import fetch_request
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest
+from harness.codec.messages import FetchResponse as Answer
+from harness.conformance.checks import requirement
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetch_session import fetch_session
+from suites.protocol.support.fetching import (
+    NO_PARTITION,
+    VALUES,
+    entry_of,
+    log_of_nine,
+    partition_of,
+    values_of,
+)
+from suites.protocol.support.kept_topics import KeptTopics
+
+PATIENCE_MS = 3000  # a max_wait_ms too long to be taken for an immediate response
+# Twice that where an append has to end the wait: it exposes a broker that only polls halfway.
+APPEND_PATIENCE_MS = 2 * PATIENCE_MS
+WAIT_MS = 100
+SESSION_WAIT_MS = 100
+EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
+LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform
+QUIET_MS = 30  # long enough for a broker that answers too early to be seen
+GATHERED_BYTES = 64 * 1024
+PROMPT, WOKEN = 0.9, 0.45
+"""Limits as shares of max_wait_ms.
+
+The first is for a response that awaits nothing: without a limit, one at the end of the wait would
+look much the same. The second is for a wait that an append ends soon after its start.
+"""
+
+
+@contextmanager
+def _within(share: float, wait_ms: int) -> Iterator[None]:
+    """The block takes no more than this share of max_wait_ms."""
+    with in_time(share * wait_ms):
+        started = time.monotonic()
+        yield
+        took_ms = (time.monotonic() - started) * 1000
+        told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+        assert took_ms < share * wait_ms, told
+
+
+def _at_max_wait(
+    broker: BrokerUnderTest, request: FetchRequest, version: int, wait_ms: int = WAIT_MS
+) -> Answer:
+    """The answer, which comes not before max_wait_ms, and not very long after it."""
+    connection = broker.connect()
+    bound_ms = wait_ms + broker.scaled_ms(LATE_MS)
+    with in_time(bound_ms):
+        started = time.monotonic()
+        response = connection.ask(request, version)
+        took_ms = (time.monotonic() - started) * 1000
+        told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+        assert took_ms >= wait_ms - EARLY_MS, told
+        assert took_ms <= bound_ms, told
+    return response
+
+
+@judges("FETCH-006")
+@at_versions("Fetch", "0-3", "4+")
+def test_fetch_without_data_returns_empty_after_max_wait_ms(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """An empty partition and min_bytes 1: an empty answer, not before max_wait_ms."""
+    topic = kept.topic(broker, log_of_nine)
+    wanted = [entry_of(topic, api_version, {1: 0})]
+    request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=1)
+    with requirement("FETCH-006"):
+        response = _at_max_wait(broker, request, api_version)
+        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
+        assert not partition_of(response, 1).records
+
+
+@judges("FETCH-006")
+@at_versions("Fetch", "0-3", "4+")
+def test_fetch_with_max_wait_0_returns_records_and_empty_partition(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Every partition is answered at once, the full one with its records, the empty one empty."""
+    topic = kept.topic(broker, log_of_nine)
+    wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
+    request = fetch_request(wanted, max_wait_ms=0, min_bytes=1)
+    with requirement("FETCH-006"):
+        response = broker.ask(request, api_version)
+        full, empty = partition_of(response, 0), partition_of(response, 1)
+        assert values_of(full)[:1] == VALUES[:1], "no records with max_wait_ms 0"
+        expect_error(empty.error_code, ErrorCode.NONE)
+        assert not empty.records
+
+
+@judges("FETCH-007")
+@at_versions("Fetch", "0-3", "4+")
+def test_min_bytes_reached_across_partitions_completes_fetch_before_max_wait(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two partitions that hold min_bytes only together: answered long before max_wait_ms."""
+    topic = broker.create_topic(partitions=2)
+    # in the form in which it is stored, for its size counts
+    batch = batch_of(b"half of it", version=broker.version("Produce"))
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=len(batch) + 1)
+    connection = broker.connect()
+    with requirement("FETCH-007"):
+        with _within(WOKEN, wait_ms):
+            connection.send(request, api_version)
+            connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, batch, partition=0)
+            append(broker, topic, batch, partition=1)
+            connection.receive_frame()
+
+
+@judges("FETCH-008")
+@at_versions("Fetch", "0-3", "4+")
+def test_fetch_with_min_bytes_0_returns_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """A fetch with min_bytes 0 from an empty partition does not wait."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {1: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=0)
+    with requirement("FETCH-008"):
+        connection = broker.connect()
+        with _within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
+        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
+        assert not partition_of(response, 1).records
+
+
+def _part_of_the_sum(broker: BrokerUnderTest) -> bytes:
+    """Three of these reach GATHERED_BYTES, two do not. Chance does not compress."""
+    return batch_of(broker.random.randbytes(GATHERED_BYTES // 3 + 100))
+
+
+@judges("FETCH-009")
+@at_versions("Fetch", "0-3", "4+")
+def test_fetch_accumulates_small_appends_until_min_bytes(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """min_bytes of 64 KiB: silent after the first two appends, answered with all three."""
+    topic = broker.create_topic()
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES)
+    connection = broker.connect()
+    parts = [_part_of_the_sum(broker) for _ in range(3)]
+    with requirement("FETCH-009"):
+        with _within(WOKEN, wait_ms):
+            connection.send(request, api_version)
+            for part in parts[:2]:
+                append(broker, topic, part)
+                connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, parts[2])
+            response = connection.receive()
+        assert isinstance(response, Answer)
+        size = len(partition_of(response).records or b"")
+        assert size >= GATHERED_BYTES, f"{size} bytes, min_bytes is {GATHERED_BYTES}"
+
+
+@judges("FETCH-009")
+def test_fetch_below_min_bytes_returns_available_records_at_max_wait(
+    broker: BrokerUnderTest,
+) -> None:
+    """min_bytes is never reached: what there is comes at max_wait_ms, not before."""
+    topic = broker.create_topic()
+    version = broker.reading_version(topic)
+    append(broker, topic, batch_of(b"alone"))
+    wanted = [entry_of(topic, version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=GATHERED_BYTES)
+    with requirement("FETCH-009"):
+        response = _at_max_wait(broker, request, version)
+        assert values_of(partition_of(response)) == [b"alone"]
+
+
+@judges("FETCH-010")
+@at_versions("Fetch", "0-3", "4+")
+def test_offset_out_of_range_completes_fetch_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """One idle partition, one read outside of its log: answered at once."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {1: 0, 0: 77})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
+    with requirement("FETCH-010"):
+        connection = broker.connect()
+        with _within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
+        expect_error(partition_of(response, 0).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
+        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE, "the idle partition")
+
+
+@judges("FETCH-010")
+@at_versions("Fetch", "0-3", "4+")
+def test_fetch_of_only_unknown_partition_returns_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Nothing else is asked: answered at once. Beside an idle partition the broker may wait."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {NO_PARTITION: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
+    with requirement("FETCH-010"):
+        connection = broker.connect()
+        with _within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
+        found = partition_of(response, NO_PARTITION).error_code
+        expect_error(found, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+# -- in a session ----------------------------------------------------------------------------------
+
+
+@judges("FETCH-034")
+@at_versions("Fetch", "7+")
+def test_empty_incremental_fetch_without_data_returns_after_max_wait_ms(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Nothing new to ask and nothing to read: an empty answer, not before max_wait_ms."""
+    topic = kept.topic(broker, log_of_nine)
+    opened = entry_of(topic, api_version, {0: 9, 1: 0})
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
+        request = session.next_request(max_wait_ms=SESSION_WAIT_MS, min_bytes=1)
+        response = _at_max_wait(broker, request, api_version, SESSION_WAIT_MS)
+        expect_error(response.error_code, ErrorCode.NONE)
+        assert not any(p.records for topic in response.responses for p in topic.partitions)
+
+
+@judges("FETCH-034")
+@at_versions("Fetch", "7+")
+def test_append_completes_empty_incremental_fetch_before_max_wait(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The session alone says what is waited for: answered with it, long before max_wait_ms."""
+    topic = broker.create_topic(partitions=2)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    opened = entry_of(topic, api_version, {0: 0, 1: 0})
+    connection = broker.connect()
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
+        with _within(PROMPT, wait_ms):
+            request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
+            connection.send(request, api_version)
+            connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, batch_of(b"awaited"), partition=1)
+            response = connection.receive()
+        assert isinstance(response, Answer)
+        assert values_of(partition_of(response, 1)) == [b"awaited"]

@@ -1,0 +1,202 @@
+"""GRP: groups in DescribeGroups and ListGroups, and DeleteGroups."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.data_framing.version_prefix import (
+    read_assignment,
+    read_subscription,
+    version_prefixed_bytes,
+)
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    DeleteGroupsRequest,
+    ListGroupsRequest,
+    ListGroupsResponse,
+)
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.classic_group import ClassicGroup, leave, sync_all
+from suites.protocol.support.committed_offsets import Committer, commit, entry
+from suites.protocol.support.expect import expect_error
+
+WITH_TYPES = 5  # from this version of ListGroups on (KIP-848)
+
+
+# -- DescribeGroups --------------------------------------------------------------------------------
+
+
+@judges("GRP-030")
+@at_versions("DescribeGroups")
+def test_describe_groups_of_stable_group_returns_protocol_and_members(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """State, type and protocol; of each member client id, host, metadata and assignment."""
+    members = [group.member(client_id=f"client-{n}") for n in range(2)]
+    group.grown(members)
+    group.at("DescribeGroups", api_version)
+    with requirement("GRP-030"):
+        found = group.described()
+        expect_error(found.error_code, ErrorCode.NONE, "describe")
+        told = (found.group_id, found.group_state, found.protocol_type, found.protocol_data)
+        expected = (group.group_id, "Stable", "consumer", "range")
+        assert told == expected, f"id, state, type and protocol are {told}, expected {expected}"
+        described = {
+            each.member_id: (each.client_id, bytes(each.member_metadata)) for each in found.members
+        }
+        known = {m.member_id: (m.connection.client_id, m.protocols["range"]) for m in members}
+        assert described == known, f"the members are {described}, expected {known}"
+        hosts = {each.client_host for each in found.members}
+        assert all(hosts), f"the hosts of the members are {hosts}"
+        assigned = {each.member_id: bytes(each.member_assignment) for each in found.members}
+        given = {m.member_id: m.member_id.encode() for m in members}
+        assert assigned == given, f"the assignments are {assigned}, expected {given}"
+
+
+@judges("GRP-031")
+@at_versions("DescribeGroups", "0-5")
+def test_describe_groups_v0_to_v5_of_unknown_group_returns_state_dead(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """State Dead, no members, no error."""
+    group.member()
+    group.at("DescribeGroups", api_version)
+    with requirement("GRP-031"):
+        found = group.described()
+        expect_error(found.error_code, ErrorCode.NONE, "describe")
+        told = (found.group_id, found.group_state, len(found.members))
+        expected = (group.group_id, "Dead", 0)
+        assert told == expected, f"id, state and members are {told}, expected {expected}"
+
+
+@judges("GRP-031")
+@at_versions("DescribeGroups", "6+")
+def test_describe_groups_from_v6_of_unknown_group_returns_group_id_not_found(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """GROUP_ID_NOT_FOUND, with a message."""
+    group.member()
+    group.at("DescribeGroups", api_version)
+    with requirement("GRP-031"):
+        found = group.described()
+        expect_error(found.error_code, ErrorCode.GROUP_ID_NOT_FOUND, "describe")
+        assert found.error_message, "there is no error message"
+
+
+def _subscription(version: int) -> ConsumerProtocolSubscription:
+    said = ConsumerProtocolSubscription(topics=["a-topic", "b-topic"], user_data=b"\x01\xff")
+    if version >= 1:
+        owned = ConsumerProtocolSubscription.TopicPartition(topic="a-topic", partitions=[0, 2])
+        said.owned_partitions = [owned]
+    if version >= 2:
+        said.generation_id = 7
+    if version >= 3:
+        said.rack_id = "rack-a"
+    return said
+
+
+@judges("GRP-028")
+@at_versions("DescribeGroups")
+@pytest.mark.parametrize("protocol_version", [0, 1, 2, 3])
+def test_describe_groups_returns_decodable_subscription_and_assignment(
+    group: ClassicGroup, api_version: int, protocol_version: int
+) -> None:
+    """Subscription and assignment at each of their versions, as the members wrote them."""
+    said = _subscription(protocol_version)
+    (member,) = group.stable({"range": version_prefixed_bytes(said, protocol_version)})
+    part = ConsumerProtocolAssignment.TopicPartition(topic="a-topic", partitions=[0, 1])
+    given = ConsumerProtocolAssignment(assigned_partitions=[part], user_data=b"\xfe")
+    member.join()
+    sync_all([member], {member.member_id: version_prefixed_bytes(given, protocol_version)})
+    group.at("DescribeGroups", api_version)
+    with requirement("GRP-028"):
+        (found,) = group.described().members
+        subscription = read_subscription(bytes(found.member_metadata))
+        assert subscription == (protocol_version, said), f"read was {subscription}"
+        assignment = read_assignment(bytes(found.member_assignment))
+        assert assignment == (protocol_version, given), f"read was {assignment}"
+
+
+# -- ListGroups ------------------------------------------------------------------------------------
+
+
+def _listed(
+    broker: BrokerUnderTest, version: int, states: list[str], types: list[str]
+) -> dict[str, ListGroupsResponse.ListedGroup]:
+    request = ListGroupsRequest(states_filter=states)
+    if version >= WITH_TYPES:
+        request.types_filter = types
+    answer = broker.ask(request, version)
+    expect_error(answer.error_code, ErrorCode.NONE, f"list {states} {types}")
+    return {each.group_id: each for each in answer.groups}
+
+
+@judges("GRP-033")
+@at_versions("ListGroups", "4+")
+def test_list_groups_filters_and_returns_group_states(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Without a filter and with its own state it is listed, with others it is not."""
+    group.stable(None)
+    name = group.group_id
+    with requirement("GRP-033"):
+        for states in ([], ["Stable"], ["Empty", "Stable"]):
+            found = _listed(group.broker, api_version, states, []).get(name)
+            assert found is not None, f"the group is not listed with the states {states}"
+            state, kind = found.group_state, found.protocol_type
+            assert state == "Stable", f"listed with {states} its state is {state!r}"
+            assert kind == "consumer", f"listed with {states} its protocol type is {kind!r}"
+        others = _listed(group.broker, api_version, ["Empty", "PreparingRebalance"], [])
+        assert name not in others, "the stable group is listed among those in other states"
+
+
+@judges("GRP-033")
+@at_versions("ListGroups", "5+")
+def test_list_groups_filters_and_returns_group_types(group: ClassicGroup, api_version: int) -> None:
+    """It is a classic one, and none of the consumer protocol."""
+    group.stable(None)
+    name = group.group_id
+    with requirement("GRP-033"):
+        for types in ([], ["classic"], ["consumer", "classic"]):
+            found = _listed(group.broker, api_version, [], types).get(name)
+            assert found is not None, f"the group is not listed with the types {types}"
+            kind = found.group_type
+            assert kind.lower() == "classic", f"listed with {types} its type is {kind!r}"
+        others = _listed(group.broker, api_version, [], ["consumer"])
+        assert name not in others, "a classic group is listed among those of type consumer"
+
+
+# -- DeleteGroups ----------------------------------------------------------------------------------
+
+
+def _delete(broker: BrokerUnderTest, version: int, *names: str) -> dict[str, int]:
+    answer = broker.ask(DeleteGroupsRequest(groups_names=list(names)), version)
+    return {each.group_id: each.error_code for each in answer.results}
+
+
+@judges("GRP-034")
+@at_versions("DeleteGroups")
+def test_delete_groups_refuses_group_with_members_and_deletes_empty_group(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """One with a member stays as it is; when it has left, the group is gone for good."""
+    (member,) = group.stable(None)
+    name, unknown = group.group_id, group.broker.unique_group()
+    # Up to 3.9 any deletion of a topic removes a group without offsets.
+    kept = {group.broker.create_topic(): [entry(1)]}
+    commit(group.broker, name, kept, by=Committer(member.generation, member.member_id))
+    with requirement("GRP-034"):
+        codes = _delete(group.broker, api_version, name, unknown)
+        expect_error(codes[name], ErrorCode.NON_EMPTY_GROUP, "with a member")
+        expect_error(codes[unknown], ErrorCode.GROUP_ID_NOT_FOUND, "a made-up group")
+        expect_error(member.heartbeat(), ErrorCode.NONE, "the member's heartbeat")
+    leave(group.broker, name, member.member_id)
+    with requirement("GRP-034"):
+        codes = _delete(group.broker, api_version, name)
+        expect_error(codes[name], ErrorCode.NONE, "without members")
+        codes = _delete(group.broker, api_version, name)
+        expect_error(codes[name], ErrorCode.GROUP_ID_NOT_FOUND, "deleted before")

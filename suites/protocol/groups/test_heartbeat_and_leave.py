@@ -1,0 +1,191 @@
+"""GRP: the heartbeats of members, their notice of a rebalance, and their leaving."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import LeaveGroupRequest, LeaveGroupResponse
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    await_rebalance_soon,
+    followers_of,
+    leader_of,
+    leave,
+    sync_all,
+)
+from suites.protocol.support.expect import expect_error
+
+STILL_WAITS_MS = 150
+Leaver = LeaveGroupRequest.MemberIdentity
+
+
+@judges("GRP-011")
+@at_versions("Heartbeat")
+def test_heartbeat_returns_rebalance_in_progress_while_new_member_joins(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """REBALANCE_IN_PROGRESS for all; the newcomer is in when they have joined with their ids."""
+    members = group.stable(None, None)
+    group.at("Heartbeat", api_version)
+    ids = {member.member_id for member in members}
+    newcomer = group.member()
+    with requirement("GRP-011"):
+        newcomer.be_given_an_id()
+        for member in members:
+            expect_error(member.heartbeat(), ErrorCode.NONE, "before the join")
+        newcomer.send_join()
+        for member in members:
+            await_rebalance_soon(member)
+        newcomer.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        for member in members:
+            member.send_join()
+        told = [member.take_join() for member in [*members, newcomer]]
+        for answer in told:
+            expect_error(answer.error_code, ErrorCode.NONE, "join")
+        kept = {answer.member_id for answer in told[:2]}
+        assert kept == ids, f"the members have the ids {sorted(kept)}, they had {sorted(ids)}"
+        generations = {answer.generation_id for answer in told}
+        assert len(generations) == 1, f"they are told of the generations {sorted(generations)}"
+        newcomer.remember(told[2])
+
+
+@judges("GRP-021")
+@at_versions("Heartbeat")
+def test_heartbeat_before_assignment_and_in_stable_group_returns_no_error(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """After the join, before the leader has assigned; and in a stable group."""
+    member = group.at("Heartbeat", api_version).member()
+    member.join()
+    with requirement("GRP-021"):
+        expect_error(member.heartbeat(), ErrorCode.NONE, "before the assignment")
+        sync_all([member])
+        expect_error(member.heartbeat(), ErrorCode.NONE, "in a stable group")
+
+
+@judges("GRP-021")
+@at_versions("Heartbeat")
+def test_heartbeat_with_wrong_generation_member_or_group_returns_error(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Another generation, a member that the group does not have, a group that is not there."""
+    (member,) = group.at("Heartbeat", api_version).stable(None)
+    made_up = group.broker.unique_group()
+    wrong = [
+        ("generation_id", member.generation - 1, ErrorCode.ILLEGAL_GENERATION),
+        ("generation_id", member.generation + 1, ErrorCode.ILLEGAL_GENERATION),
+        ("member_id", made_up, ErrorCode.UNKNOWN_MEMBER_ID),
+        ("group_id", made_up, ErrorCode.UNKNOWN_MEMBER_ID),
+    ]
+    with requirement("GRP-021"):
+        for field, value, expected in wrong:
+            request = member.heartbeat_request()
+            setattr(request, field, value)
+            expect_error(member.heartbeat(request), expected, f"{field} {value}")
+
+
+@judges("GRP-023")
+@at_versions("LeaveGroup")
+def test_leave_removes_member_and_starts_rebalance_immediately(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The member becomes unknown; the other rejoins and is alone, with no wait for a session."""
+    members = group.stable(None, None)
+    leaver, (stays,) = leader_of(members), followers_of(members)
+    with requirement("GRP-023"):
+        code = leave(group.broker, group.group_id, leaver.member_id, api_version)
+        expect_error(code, ErrorCode.NONE, "leave")
+        await_rebalance_soon(stays)
+        answer = stays.ask_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "join of who stays")
+        stays.remember(answer)
+        found = [entry.member_id for entry in answer.members]
+        assert found == [stays.member_id], f"the members are {found}, expected who stays alone"
+        sync_all([stays])
+        expect_error(leaver.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "heartbeat of who left")
+
+
+@judges("GRP-024")
+@at_versions("LeaveGroup", "0-2")
+def test_leave_v0_to_v2_of_unknown_member_returns_unknown_member_id(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """UNKNOWN_MEMBER_ID, and the member that there is stays."""
+    (member,) = group.stable(None)
+    made_up = group.broker.unique_group()
+    with requirement("GRP-024"):
+        code = leave(group.broker, group.group_id, "made-up", api_version)
+        expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "a made-up member")
+        code = leave(group.broker, made_up, member.member_id, api_version)
+        expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "a made-up group")
+        expect_error(member.heartbeat(), ErrorCode.NONE, "the member's heartbeat")
+
+
+def _ask_to_leave(
+    group: ClassicGroup, version: int, *leavers: Leaver, group_id: str | None = None
+) -> LeaveGroupResponse:
+    named = group.group_id if group_id is None else group_id
+    return group.broker.ask(LeaveGroupRequest(group_id=named, members=list(leavers)), version)
+
+
+@judges("GRP-024")
+@at_versions("LeaveGroup", "3+")
+def test_leave_from_v3_of_unknown_member_returns_error_per_member(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """UNKNOWN_MEMBER_ID beside the member, none at the top."""
+    (member,) = group.stable(None)
+    made_up = group.broker.unique_group()
+    with requirement("GRP-024"):
+        for where, leaver in ((group.group_id, made_up), (made_up, member.member_id)):
+            answer = _ask_to_leave(group, api_version, Leaver(member_id=leaver), group_id=where)
+            expect_error(answer.error_code, ErrorCode.NONE, "at the top")
+            codes = [each.error_code for each in answer.members]
+            assert len(codes) == 1, f"{len(codes)} members in the answer, asked for one"
+            expect_error(codes[0], ErrorCode.UNKNOWN_MEMBER_ID, f"{leaver} in {where}")
+        expect_error(member.heartbeat(), ErrorCode.NONE, "the member's heartbeat")
+
+
+@judges("GRP-024")
+@at_versions("LeaveGroup", "3+")
+def test_leave_with_empty_group_id_returns_invalid_group_id(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """INVALID_GROUP_ID at the top."""
+    group.member()
+    with requirement("GRP-024"):
+        answer = _ask_to_leave(group, api_version, Leaver(member_id="made-up"), group_id="")
+        expect_error(answer.error_code, ErrorCode.INVALID_GROUP_ID, 'group ""')
+
+
+@judges("GRP-025")
+@at_versions("LeaveGroup", "3+")
+def test_leave_removes_several_members_despite_unknown_one(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """By member id, by instance id, by both; one that is no member does not hinder them."""
+    dynamic = group.member()
+    statics = [group.member(instance_id=f"instance-{n}") for n in range(2)]
+    stays = group.member()
+    group.grown([stays, dynamic, *statics])
+    leavers = [
+        Leaver(member_id=dynamic.member_id),
+        Leaver(member_id="made-up"),
+        Leaver(member_id="", group_instance_id="instance-0"),
+        Leaver(member_id=statics[1].member_id, group_instance_id="instance-1"),
+    ]
+    unknown = ErrorCode.UNKNOWN_MEMBER_ID
+    expected = [ErrorCode.NONE, unknown, ErrorCode.NONE, ErrorCode.NONE]
+    with requirement("GRP-025"):
+        answer = _ask_to_leave(group, api_version, *leavers)
+        expect_error(answer.error_code, ErrorCode.NONE, "at the top")
+        named = [(each.member_id, each.group_instance_id) for each in answer.members]
+        asked = [(each.member_id, each.group_instance_id) for each in leavers]
+        assert named == asked, f"the answer names {named}, asked was {asked}"
+        for leaver, each, error in zip(leavers, answer.members, expected, strict=True):
+            told = f"leaver {leaver.member_id or leaver.group_instance_id}"
+            expect_error(each.error_code, error, told)
+        stays.send_join()
+        found = [entry.member_id for entry in stays.take_join().members]
+        assert found == [stays.member_id], f"the members left are {found}"

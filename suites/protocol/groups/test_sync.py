@@ -1,0 +1,148 @@
+"""GRP: SyncGroup returns each member's part of the assignment."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import SyncGroupRequest
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    Member,
+    await_rebalance,
+    followers_of,
+    leader_of,
+    subscription,
+    sync_all,
+)
+from suites.protocol.support.expect import expect_error
+
+STILL_WAITS_MS = 150
+
+
+def _generation_without_sync(group: ClassicGroup, count: int) -> list[Member]:
+    """Return so many members that have joined, and have no assignment of their generation yet."""
+    members = group.stable(*[None] * count)
+    leader = leader_of(members)
+    others = followers_of(members)
+    for member in others:
+        # With news a follower begins a rebalance and waits for the leader.
+        member.protocols = dict.fromkeys(member.protocols, subscription(b"news"))
+        member.send_join()
+    if others:
+        await_rebalance(leader)
+    leader.send_join()
+    for member in members:
+        member.take_joined()
+    return members
+
+
+def _expect_part(member: Member, expected: bytes) -> None:
+    answer = member.take_sync()
+    expect_error(answer.error_code, ErrorCode.NONE, "sync")
+    found = bytes(answer.assignment)
+    assert found == expected, f"the part is {found!r}, the leader gave {expected!r}"
+
+
+@judges("GRP-016")
+@at_versions("SyncGroup")
+def test_sync_waits_for_leader_and_returns_its_assignment_unchanged(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """One follower asks before the leader and waits, one after it."""
+    members = _generation_without_sync(group.at("SyncGroup", api_version), 3)
+    leader, (early, late) = leader_of(members), followers_of(members)
+    parts = {
+        member.member_id: b"\x00\xff" + group.broker.random.randbytes(30) for member in members
+    }
+    early.send_sync()
+    with requirement("GRP-016"):
+        early.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        leader.send_sync(parts)
+        _expect_part(leader, parts[leader.member_id])
+        _expect_part(early, parts[early.member_id])
+        late.send_sync()
+        _expect_part(late, parts[late.member_id])
+
+
+@judges("GRP-017")
+@at_versions("SyncGroup")
+def test_sync_of_member_without_assignment_entry_returns_empty_bytes(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The leader gives a part to itself only."""
+    members = _generation_without_sync(group.at("SyncGroup", api_version), 2)
+    leader, (follower,) = leader_of(members), followers_of(members)
+    with requirement("GRP-017"):
+        follower.send_sync()
+        leader.send_sync({leader.member_id: b"all of it"})
+        _expect_part(leader, b"all of it")
+        _expect_part(follower, b"")
+
+
+@judges("GRP-018")
+@at_versions("SyncGroup")
+def test_sync_with_wrong_generation_returns_illegal_generation(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Of the one before and of the next; the right one is served afterwards."""
+    (member,) = _generation_without_sync(group.at("SyncGroup", api_version), 1)
+    with requirement("GRP-018"):
+        for generation in (member.generation - 1, member.generation + 1):
+            request = member.sync_request({member.member_id: b"part"})
+            request.generation_id = generation
+            code = member.ask_sync(request).error_code
+            expect_error(code, ErrorCode.ILLEGAL_GENERATION, f"generation {generation}")
+    sync_all([member])
+
+
+@judges("GRP-018")
+@at_versions("SyncGroup")
+def test_sync_with_unknown_member_or_group_returns_unknown_member_id(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Of a member that the group does not have, and of one of a group that is not there."""
+    (member,) = group.at("SyncGroup", api_version).stable(None)
+    made_up = group.broker.unique_group()
+    with requirement("GRP-018"):
+        for field in ("member_id", "group_id"):
+            request = member.sync_request()
+            setattr(request, field, made_up)
+            code = member.ask_sync(request).error_code
+            expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"made-up {field}")
+
+
+@judges("GRP-018")
+@at_versions("SyncGroup")
+def test_sync_during_join_phase_returns_rebalance_in_progress(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """A member that has not joined again receives REBALANCE_IN_PROGRESS."""
+    members = group.at("SyncGroup", api_version).stable(None, None)
+    leader, (follower,) = leader_of(members), followers_of(members)
+    leader.send_join()
+    await_rebalance(follower)
+    with requirement("GRP-018"):
+        code = follower.ask_sync().error_code
+        expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, "sync while members join")
+    follower.send_join()
+    for member in members:
+        member.take_joined()
+
+
+@judges("GRP-019")
+@at_versions("SyncGroup", "5+")
+def test_sync_with_wrong_or_null_protocol_returns_inconsistent_group_protocol(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Another type or name, or none: refused. The right ones are served afterwards."""
+    (member,) = _generation_without_sync(group.at("SyncGroup", api_version), 1)
+    with requirement("GRP-019"):
+        for field in ("protocol_type", "protocol_name"):
+            for value in ("another", None):
+                request: SyncGroupRequest = member.sync_request({member.member_id: b"part"})
+                setattr(request, field, value)
+                code = member.ask_sync(request).error_code
+                expect_error(code, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{field} is {value!r}")
+        answer = member.ask_sync(member.sync_request({member.member_id: b"part"}))
+        expect_error(answer.error_code, ErrorCode.NONE, "the group's own type and name")

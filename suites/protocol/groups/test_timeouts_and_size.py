@@ -1,0 +1,305 @@
+"""GRP: time limits of sessions and rebalances, and the largest size of a group.
+
+Sessions and rebalances end in these tests, and members must send requests often enough for that:
+in_time judges whether the machine was fast enough.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import JoinGroupResponse, OffsetCommitRequest
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.in_time import in_time
+from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    Member,
+    await_rebalance,
+    followers_of,
+    leader_of,
+    sync_all,
+)
+from suites.protocol.support.expect import expect_error
+
+SHORT_MS = 600
+"""Duration in ms of a session or a rebalance that ends in the test, on a fast machine."""
+
+HAS_REBALANCE_TIMEOUT = 1  # from this version of JoinGroup on
+LEAST_SESSION_MS = 6_000  # the default of group.min.session.timeout.ms
+
+AT_ONCE_SHARE = 0.5
+"""A share of such a time: an effect before it was not due to its end."""
+
+BEFORE_A_SESSION_ENDS = 0.8
+"""A share of a session: an effect after it was not due to the rebalance timeout."""
+
+DELAY_MS = 1_000  # as the own broker of GRP-002 has it
+LONG_MS = 120_000
+T = TypeVar("T")
+JOIN = api_named("JoinGroup").key
+HEARTBEAT = api_named("Heartbeat").key
+
+
+def _patient(member: Member, short_ms: float) -> Member:
+    """An answer may take several of the short times."""
+    member.connection.timeout_ms = 10 * short_ms
+    return member
+
+
+def _patient_with_rebalance(member: Member, group: ClassicGroup) -> Member:
+    """Let the member wait for several rebalance timeouts.
+
+    It waits for less than a session, the end of which would also end the wait.
+    """
+    _patient(member, group.rebalance_ms)
+    if group.session_ms > group.rebalance_ms:  # at version 0 they are the same
+        limit_ms = BEFORE_A_SESSION_ENDS * group.session_ms
+        member.connection.timeout_ms = min(member.connection.timeout_ms, limit_ms)
+    return member
+
+
+def _short_ms(group: ClassicGroup) -> int:
+    return int(group.broker.scaled_ms(SHORT_MS))
+
+
+def _elapsed_ms(since: float) -> float:
+    return (time.monotonic() - since) * 1000
+
+
+# -- the join phase --------------------------------------------------------------------------------
+
+
+@judges("GRP-002")
+@needs_broker(Use.OWN, {"group.initial.rebalance.delay.ms": str(DELAY_MS)})
+def test_joins_within_initial_rebalance_delay_form_one_generation(group: ClassicGroup) -> None:
+    """Two members that join an empty group one after the other are one generation, the first."""
+    group.rebalance_ms = DELAY_MS  # so one delay is all that there is
+    members = [_patient(group.member(), group.broker.scaled_ms(SHORT_MS)) for _ in range(2)]
+    for member in members:
+        member.be_given_an_id()
+    version = group.version("JoinGroup")
+    with requirement("GRP-002", api_key=JOIN, api_version=version):
+        for member in members:
+            member.send_join()
+        told = [member.take_join() for member in members]
+        for answer in told:
+            expect_error(answer.error_code, ErrorCode.NONE, "join")
+        generations = [answer.generation_id for answer in told]
+        assert generations == [1, 1], f"the generations are {generations}, expected 1 for both"
+        counts = sorted(len(answer.members) for answer in told)
+        assert counts == [0, 2], f"the members are told of {counts} members, expected [0, 2]"
+
+
+def _without_the_silent_one(group: ClassicGroup, short_ms: int) -> tuple[Member, Member, float]:
+    """Return the leader, the silent follower and the time: only the leader joins again.
+
+    The join phase has to end in ``group.rebalance_ms``; at version 0 it lasts for a session
+    (KIP-62).
+    """
+    group.rebalance_ms = short_ms
+    if group.version("JoinGroup") < HAS_REBALANCE_TIMEOUT:
+        group.session_ms = group.rebalance_ms = LEAST_SESSION_MS
+    members = group.stable(None, None)
+    leader, (silent,) = leader_of(members), followers_of(members)
+    since = time.monotonic()
+    _patient_with_rebalance(leader, group).send_join()
+    return leader, silent, since
+
+
+def _expect_alone(answer: JoinGroupResponse, member: Member) -> None:
+    expect_error(answer.error_code, ErrorCode.NONE, "join")
+    found = [entry.member_id for entry in answer.members]
+    assert found == [member.member_id], f"the members are {found}, expected one"
+
+
+@judges("GRP-012")
+def test_member_not_rejoining_within_rebalance_timeout_is_removed(group: ClassicGroup) -> None:
+    """When the rebalance timeout is over; its heartbeats, and its session, are no help."""
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-012", api_key=JOIN, api_version=group.version("JoinGroup")),
+        in_time(short_ms),
+    ):
+        leader, silent, since = _without_the_silent_one(group, short_ms)
+        await_rebalance(silent)  # the broker may see its heartbeat before the leader's join
+        answer = leader.take_join()
+        took_ms = _elapsed_ms(since)
+        _expect_alone(answer, leader)
+        least_ms = AT_ONCE_SHARE * group.rebalance_ms
+        assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"
+
+
+@judges("GRP-013")
+def test_heartbeat_and_sync_of_removed_member_are_refused(group: ClassicGroup) -> None:
+    """Its next heartbeat and sync: UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
+    expected = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-013", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
+        in_time(short_ms),
+    ):
+        leader, silent, _ = _without_the_silent_one(group, short_ms)
+        leader.take_joined()
+        sync_all([leader])  # up to 0.9 a group is looked at before its members
+        codes = {"heartbeat": silent.heartbeat(), "sync": silent.ask_sync().error_code}
+        for what, code in codes.items():
+            told = f"{what}: error is {ErrorCode.describe(code)}"
+            assert code in expected, f"{told}, expected UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION"
+
+
+@judges("GRP-020")
+def test_leader_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGroup) -> None:
+    """It sends heartbeats and no assignment: the follower has to join again, and is alone."""
+
+    version = group.version("SyncGroup")
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version),
+        in_time(short_ms),
+    ):
+        group.rebalance_ms = short_ms
+        members = group.stable(None, None)
+        leader, (follower,) = leader_of(members), followers_of(members)
+        leader.send_join()
+        await_rebalance(follower)
+        follower.send_join()
+        for member in members:
+            member.take_joined()
+        _patient_with_rebalance(follower, group).send_sync()
+        answer = follower.take_sync()
+        expect_error(answer.error_code, ErrorCode.REBALANCE_IN_PROGRESS, "the follower's sync")
+        joined = follower.ask_join()
+        expect_error(joined.error_code, ErrorCode.NONE, "the follower's join")
+        found = [entry.member_id for entry in joined.members]
+        assert found == [follower.member_id], f"the members are {found}, expected the follower"
+
+
+# -- sessions --------------------------------------------------------------------------------------
+
+
+@judges("GRP-014")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
+def test_member_without_heartbeats_is_removed_after_session_timeout(group: ClassicGroup) -> None:
+    """Its session ends, and the other member takes part in a rebalance in which it is alone."""
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
+        in_time(short_ms),
+    ):
+        group.session_ms = short_ms
+        members = group.stable(None, None)
+        lives, (silent,) = leader_of(members), followers_of(members)
+        since = time.monotonic()
+        await_rebalance(lives, 5 * SHORT_MS)
+        took_ms = _elapsed_ms(since)
+        least_ms = AT_ONCE_SHARE * group.session_ms
+        assert took_ms >= least_ms, f"the session ended after {took_ms:.0f} ms, too soon"
+        answer = lives.remember(lives.ask_join())
+        expect_error(answer.error_code, ErrorCode.NONE, "join of the other")
+        found = [entry.member_id for entry in answer.members]
+        assert found == [lives.member_id], f"the members are {found}, expected one"
+        sync_all([lives])
+        expect_error(silent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
+
+
+def _spoken(session_ms: float, sessions: int, ask: Callable[[], T]) -> Iterator[tuple[T, str]]:
+    """Call ``ask`` five times a session, as a sign of life; yield each result and its time."""
+    since = time.monotonic()
+    for number in range(5 * sessions):
+        at_ms = number * session_ms / 5
+        time.sleep(max(at_ms - _elapsed_ms(since), 0) / 1000)
+        yield ask(), f"after {at_ms:.0f} ms"
+
+
+@judges("GRP-015")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
+def test_heartbeats_keep_member_in_group_beyond_session_timeout(group: ClassicGroup) -> None:
+    """For three times the session timeout."""
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-015", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
+        in_time(short_ms),
+    ):
+        group.session_ms = short_ms
+        (member,) = group.stable(None)
+        for code, when in _spoken(short_ms, 3, member.heartbeat):
+            expect_error(code, ErrorCode.NONE, f"heartbeat {when}")
+
+
+@judges("GRP-015")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
+def test_offset_commits_without_heartbeats_keep_member_in_group(group: ClassicGroup) -> None:
+    """For three times the session timeout, without any heartbeat."""
+    version = group.broker.version("OffsetCommit", "2-9")
+    topic = group.broker.create_topic()
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-015", api_key=api_named("OffsetCommit").key, api_version=version),
+        in_time(short_ms),
+    ):
+        group.session_ms = short_ms
+        (member,) = group.stable(None)
+        request = _commit_of(member, topic.name)
+        for answer, when in _spoken(short_ms, 3, lambda: member.connection.ask(request, version)):
+            code = answer.topics[0].partitions[0].error_code
+            expect_error(code, ErrorCode.NONE, f"commit {when}")
+
+
+def _commit_of(member: Member, topic: str) -> OffsetCommitRequest:
+    """Offset 1 of partition 0."""
+    partition = OffsetCommitRequest.OffsetCommitRequestPartition(committed_offset=1)
+    return OffsetCommitRequest(
+        group_id=member.group.group_id,
+        generation_id_or_member_epoch=member.generation,
+        member_id=member.member_id,
+        topics=[OffsetCommitRequest.OffsetCommitRequestTopic(name=topic, partitions=[partition])],
+    )
+
+
+@judges("GRP-042")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
+def test_session_timeout_during_rebalance_removes_member_that_has_not_rejoined(
+    group: ClassicGroup,
+) -> None:
+    """A member that has not joined stays in the group while it sends heartbeats.
+
+    After its last heartbeat its session ends, and the others no longer wait for it. The member that
+    waits in its join sends no heartbeats either, and need not.
+    """
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-042", api_key=JOIN, api_version=group.version("JoinGroup")),
+        in_time(short_ms),
+    ):
+        group.session_ms = short_ms
+        group.rebalance_ms = int(group.broker.scaled_ms(LONG_MS))
+        members = group.stable(None, None)
+        leader, (other,) = leader_of(members), followers_of(members)
+        _patient(leader, short_ms).send_join()
+        await_rebalance(other)
+        for code, when in _spoken(short_ms, 2, other.heartbeat):
+            expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, f"heartbeat {when}")
+        _expect_alone(leader.take_join(), leader)
+
+
+# -- size ------------------------------------------------------------------------------------------
+
+
+@judges("GRP-038")
+@needs_broker(Use.OWN, {"group.max.size": "2"})
+def test_join_beyond_group_max_size_returns_group_max_size_reached(group: ClassicGroup) -> None:
+    """Two are the most there may be: the third is refused, and the two stay."""
+    members = group.stable(None, None)
+    version = group.version("JoinGroup")
+    third = group.member()
+    with requirement("GRP-038", api_key=JOIN, api_version=version):
+        code = third.ask_join().error_code
+        expect_error(code, ErrorCode.GROUP_MAX_SIZE_REACHED, "the third")
+        for member in members:
+            expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of a member")

@@ -1,0 +1,163 @@
+"""IDEM: the state of producers that each partition keeps, and for how long (KIP-664, KIP-854)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeProducersRequest, DescribeProducersResponse
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
+from suites.protocol.support.appended import append
+from suites.protocol.support.deleted_records import delete_records
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import (
+    code_of,
+    expect_taken_again,
+    new_producer,
+    send_at_once,
+)
+from suites.protocol.support.partition_log import keys_and_values, stored_batches
+
+EXPIRATION_MS, CHECK_INTERVAL_MS = 500, 100
+IN_FLIGHT = [b"%d" % number for number in range(5)]
+DAMAGED = 1
+NO_TRANSACTION = -1
+ProducerState = DescribeProducersResponse.ProducerState
+
+
+@judges("IDEM-013")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_producer_sequences_are_independent_per_partition(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The same sequence in two partitions is no duplicate; one goes on, the other does not.
+
+    How a repeated batch is acknowledged, IDEM-005 says; here it may be called a duplicate too.
+    Only the last of each partition is repeated: 0.11 remembers no other.
+    """
+    topic, producer = broker.create_topic(partitions=2), new_producer(broker)
+    sent = [(0, 0, b"a"), (1, 0, b"b"), (0, 1, b"c"), (0, 2, b"d"), (1, 1, b"e")]
+    with requirement("IDEM-013"):
+        for partition, sequence, value in sent:
+            batch = producer.batch(sequence, value)
+            answer = broker.produce(topic, batch, api_version, partition=partition)
+            where = f"partition {partition}, sequence {sequence}"
+            expect_error(answer.error_code, ErrorCode.NONE, where)
+        for partition, sequence, value in sent[-2:]:
+            batch = producer.batch(sequence, value)
+            answer = broker.produce(topic, batch, api_version, partition=partition)
+            where = f"partition {partition}, sequence {sequence} once more"
+            expect_taken_again(answer.error_code, where)
+        for partition, expected in ((0, [b"a", b"c", b"d"]), (1, [b"b", b"e"])):
+            stored = [v for _, v in keys_and_values(stored_batches(broker, topic, partition))]
+            assert stored == expected, f"partition {partition} holds {stored}, sent was {expected}"
+
+
+@judges("IDEM-014")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_producer_continues_sequence_after_delete_records(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Deleted behind its only batch, and then behind two of them."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    append(broker, topic, producer.batch(0, b"a", b"b"))
+    for end, values in ((2, [b"c"]), (3, [b"d", b"e"])):
+        delete_records(broker, topic, end)
+        with requirement("IDEM-014"):
+            answer = broker.produce(topic, producer.batch(end, *values), api_version)
+            where = f"sequence {end} where all records below are deleted"
+            expect_error(answer.error_code, ErrorCode.NONE, where)
+            assert answer.base_offset == end, f"{where}: stored at offset {answer.base_offset}"
+
+
+@judges("IDEM-015")
+@needs_broker(
+    Use.OWN,
+    {
+        "producer.id.expiration.ms": str(EXPIRATION_MS),
+        "producer.id.expiration.check.interval.ms": str(CHECK_INTERVAL_MS),
+    },
+)
+def test_sequence_gap_is_accepted_after_producer_id_expiration(broker: BrokerUnderTest) -> None:
+    """Sequence 100 is accepted behind sequence 0, as soon as the producer is forgotten."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    append(broker, topic, producer.batch(0, b"before"))
+    refused: list[str] = []
+
+    def accepted() -> bool:
+        code = broker.produce(topic, producer.batch(100, b"after")).error_code
+        if code != ErrorCode.NONE:
+            refused.append(ErrorCode.describe(code))
+        return code == ErrorCode.NONE
+
+    with requirement("IDEM-015"):
+        broker.eventually(accepted, f"a producer that wrote nothing for {EXPIRATION_MS} ms may "
+                          "start anywhere")  # fmt: skip
+        strange = set(refused) - {ErrorCode.describe(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)}
+        assert not strange, f"until it is forgotten, a gap is {strange}"
+        values = [value for _, value in keys_and_values(stored_batches(broker, topic))]
+        assert values == [b"before", b"after"], f"the log holds {values}"
+
+
+@judges("IDEM-018")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_batches_sent_after_corrupt_batch_return_out_of_order_sequence_number(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Of five in flight on one connection the second is damaged; then all four are sent again."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    sent = [producer.request(topic, api_version, *each) for each in enumerate(IN_FLIGHT)]
+    damaged = producer.request(topic, api_version, DAMAGED, IN_FLIGHT[DAMAGED])
+    entry = damaged.topic_data[0].partition_data[0]
+    entry.records = (entry.records or b"")[:-1] + b"\x7f"  # the last byte counts headers
+    expected = [
+        ErrorCode.NONE,
+        ErrorCode.CORRUPT_MESSAGE,
+        *[ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER] * 3,
+    ]
+    connection = broker.connect()
+    with requirement("IDEM-018"):
+        send_at_once(connection, [sent[0], damaged, *sent[2:]], api_version)
+        for sequence, code in enumerate(expected):
+            expect_error(code_of(connection.receive()), code, f"sequence {sequence} in flight")
+        send_at_once(connection, sent[DAMAGED:], api_version)
+        for sequence in range(DAMAGED, len(sent)):
+            where = f"sequence {sequence} once more"
+            expect_error(code_of(connection.receive()), ErrorCode.NONE, where)
+        stored = [value for _, value in keys_and_values(stored_batches(broker, topic))]
+        assert stored == IN_FLIGHT, f"stored as {stored}"
+
+
+def _described(broker: BrokerUnderTest, topic: Topic, version: int) -> list[ProducerState]:
+    entry = DescribeProducersRequest.TopicRequest(name=topic.name, partition_indexes=[0])
+    answer = broker.ask(DescribeProducersRequest(topics=[entry]), version)
+    partition = only(only(answer.topics, "topic").partitions, "partition")
+    expect_error(partition.error_code, ErrorCode.NONE, "DescribeProducers")
+    return partition.active_producers
+
+
+@judges("IDEM-019")
+@at_versions("DescribeProducers", "0+")
+def test_describe_producers_lists_active_producers_of_partition(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The list is empty at first; then it has the two producers of this partition alone."""
+    topic = broker.create_topic(partitions=2)
+    one, two, elsewhere = (new_producer(broker) for _ in range(3))
+    raised = two.at_epoch(1)
+    with requirement("IDEM-019"):
+        assert _described(broker, topic, api_version) == [], "nobody has written yet"
+    append(broker, topic, one.batch(0, b"a", b"b"), one.batch(2, b"c"), two.batch(0, b"d"))
+    append(broker, topic, raised.batch(0, b"e", b"f"))
+    append(broker, topic, elsewhere.batch(0, b"x"), partition=1)
+    with requirement("IDEM-019"):
+        found = {
+            (p.producer_id, p.producer_epoch, p.last_sequence, p.current_txn_start_offset)
+            for p in _described(broker, topic, api_version)
+        }
+        expected = {(one.id, one.epoch, 2, NO_TRANSACTION), (two.id, 1, 1, NO_TRANSACTION)}
+        told = f"(id, epoch, last sequence, transaction start): {found}, expected {expected}"
+        assert found == expected, told

@@ -1,0 +1,195 @@
+"""IDEM: which batch of a producer may come next, and which is one that came before (KIP-98)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import NotApplicable, requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import Producer, new_producer
+from suites.protocol.support.partition_log import UntouchedLog
+
+LAST_SEQUENCE = 2**31 - 1
+WINDOW = 5  # batches of a producer that a broker remembers
+OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def _expect_at(
+    broker: BrokerUnderTest, topic: Topic, batch: bytes, version: int, offset: int, where: str
+) -> None:
+    """The broker acknowledges the batch at this offset."""
+    answer = broker.produce(topic, batch, version)
+    expect_error(answer.error_code, ErrorCode.NONE, where)
+    assert answer.base_offset == offset, (
+        f"{where}: acknowledged at offset {answer.base_offset}, expected {offset}"
+    )
+
+
+def _written(broker: BrokerUnderTest, *counts: int) -> tuple[Topic, Producer, list[bytes]]:
+    """A topic with a batch of each count, all of one producer, sequences from 0 on."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    batches, sequence = [], 0
+    for count in counts:
+        values = [b"record %d" % (sequence + i) for i in range(count)]
+        batches.append(producer.batch(sequence, *values))
+        sequence += count
+    append(broker, topic, *batches)
+    return topic, producer, batches
+
+
+@judges("IDEM-003")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_first_batch_of_unknown_producer_is_accepted_at_any_sequence(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """At 0, at 7, at the last sequence there is; at an epoch that is not the first one, too."""
+    topic = broker.create_topic()
+    starts = [(0, 0), (7, 0), (LAST_SEQUENCE, 0), (0, 3), (7, 3)]
+    producers = [new_producer(broker).at_epoch(epoch) for _, epoch in starts]
+    with requirement("IDEM-003"):
+        for offset, (producer, (sequence, epoch)) in enumerate(zip(producers, starts, strict=True)):
+            batch = producer.batch(sequence, b"first")
+            where = f"epoch {epoch}, sequence {sequence}"
+            _expect_at(broker, topic, batch, api_version, offset, where)
+
+
+@judges("IDEM-004")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_batch_not_at_next_sequence_returns_out_of_order_sequence_number(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Behind sequences 0 to 2 neither 4, nor 2 again, nor one far away; then 3."""
+    topic, producer, _ = _written(broker, 3)
+    log = UntouchedLog(broker, topic)
+    with requirement("IDEM-004"):
+        for sequence in (4, 2, 1_000, LAST_SEQUENCE):
+            batch = producer.batch(sequence, b"out of order")
+            where = f"sequence {sequence} behind 2"
+            log.expect_refusal(batch, api_version, OUT_OF_ORDER, where)
+        batch = producer.batch(3, b"in order")
+        _expect_at(broker, topic, batch, api_version, 3, "sequence 3 behind 2")
+
+
+@judges("IDEM-005")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_resent_batch_among_last_five_returns_original_offset_without_append(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Of six batches, which differ in size, the last five: newest first, and oldest first."""
+    counts = [3, 1, 2, 1, 4, 2]
+    topic, _, batches = _written(broker, *counts)
+    remembered = [(sum(counts[:i]), batches[i]) for i in range(len(counts))][-WINDOW:]
+    log = UntouchedLog(broker, topic)
+    with requirement("IDEM-005"):
+        for offset, batch in [*reversed(remembered), *remembered]:
+            where = f"the batch at {offset} once more"
+            _expect_at(broker, topic, batch, api_version, offset, where)
+            log.expect_untouched(where)
+
+
+@judges("IDEM-006")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_resent_batch_older_than_last_five_is_refused_and_not_appended(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The sixth last and the seventh last batch."""
+    topic, _, batches = _written(broker, *[1] * (WINDOW + 2))
+    log = UntouchedLog(broker, topic)
+    refusals = (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, OUT_OF_ORDER)
+    with requirement("IDEM-006"):
+        for index in (1, 0):
+            code = broker.produce(topic, batches[index], api_version).error_code
+            where = f"batch {index} of {len(batches)} once more"
+            log.expect_untouched(where)
+            assert code in refusals, (
+                f"{where}: error is {ErrorCode.describe(code)}, "
+                "expected DUPLICATE_SEQUENCE_NUMBER or OUT_OF_ORDER_SEQUENCE_NUMBER"
+            )
+
+
+@judges("IDEM-007")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_same_first_and_other_last_sequence_is_out_of_order_not_duplicate(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The first sequence of a batch that was stored, with a record more and with one less."""
+    topic, producer, _ = _written(broker, 2, 2)
+    log = UntouchedLog(broker, topic)
+    with requirement("IDEM-007"):
+        for first in (2, 0):
+            for values in ([b"a", b"b", b"c"], [b"a"]):
+                batch = producer.batch(first, *values)
+                where = f"{len(values)} records from sequence {first}, where two were sent"
+                log.expect_refusal(batch, api_version, OUT_OF_ORDER, where)
+
+
+@judges("IDEM-008")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_lower_producer_epoch_returns_invalid_producer_epoch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Also with the sequence that would be next, and with a batch that was stored before."""
+    topic, producer, batches = _written(broker, 1)
+    append(broker, topic, producer.at_epoch(2).batch(0, b"raised"))
+    log = UntouchedLog(broker, topic)
+    late = {
+        "the next sequence at epoch 1": producer.at_epoch(1).batch(1, b"late"),
+        "sequence 0 at epoch 1": producer.at_epoch(1).batch(0, b"late"),
+        "a batch of epoch 0 once more": batches[0],
+    }
+    with requirement("IDEM-008"):
+        for where, batch in late.items():
+            log.expect_refusal(batch, api_version, ErrorCode.INVALID_PRODUCER_EPOCH, where)
+
+
+@judges("IDEM-009")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_higher_producer_epoch_must_start_at_sequence_0(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Neither with the next sequence nor with another one; then with 0."""
+    topic, producer, _ = _written(broker, 2)
+    raised = producer.at_epoch(1)
+    log = UntouchedLog(broker, topic)
+    with requirement("IDEM-009"):
+        for sequence in (2, 5):
+            where = f"epoch 1, sequence {sequence}"
+            log.expect_refusal(raised.batch(sequence, b"x"), api_version, OUT_OF_ORDER, where)
+        batch = raised.batch(0, b"raised")
+        _expect_at(broker, topic, batch, api_version, 2, "epoch 1, sequence 0")
+
+
+@judges("IDEM-010")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_sequence_wraps_to_0_after_2147483647(broker: BrokerUnderTest, api_version: int) -> None:
+    """Behind a batch that ends at 2147483647, and behind one that has 0 for its last record.
+
+    Not applicable where a producer has to start at 0: no test writes two thousand million records.
+    """
+    ends = {"at the last": (LAST_SEQUENCE - 1, 0), "behind the wrap": (LAST_SEQUENCE, 1)}
+    for where, (first, following) in ends.items():
+        topic, producer = broker.create_topic(), new_producer(broker)
+        high = producer.batch(first, b"a", b"b")
+        if broker.produce(topic, high).error_code != ErrorCode.NONE:
+            raise NotApplicable("any_first_sequence", f"no producer may start at {first}")
+        with requirement("IDEM-010"):
+            right = producer.batch(following, b"c")
+            told = f"two records, {where}, then {following}"
+            _expect_at(broker, topic, right, api_version, 2, told)
+
+
+@judges("IDEM-011")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_producer_id_with_negative_sequence_returns_invalid_record(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A producer id with sequence -1, which stands for none, and with the least there is."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    log = UntouchedLog(broker, topic)
+    with requirement("IDEM-011"):
+        for sequence in (-1, -(2**31)):
+            batch, where = producer.batch(sequence, b"x"), f"sequence {sequence}"
+            log.expect_refusal(batch, api_version, ErrorCode.INVALID_RECORD, where)

@@ -1,0 +1,264 @@
+"""LISTO: offsets for times, and for the special times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
+from harness.client.requests import (
+    EARLIEST,
+    LATEST,
+    MAX_TIMESTAMP,
+    Topic,
+    list_offsets_request,
+)
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, now_ms
+from suites.protocol.support.deleted_records import delete_records
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.kept_topics import KeptTopics
+from suites.protocol.support.leader_epoch import told_leader_epoch
+
+CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+FIRST_PRODUCE_OF_ZSTD = 7
+EARLIEST_LOCAL, LATEST_TIERED = -4, -5
+READ_COMMITTED = 1
+BASE_MS = now_ms() - 3_600_000  # of today, and not in the future of a clock that is behind
+IDLE = 1  # the partition of _six_records that is empty
+
+
+def _timed(after_ms: Sequence[int], compression: str = "none") -> bytes:
+    """A batch with a record at each time, given in milliseconds after BASE_MS."""
+    first = after_ms[0]
+    records = [Record(b"at %d" % after, timestamp_delta=after - first) for after in after_ms]
+    return encode_batch(RecordBatch(records, base_timestamp=BASE_MS + first), compression)
+
+
+def _six_records(broker: BrokerUnderTest) -> Topic:
+    """Partition 0 holds two batches of three, not in the order of their times."""
+    topic = broker.create_topic(partitions=2)
+    append(broker, topic, _timed([100, 200, 300]), _timed([400, 600, 500]))
+    return topic
+
+
+def _codecs(broker: BrokerUnderTest) -> list[str]:
+    """Those that the broker takes: zstd came with Produce v7 (KIP-110)."""
+    takes_zstd = FIRST_PRODUCE_OF_ZSTD in broker.advertised("Produce")
+    return [name for name in CODECS if name != "zstd" or takes_zstd]
+
+
+def _one_batch_for_each_codec(broker: BrokerUnderTest) -> Topic:
+    """Partition i holds three records in one batch, compressed with codec i."""
+    codecs = _codecs(broker)
+    topic = broker.create_topic(partitions=len(codecs))
+    for partition, compression in enumerate(codecs):
+        append(broker, topic, _timed([100, 200, 300], compression), partition=partition)
+    return topic
+
+
+def _several_largest(broker: BrokerUnderTest) -> Topic:
+    """The largest time is in two batches and begins neither; plain, with gzip, and no records."""
+    topic = broker.create_topic(partitions=3)
+    for partition, compression in enumerate(("none", "gzip")):
+        for times in ([100, 300, 200], [400, 900, 900, 500], [800, 900], [600]):
+            append(broker, topic, _timed(times, compression), partition=partition)
+    return topic
+
+
+def _expect(
+    answer: ListOffsetsResponse.ListOffsetsPartitionResponse, expected: tuple[int, int], told: str
+) -> None:
+    """NONE, with this offset and this timestamp; -1 or milliseconds after BASE_MS."""
+    expect_error(answer.error_code, ErrorCode.NONE, told)
+    after_ms = answer.timestamp if answer.timestamp == -1 else answer.timestamp - BASE_MS
+    found = (answer.offset, after_ms)
+    assert found == expected, f"{told}: (offset, time) is {found}, expected {expected}"
+
+
+# -- the ends of the log ---------------------------------------------------------------------------
+
+
+@judges("LISTO-001")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_latest_is_high_watermark_and_earliest_is_log_start(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """-1 is what Fetch calls the high watermark, -2 the log start; of an empty log, too."""
+    topic = kept.topic(broker, _six_records)
+    with requirement("LISTO-001"):
+        for partition, count in ((0, 6), (IDLE, 0)):
+            latest = broker.list_offset(topic, LATEST, api_version, partition=partition)
+            earliest = broker.list_offset(topic, EARLIEST, api_version, partition=partition)
+            expect_error(latest.error_code, ErrorCode.NONE, "latest")
+            expect_error(earliest.error_code, ErrorCode.NONE, "earliest")
+            ends = (earliest.offset, latest.offset)
+            assert ends == (0, count), f"earliest and latest of {count} records are {ends}"
+            fetched = broker.fetch(topic, count, partition=partition).high_watermark
+            assert latest.offset == fetched, f"latest {latest.offset}, high watermark {fetched}"
+
+
+@judges("LISTO-001")
+@at_versions("ListOffsets", "2+")
+def test_list_offsets_latest_for_read_committed_is_last_stable_offset(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Without transactions it is the same as for other consumers, and as in Fetch."""
+    topic = kept.topic(broker, _six_records)
+    request = list_offsets_request(topic, LATEST, isolation_level=READ_COMMITTED)
+    with requirement("LISTO-001"):
+        latest = only(
+            only(broker.ask(request, api_version).topics, "topic").partitions, "partition"
+        )
+        expect_error(latest.error_code, ErrorCode.NONE, "latest for read_committed")
+        fetched = broker.fetch(topic, 0, isolation_level=READ_COMMITTED)
+        stable = fetched.last_stable_offset
+        told = f"latest for read_committed is {latest.offset}, the last stable offset {stable}"
+        assert (latest.offset, stable) == (6, 6), told
+
+
+# -- times -----------------------------------------------------------------------------------------
+
+
+@judges("LISTO-004")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_returns_first_record_at_or_after_timestamp(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Times without a record, and times of records; the response has the record's own time."""
+    topic = kept.topic(broker, _six_records)
+    expected = {0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
+    with requirement("LISTO-004"):
+        for after_ms, record in expected.items():
+            answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
+            _expect(answer, record, f"time {after_ms}")
+
+
+@judges("LISTO-005")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_for_timestamp_after_all_records_returns_minus_1(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Offset -1, timestamp -1, NONE; of an empty log, too."""
+    topic = kept.topic(broker, _six_records)
+    with requirement("LISTO-005"):
+        for partition in (0, IDLE):
+            answer = broker.list_offset(topic, BASE_MS + 601, api_version, partition=partition)
+            _expect(answer, (-1, -1), f"partition {partition}, time 601")
+
+
+@judges("LISTO-006")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_for_timestamp_inside_batch_returns_that_record(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The second and the third record of one batch, compressed or not."""
+    topic = kept.topic(broker, _one_batch_for_each_codec)
+    with requirement("LISTO-006"):
+        for partition, compression in enumerate(_codecs(broker)):
+            for after_ms, record in ((150, (1, 200)), (300, (2, 300))):
+                time_ms = BASE_MS + after_ms
+                answer = broker.list_offset(topic, time_ms, api_version, partition=partition)
+                _expect(answer, record, f"compression {compression}, time {after_ms}")
+
+
+@judges("LISTO-008")
+@at_versions("ListOffsets", "7+")
+def test_list_offsets_max_timestamp_returns_first_record_with_largest_time(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Of three records with the largest time the first counts; an empty log has none."""
+    topic = kept.topic(broker, _several_largest)
+    with requirement("LISTO-008"):
+        for partition, record in ((0, (4, 900)), (1, (4, 900)), (2, (-1, -1))):
+            answer = broker.list_offset(topic, MAX_TIMESTAMP, api_version, partition=partition)
+            _expect(answer, record, f"partition {partition}, largest time")
+
+
+@judges("LISTO-009")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_accepts_tiered_timestamps_from_v8_and_v9_on(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """-4 from version 8 and -5 from version 9; UNSUPPORTED_VERSION below."""
+    topic = kept.topic(broker, _six_records)
+    with requirement("LISTO-009"):
+        for timestamp, since in ((EARLIEST_LOCAL, 8), (LATEST_TIERED, 9)):
+            known = api_version >= since
+            expected = ErrorCode.NONE if known else ErrorCode.UNSUPPORTED_VERSION
+            code = broker.list_offset(topic, timestamp, api_version).error_code
+            expect_error(code, expected, f"timestamp {timestamp}")
+
+
+@judges("LISTO-015")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_does_not_return_deleted_records(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Deleted inside the first batch, behind it, and up to the last record of all."""
+    topic = _six_records(broker)
+    expected: dict[int, dict[int, tuple[int, int]]] = {
+        2: {0: (2, 300), 200: (2, 300), 450: (4, 600)},
+        3: {0: (3, 400), 200: (3, 400), 450: (4, 600)},
+        5: {0: (5, 500), 450: (5, 500)},
+    }
+    for deleted_below, found in expected.items():
+        delete_records(broker, topic, deleted_below)
+        with requirement("LISTO-015"):
+            told = f"records below {deleted_below} deleted"
+            earliest = broker.list_offset(topic, EARLIEST, api_version)
+            _expect(earliest, (deleted_below, -1), f"{told}: earliest")
+            for after_ms, record in found.items():
+                answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
+                _expect(answer, record, f"{told}: time {after_ms}")
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+@judges("LISTO-012")
+@at_versions("ListOffsets", "4+")
+def test_list_offsets_with_newer_leader_epoch_returns_unknown_leader_epoch(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The leader's own epoch and -1 are served, a newer one is UNKNOWN_LEADER_EPOCH."""
+    topic = kept.topic(broker, _six_records)
+    epoch = told_leader_epoch(broker, topic)
+    expected = {
+        -1: ErrorCode.NONE,
+        epoch: ErrorCode.NONE,
+        epoch + 1: ErrorCode.UNKNOWN_LEADER_EPOCH,
+    }
+    with requirement("LISTO-012"):
+        for claimed, code in expected.items():
+            request = list_offsets_request(topic, LATEST)
+            request.topics[0].partitions[0].current_leader_epoch = claimed
+            answered = only(broker.ask(request, api_version).topics, "topic")
+            answer = only(answered.partitions, "partition")
+            expect_error(answer.error_code, code, f"epoch {claimed}, the leader's is {epoch}")
+
+
+@judges("LISTO-013")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_with_duplicate_partition_returns_invalid_request(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """INVALID_REQUEST for the one that is named twice, NONE for the other."""
+    topic = kept.topic(broker, _six_records)
+    wanted = [
+        ListOffsetsRequest.ListOffsetsPartition(partition_index=index, timestamp=LATEST)
+        for index in (0, 1, 0)
+    ]
+    request = list_offsets_request(topic, LATEST)
+    request.topics[0].partitions = wanted
+    with requirement("LISTO-013"):
+        entries = [p for t in broker.ask(request, api_version).topics for p in t.partitions]
+        assert {entry.partition_index for entry in entries} == {0, 1}
+        for entry in entries:
+            twice = entry.partition_index == 0
+            expected = ErrorCode.INVALID_REQUEST if twice else ErrorCode.NONE
+            expect_error(entry.error_code, expected, f"partition {entry.partition_index}")

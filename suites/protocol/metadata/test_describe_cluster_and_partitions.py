@@ -1,0 +1,155 @@
+"""META: DescribeCluster and DescribeTopicPartitions, compared with Metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DescribeClusterRequest,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.kept_topics import KeptTopics
+
+NOT_ASKED = -(2**31)
+CONTROLLERS, NO_ENDPOINT_TYPE = 2, 9
+REFUSALS = (ErrorCode.MISMATCHED_ENDPOINT_TYPE, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE)
+Pages = DescribeTopicPartitionsRequest
+Place = tuple[str | None, int]
+
+
+# -- DescribeCluster -------------------------------------------------------------------------------
+
+
+@judges("META-030")
+@at_versions("DescribeCluster")
+def test_describe_cluster_returns_cluster_id_and_brokers_of_metadata(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Cluster id and brokers are equal; the controller is one of them, or -1."""
+    expected = broker.metadata([], broker.version("Metadata", "2+"))
+    with requirement("META-030"):
+        answer = broker.ask(DescribeClusterRequest(), api_version)
+        expect_error(answer.error_code, ErrorCode.NONE)
+        assert answer.cluster_id == expected.cluster_id, (
+            f"cluster id {answer.cluster_id!r}, Metadata has {expected.cluster_id!r}"
+        )
+        found = {(b.broker_id, b.host, b.port, b.rack) for b in answer.brokers}
+        shown = {(b.node_id, b.host, b.port, b.rack) for b in expected.brokers}
+        assert found == shown, f"brokers {found}, Metadata has {shown}"
+        ids = [b.broker_id for b in answer.brokers]
+        assert answer.controller_id in (-1, *ids), (
+            f"controller {answer.controller_id}, not in {ids}"
+        )
+
+
+@judges("META-030")
+@at_versions("DescribeCluster")
+@pytest.mark.parametrize("asked", [False, True], ids=["not-asked", "asked"])
+def test_describe_cluster_returns_authorized_operations_only_on_request(
+    broker: BrokerUnderTest, api_version: int, asked: bool
+) -> None:
+    """The authorized operations are a set of bits; the lowest number stands for "not asked"."""
+    request = DescribeClusterRequest(include_cluster_authorized_operations=asked)
+    with requirement("META-030"):
+        answer = broker.ask(request, api_version)
+        expect_error(answer.error_code, ErrorCode.NONE)
+        found = answer.cluster_authorized_operations
+        assert (found != NOT_ASKED) is asked, f"asked: {asked}, authorized operations: {found}"
+
+
+@judges("META-031")
+@at_versions("DescribeCluster", "1+")
+@pytest.mark.parametrize(
+    "endpoint_type", [CONTROLLERS, NO_ENDPOINT_TYPE], ids=["controllers", "unknown"]
+)
+def test_describe_cluster_of_non_broker_endpoint_type_is_refused(
+    broker: BrokerUnderTest, api_version: int, endpoint_type: int
+) -> None:
+    """An endpoint type other than that of brokers is refused."""
+    with requirement("META-031"):
+        answer = broker.ask(DescribeClusterRequest(endpoint_type=endpoint_type), api_version)
+        assert answer.error_code in REFUSALS, (
+            f"endpoint type {endpoint_type}: error is {ErrorCode.describe(answer.error_code)}"
+        )
+
+
+# -- DescribeTopicPartitions -----------------------------------------------------------------------
+
+
+def _sized(partitions: int) -> Callable[[BrokerUnderTest], Topic]:
+    return lambda broker: broker.create_topic(partitions=partitions)
+
+
+TOPICS = (_sized(3), _sized(1), _sized(2))
+
+
+def _pages(
+    broker: BrokerUnderTest, names: list[str], limit: int, version: int
+) -> Iterator[DescribeTopicPartitionsResponse]:
+    """Yield all pages, each from the cursor of the one before."""
+    cursor: Pages.Cursor | None = None
+    while True:
+        topics = [Pages.TopicRequest(name=name) for name in names]
+        request = Pages(topics=topics, response_partition_limit=limit, cursor=cursor)
+        page = broker.ask(request, version)
+        yield page
+        if page.next_cursor is None:
+            return
+        name, index = page.next_cursor.topic_name, page.next_cursor.partition_index
+        cursor = Pages.Cursor(topic_name=name, partition_index=index)
+
+
+def _places(page: DescribeTopicPartitionsResponse) -> list[Place]:
+    return [(topic.name, one.partition_index) for topic in page.topics for one in topic.partitions]
+
+
+@judges("META-028")
+@at_versions("DescribeTopicPartitions")
+@pytest.mark.parametrize("limit", [1, 2, 4, 100])
+def test_describe_topic_partitions_pages_return_each_partition_once(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int, limit: int
+) -> None:
+    """No page is longer than asked for; together they hold each partition once, in order."""
+    sizes: list[Place] = []
+    for make in TOPICS:
+        topic = kept.topic(broker, make)
+        shown = only(broker.metadata([topic.name]).topics, "topic")
+        sizes.append((topic.name, len(shown.partitions)))
+    sizes.sort(reverse=True)  # not the order in which they have to come
+    expected = sorted((name, index) for name, count in sizes for index in range(count))
+    names = [name for name, _ in sizes if name is not None]
+    with requirement("META-028"):
+        pages = list(islice(_pages(broker, names, limit, api_version), 2 * len(expected)))
+        found = [place for page in pages for place in _places(page)]
+        assert found == expected, f"pages of {limit}: {found}, there are {expected}"
+        longest = max(len(_places(page)) for page in pages)
+        assert longest <= limit, f"a page of {longest} partitions where {limit} was the limit"
+
+
+@judges("META-028")
+@at_versions("DescribeTopicPartitions")
+def test_describe_topic_partitions_starts_at_cursor(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The response leaves out partitions before the cursor."""
+    topic = kept.topic(broker, TOPICS[0])
+    request = Pages(
+        topics=[Pages.TopicRequest(name=topic.name)],
+        cursor=Pages.Cursor(topic_name=topic.name, partition_index=1),
+    )
+    with requirement("META-028"):
+        page = broker.ask(request, api_version)
+        expected = [(topic.name, 1), (topic.name, 2)]
+        assert _places(page) == expected, f"{_places(page)}, from the cursor on {expected}"
+        assert page.next_cursor is None, f"nothing is left, next cursor is {page.next_cursor}"

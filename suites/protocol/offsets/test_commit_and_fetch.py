@@ -1,0 +1,240 @@
+"""OFFS: offsets that a consumer commits without being a member, and what is read of them."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.committed_offsets import (
+    BY_ID,
+    NO_OFFSET,
+    Committer,
+    ask_to_commit,
+    commit,
+    entry,
+    expect_codes,
+    fetch_groups,
+    fetch_offsets,
+    fresh_group,
+)
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.held_groups import held_group
+from suites.protocol.support.kept_topics import KeptTopics
+
+LONGEST_METADATA = 4096  # offset.metadata.max.bytes as it comes
+FAR_BEHIND_THE_END = 1_000_000_000
+GROUP_ID_NOT_FOUND_SINCE = 9
+
+
+def _three_partitions(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(partitions=3)
+
+
+# -- what is committed is what is read -------------------------------------------------------------
+
+
+@judges("OFFS-001")
+@at_versions("OffsetCommit", "1", "2+")
+def test_later_offset_commit_replaces_offset_and_metadata(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """A second commit replaces the first, offset and metadata, though its offset is lower."""
+    topic = kept.topic(broker, _three_partitions)
+    group = held_group(broker, topic)
+    places = {(topic.name, 0): ErrorCode.NONE, (topic.name, 1): ErrorCode.NONE}
+    commits = {"first": ((5, "five"), (7, "")), "second": ((3, "three"), (9, "nine"))}
+    with requirement("OFFS-001"):
+        for where, ((offset, metadata), (other, others)) in commits.items():
+            entries = {topic: [entry(offset, metadata), entry(other, others, 1)]}
+            codes = ask_to_commit(broker, group, entries, api_version)
+            expect_codes(codes, places, f"{where} commit")
+            found = fetch_offsets(broker, group, {topic: [0, 1]})
+            found.expect(topic, offset, metadata, where=f"after the {where} commit")
+            found.expect(topic, other, others, partition=1, where=f"after the {where} commit")
+
+
+@judges("OFFS-001")
+@at_versions("OffsetFetch", "1", "2-5", "6-7", "8+")
+def test_each_offset_fetch_version_returns_same_offset_and_metadata(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Offset and metadata of two partitions, at each version of OffsetFetch."""
+    topic = kept.topic(broker, _three_partitions)
+    group = fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(5, "five"), entry(7, "seven", 1)]})
+    commit(broker, group, {topic: [entry(3, "three")]})
+    with requirement("OFFS-001"):
+        found = fetch_offsets(broker, group, {topic: [0, 1]}, api_version)
+        found.expect(topic, 3, "three")
+        found.expect(topic, 7, "seven", partition=1)
+
+
+@judges("OFFS-002")
+@at_versions("OffsetFetch", "1", "2-5", "6-7", "8+")
+def test_offset_fetch_without_commit_returns_minus_1_and_no_error(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """In a group with another commit and in one that is not there; unknown partitions, too.
+
+    A topic that is not there is asked for by its name alone: an id says which topic is meant.
+    """
+    topic = kept.topic(broker, _three_partitions)
+    unknown = Topic(broker.unique_topic())
+    group, nobody = fresh_group(broker, topic), fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(5, "five")]})
+    wanted = {topic: [1, 99]} if api_version >= BY_ID else {topic: [1, 99], unknown: [0]}
+    with requirement("OFFS-002"):
+        for name, where in ((group, "a group with a commit"), (nobody, "an unknown group")):
+            found = fetch_offsets(broker, name, wanted, api_version)
+            for asked, indexes in wanted.items():
+                for index in indexes:
+                    found.expect(asked, NO_OFFSET, partition=index, where=where)
+
+
+@judges("OFFS-003")
+@at_versions("OffsetFetch", "2-5", "6-7", "8+")
+def test_offset_fetch_with_null_topics_returns_all_committed_offsets(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Partitions of two topics, and none that was not committed."""
+    topic, other = kept.topic(broker, _three_partitions), broker.create_topic()
+    group = fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(5, "five"), entry(7, "", 2)], other: [entry(1)]})
+    with requirement("OFFS-003"):
+        found = fetch_offsets(broker, group, None, api_version, known=[topic, other])
+        found.expect(topic, 5, "five")
+        found.expect(topic, 7, partition=2)
+        found.expect(other, 1)
+        assert len(found.partitions) == 3, f"three were committed, not {sorted(found.partitions)}"
+
+
+@judges("OFFS-004")
+@at_versions("OffsetFetch", "8+")
+def test_offset_fetch_of_several_groups_returns_offsets_of_each(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Each has its own offsets and error: two with commits, one asked for all, one unknown."""
+    topic = kept.topic(broker, _three_partitions)
+    first, second, whole, nobody = (fresh_group(broker, topic) for _ in range(4))
+    for offset, group in enumerate((first, second, whole)):
+        commit(broker, group, {topic: [entry(offset, group), entry(offset + 10, group, 1)]})
+    with requirement("OFFS-004"):
+        wanted = {first: {topic: [0]}, second: {topic: [1]}, whole: None, nobody: {topic: [0]}}
+        found = fetch_groups(broker, wanted, api_version)
+        assert sorted(found) == sorted(wanted), f"asked for {list(wanted)}, got {list(found)}"
+        found[first].expect(topic, 0, first, where="first")
+        found[second].expect(topic, 11, second, partition=1, where="second")
+        found[whole].expect(topic, 2, whole, where="whole")
+        found[whole].expect(topic, 12, whole, partition=1, where="whole")
+        found[nobody].expect_none(topic, where="unknown")
+        counts = {name: len(group.partitions) for name, group in found.items()}
+        expected = {first: 1, second: 1, whole: 2, nobody: 1}
+        assert counts == expected, f"partitions of each group are {counts}, expected {expected}"
+
+
+@judges("OFFS-025")
+@at_versions("OffsetCommit", "1", "2+")
+def test_offset_commit_to_empty_log_accepts_any_offset(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The log is empty: what is far behind its end, and its begin."""
+    topic = kept.topic(broker, _three_partitions)
+    group = held_group(broker, topic)
+    offsets = (FAR_BEHIND_THE_END, 0, 1)
+    with requirement("OFFS-025"):
+        entries = {topic: [entry(offset, "", index) for index, offset in enumerate(offsets)]}
+        codes = ask_to_commit(broker, group, entries, api_version)
+        expect_codes(codes, {(topic.name, index): ErrorCode.NONE for index in range(3)})
+        found = fetch_offsets(broker, group, {topic: [0, 1, 2]})
+        for index, offset in enumerate(offsets):
+            found.expect(topic, offset, partition=index)
+
+
+@judges("OFFS-024")
+@at_versions("OffsetCommit", "0")
+def test_offset_commit_v0_is_visible_only_at_offset_fetch_v0_or_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """It is read at version 0 alone, and has no metadata: that is ZooKeeper. Or it is refused."""
+    topic = kept.topic(broker, _three_partitions)
+    group = broker.unique_group()
+    with requirement("OFFS-024"):
+        codes = ask_to_commit(broker, group, {topic: [entry(5, "five")]}, api_version)
+        found = fetch_offsets(broker, group, {topic: [0]}, api_version)
+        if codes == {(topic.name, 0): ErrorCode.UNSUPPORTED_VERSION}:
+            expect_error(found.error_of(topic), ErrorCode.UNSUPPORTED_VERSION, "OffsetFetch")
+            return
+        expect_codes(codes, {(topic.name, 0): ErrorCode.NONE})
+        found.expect(topic, 5)
+        if broker.advertised("OffsetFetch").highest >= 1:
+            fresh_group(broker, topic)
+            elsewhere = fetch_offsets(broker, group, {topic: [0]})
+            offset = elsewhere.partitions[topic.name, 0].committed_offset
+            assert offset == NO_OFFSET, f"{offset} is read at a later version, too"
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@judges("OFFS-008")
+@at_versions("OffsetCommit", "1-8", "9+")
+def test_offset_commit_with_generation_to_unknown_group_is_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """A commit of generation 5: ILLEGAL_GENERATION, from version 9 on GROUP_ID_NOT_FOUND."""
+    topic = kept.topic(broker, _three_partitions)
+    group = fresh_group(broker, topic)
+    found_since = api_version >= GROUP_ID_NOT_FOUND_SINCE
+    expected = ErrorCode.GROUP_ID_NOT_FOUND if found_since else ErrorCode.ILLEGAL_GENERATION
+    with requirement("OFFS-008"):
+        by = Committer(generation=5, member_id="nobody")
+        codes = ask_to_commit(broker, group, {topic: [entry(1)]}, api_version, by)
+        expect_codes(codes, {(topic.name, 0): expected})
+
+
+@judges("OFFS-011")
+@at_versions("OffsetCommit", "1", "2+")
+def test_offset_commit_with_too_long_metadata_fails_only_its_partition(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """4096 characters are stored, 4097 are OFFSET_METADATA_TOO_LARGE and change nothing."""
+    topic = kept.topic(broker, _three_partitions)
+    group = fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(1, "before", 1)]})
+    longest = "m" * LONGEST_METADATA
+    with requirement("OFFS-011"):
+        entries = {topic: [entry(5, longest), entry(6, f"{longest}m", 1), entry(7, "short", 2)]}
+        codes = ask_to_commit(broker, group, entries, api_version)
+        expected = (ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE, ErrorCode.NONE)
+        expect_codes(codes, {(topic.name, i): code for i, code in enumerate(expected)})
+        found = fetch_offsets(broker, group, {topic: [0, 1, 2]})
+        found.expect(topic, 5, longest)
+        found.expect(topic, 1, "before", partition=1)
+        found.expect(topic, 7, "short", partition=2)
+
+
+@judges("OFFS-012")
+@at_versions("OffsetCommit", "1", "2+")
+def test_offset_commit_to_unknown_partition_fails_and_others_are_stored(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """UNKNOWN_TOPIC_OR_PARTITION for a partition and, where topics have names, for a topic."""
+    topic = kept.topic(broker, _three_partitions)
+    unknown = Topic(broker.unique_topic())
+    group = held_group(broker, topic)
+    entries = {topic: [entry(5), entry(6, partition=99), entry(7, partition=2)]}
+    expected = {
+        (topic.name, 0): ErrorCode.NONE,
+        (topic.name, 99): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        (topic.name, 2): ErrorCode.NONE,
+    }
+    if api_version < BY_ID:
+        entries[unknown] = [entry(8)]
+        expected[unknown.name, 0] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    with requirement("OFFS-012"):
+        expect_codes(ask_to_commit(broker, group, entries, api_version), expected)
+        found = fetch_offsets(broker, group, {topic: [0, 2]})
+        found.expect(topic, 5)
+        found.expect(topic, 7, partition=2)

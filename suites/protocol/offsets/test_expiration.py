@@ -1,0 +1,116 @@
+"""OFFS: how long a committed offset is kept."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.apis import api_named
+from harness.codec.messages import OffsetCommitRequest
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.appended import now_ms
+from suites.protocol.support.classic_group import ClassicGroup, leave
+from suites.protocol.support.committed_offsets import (
+    NO_OFFSET,
+    Committer,
+    commit_request,
+    entry,
+    fetch_offsets,
+    fresh_group,
+    send_commit,
+)
+from suites.protocol.support.subscriptions import subscription
+
+OFFSET_COMMIT = api_named("OffsetCommit")
+MINUTE_MS = 60_000
+FIRST_WITH_RETENTION_TIME = 2
+OLD, KEPT = 0, 1
+
+
+def _old_and_kept(group: str, topic: Topic, version: int) -> list[OffsetCommitRequest]:
+    """Return commits: partition 0 expires at once, partition 1 stays for an hour.
+
+    Version 1 contains the time of the commit, versions 2 to 4 the retention time.
+    """
+    if version < FIRST_WITH_RETENTION_TIME:
+        entries = [entry(5, "", OLD), entry(7, "", KEPT)]
+        entries[OLD].commit_timestamp = now_ms() - 61 * MINUTE_MS
+        entries[KEPT].commit_timestamp = now_ms()
+        return [commit_request(group, {topic: entries}, version)]
+    # The commit that stays comes first: a group that loses its last offset may be removed.
+    kept = commit_request(group, {topic: [entry(7, "", KEPT)]}, version)
+    return [kept, _over_soon(group, topic, version)]
+
+
+@judges("OFFS-017")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+)
+def test_offset_expires_by_retention_time_or_timestamp_of_its_commit(
+    broker: BrokerUnderTest,
+) -> None:
+    """At each version that can say it: what is over goes, what is not stays."""
+    highest = broker.version("OffsetCommit", "1-4")
+    lowest = max(1, broker.advertised("OffsetCommit").lowest)
+    topic = broker.create_topic(partitions=2)
+    groups = {version: fresh_group(broker, topic) for version in range(lowest, highest + 1)}
+    for version, group in groups.items():
+        for request in _old_and_kept(group, topic, version):
+            send_commit(broker, request, version, [topic])
+    for version, group in groups.items():
+        with requirement("OFFS-017", api_key=OFFSET_COMMIT.key, api_version=version):
+            _await_gone(broker, group, topic, OLD)
+            found = fetch_offsets(broker, group, {topic: [KEPT]})
+            found.expect(topic, 7, partition=KEPT, where=f"committed at version {version}")
+
+
+def _await_gone(broker: BrokerUnderTest, group: str, topic: Topic, partition: int) -> None:
+    def is_gone() -> bool:
+        found = fetch_offsets(broker, group, {topic: [partition]}).partitions
+        return found[topic.name, partition].committed_offset == NO_OFFSET
+
+    broker.eventually(is_gone, f"the offset of partition {partition} has expired")
+
+
+@judges("OFFS-018")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+)
+def test_offsets_expire_only_while_group_has_no_members(
+    broker: BrokerUnderTest, group: ClassicGroup
+) -> None:
+    """While a member needs them they are kept, whatever the commit says; when it leaves they go.
+
+    The commits say how long they are wanted: what the broker says is a minute at least.
+    """
+    version = broker.version("OffsetCommit", "2-4")
+    topic = broker.create_topic()
+    nobodys, left = fresh_group(broker, topic), ClassicGroup(broker)
+    for each in (group, left):
+        newcomer = each.member(subscription(topic))
+        # A group without anything may be removed between the two steps of a join.
+        send_commit(
+            broker, commit_request(each.group_id, {topic: [entry(1)]}, version), version, [topic]
+        )
+        (member,) = each.grown([newcomer])
+        by = Committer(member.generation, member.member_id)
+        send_commit(broker, _over_soon(each.group_id, topic, version, by), version, [topic])
+    send_commit(broker, _over_soon(nobodys, topic, version), version, [topic])
+    with requirement("OFFS-018", api_key=OFFSET_COMMIT.key, api_version=version):
+        _await_gone(broker, nobodys, topic, 0)
+        for each in (group, left):
+            found = fetch_offsets(broker, each.group_id, {topic: [0]})
+            found.expect(topic, 5, where="a group with a member")
+        leave(broker, left.group_id, left.members[0].member_id)
+        _await_gone(broker, left.group_id, topic, 0)
+        found = fetch_offsets(broker, group.group_id, {topic: [0]})
+        found.expect(topic, 5, where="the group that still has its member")
+
+
+def _over_soon(
+    group: str, topic: Topic, version: int, by: Committer | None = None
+) -> OffsetCommitRequest:
+    request = commit_request(group, {topic: [entry(5)]}, version, by)
+    request.retention_time_ms = 1
+    return request

@@ -1,0 +1,137 @@
+"""QUOTA, and FETCH-038: clients that send or read more than their quota (KIP-13, KIP-219)."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
+from harness.client.requests import produce_request as produce
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse, ProduceRequest, ProduceResponse
+from harness.conformance.checks import NotApplicable, requirement
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.client_quota import client_quota
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetch_session import CREATE_EPOCH, FINAL_EPOCH
+from suites.protocol.support.healthy import expect_healthy
+from suites.protocol.support.idempotent import code_of
+
+BYTES_PER_S = 10_000
+WINDOW_S = 10  # over which Apache Kafka takes the mean: ten whole seconds and the present one
+DELAY_MS = 800
+TIMERS_MAY_BE_EARLY = 0.9
+BATCH_BYTES = 1_000
+QUOTA_WORKS_WITHIN_MS = 10_000
+
+
+def _produce_until_throttled(
+    broker: BrokerUnderTest, connection: Connection, request: ProduceRequest, version: int
+) -> tuple[int, float, float]:
+    """Return throttle time and response time in ms, and the monotonic time of the request."""
+
+    def asked() -> tuple[int, float, float] | None:
+        sent_at = time.monotonic()
+        answer: ProduceResponse = connection.ask(request, version)
+        expect_error(code_of(answer), ErrorCode.NONE, "Produce")
+        took_ms = (time.monotonic() - sent_at) * 1000
+        told_ms = answer.throttle_time_ms
+        return (told_ms, took_ms, sent_at) if told_ms > 0 else None
+
+    return broker.eventually(asked, "a producer above its quota is told to wait")
+
+
+@judges("QUOTA-004")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_produce_above_quota_returns_throttle_time_and_mutes_connection(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The response arrives within its throttle time; the next response arrives after it.
+
+    A broker learns of quotas in their order: a throttled client with the later quota shows that the
+    first quota works, so that the client with the first one does not exceed it by much.
+    """
+    topic, client_id, later = broker.create_topic(), broker.unique_topic(), broker.unique_topic()
+    size = BYTES_PER_S * (WINDOW_S + int(broker.scaled_ms(DELAY_MS)) / 1000)
+    request = produce(topic, batch_of(b"x" * int(size)), api_version)
+    with (
+        client_quota(broker, client_id, "producer_byte_rate", BYTES_PER_S),
+        client_quota(broker, later, "producer_byte_rate", BYTES_PER_S),
+    ):
+        connection = broker.connect(client_id)
+        with requirement("QUOTA-004"):
+            with in_time(broker.scaled_ms(DELAY_MS)):
+                _produce_until_throttled(broker, broker.connect(later), request, api_version)
+                told_ms, took_ms, sent_at = _produce_until_throttled(
+                    broker, connection, request, api_version
+                )
+                assert took_ms < told_ms, (
+                    f"told to wait {told_ms} ms, the answer took {took_ms:.0f} ms"
+                )
+            expect_healthy(connection, broker)
+            next_ms = (time.monotonic() - sent_at) * 1000  # a broker mutes before it answers
+            assert next_ms >= TIMERS_MAY_BE_EARLY * told_ms, (
+                f"told to wait {told_ms} ms, the next answer came {next_ms:.0f} ms "
+                f"after the request that was told so"
+            )
+
+
+def _session_fetch(topic: Topic, version: int, session_id: int, epoch: int) -> FetchRequest:
+    """Three batches from the beginning, in a session."""
+    wanted = fetch_partition(0, partition_max_bytes=3 * BATCH_BYTES)
+    request = fetch_request([fetch_topic(topic, version, [wanted])])
+    request.session_id, request.session_epoch = session_id, epoch
+    return request
+
+
+def _await_throttled_fetch(
+    broker: BrokerUnderTest, connection: Connection, topic: Topic, version: int
+) -> None:
+    """Wait until the client of this connection has used up its quota. Raises NotApplicable."""
+    until = time.monotonic() + broker.scaled_ms(QUOTA_WORKS_WITHIN_MS) / 1000
+    request = _session_fetch(topic, version, 0, FINAL_EPOCH)
+    while connection.ask(request, version).throttle_time_ms == 0:
+        if time.monotonic() > until:
+            raise NotApplicable("byte_quota", "its quotas do not throttle")
+
+
+@judges("FETCH-038")
+@at_versions("Fetch", "7-12", "13+")
+def test_throttled_fetch_keeps_session_id_and_epoch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Fetched again and again in one session until the quota is used up, and once more."""
+    topic, client_id, later = broker.create_topic(), broker.unique_topic(), broker.unique_topic()
+    append(broker, topic, *[batch_of(b"x" * BATCH_BYTES) for _ in range(4)])
+    with (
+        client_quota(broker, client_id, "consumer_byte_rate", BYTES_PER_S),
+        client_quota(broker, later, "consumer_byte_rate", BYTES_PER_S),
+    ):
+        _await_throttled_fetch(broker, broker.connect(later), topic, api_version)
+        connection = broker.connect(client_id)
+        opening = connection.ask(_session_fetch(topic, api_version, 0, CREATE_EPOCH), api_version)
+        if opening.session_id == 0:
+            raise NotApplicable("fetch_sessions", "the broker refused a fetch session (id 0)")
+        epoch = 0
+
+        def next_fetch() -> FetchResponse:
+            nonlocal epoch
+            epoch += 1
+            request = _session_fetch(topic, api_version, opening.session_id, epoch)
+            answer = connection.ask(request, api_version)
+            found = (ErrorCode.describe(answer.error_code), answer.session_id)
+            expected = (ErrorCode.describe(ErrorCode.NONE), opening.session_id)
+            told = f"epoch {epoch}, throttled for {answer.throttle_time_ms} ms: {found}"
+            assert found == expected, f"{told}, expected {expected}"
+            return answer
+
+        with requirement("FETCH-038"):
+            within_ms = broker.scaled_ms(QUOTA_WORKS_WITHIN_MS)
+            with in_time(within_ms):
+                until = time.monotonic() + within_ms / 1000
+                while next_fetch().throttle_time_ms == 0:
+                    assert time.monotonic() < until, "another client is throttled, this one is not"
+            next_fetch()

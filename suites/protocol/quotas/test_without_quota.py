@@ -1,0 +1,59 @@
+"""QUOTA: quotas as clients can read them."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic, fetch_request, produce_request
+from harness.codec.messages import MetadataRequest
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.fetching import entry_of
+from suites.protocol.support.kept_topics import KeptTopics
+
+
+def _one_record(broker: BrokerUnderTest) -> Topic:
+    topic = broker.create_topic()
+    append(broker, topic, batch_of(b"x"))
+    return topic
+
+
+def _expect_none(throttle_time_ms: int, where: str) -> None:
+    told = f"{where}: throttle_time_ms is {throttle_time_ms} without a quota"
+    assert throttle_time_ms == 0, told
+
+
+@judges("QUOTA-006")
+@at_versions("Produce", "1-2", "3+")
+def test_produce_without_quota_is_not_throttled(broker: BrokerUnderTest, api_version: int) -> None:
+    """One small record."""
+    topic = broker.create_topic()
+    request = produce_request(topic, batch_of(b"x", version=api_version), api_version)
+    with requirement("QUOTA-006"):
+        answer = broker.ask(request, api_version)
+        _expect_none(answer.throttle_time_ms, f"Produce v{api_version}")
+
+
+@judges("QUOTA-006")
+@at_versions("Fetch", "1-3", "4+")
+def test_fetch_without_quota_is_not_throttled(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """One small record."""
+    topic = kept.topic(broker, _one_record)
+    request = fetch_request([entry_of(topic, api_version, {0: 0})])
+    with requirement("QUOTA-006"):
+        answer = broker.ask(request, api_version)
+        _expect_none(answer.throttle_time_ms, f"Fetch v{api_version}")
+
+
+@judges("QUOTA-006")
+@at_versions("Metadata", "3+")
+def test_single_metadata_request_is_not_throttled(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One question without a topic."""
+    request = MetadataRequest(topics=[])
+    with requirement("QUOTA-006"):
+        answer = broker.ask(request, api_version)
+        _expect_none(answer.throttle_time_ms, f"Metadata v{api_version}")

@@ -1,0 +1,31 @@
+"""Records that tests append before they ask their question."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import Record, RecordBatch
+from suites.protocol.support.record_formats import FIRST_PRODUCE_OF_BATCHES as NEW_FORMAT
+from suites.protocol.support.record_formats import encoded_for
+
+
+def now_ms() -> int:
+    """The present, in milliseconds since 1970: older records may fall to the retention."""
+    return time.time_ns() // 1_000_000
+
+
+def batch_of(*values: bytes, version: int = NEW_FORMAT) -> bytes:
+    """A record for each value, not compressed, as this version of Produce carries them."""
+    records = [Record(value) for value in values]
+    return encoded_for(version, RecordBatch(records, base_timestamp=now_ms()))
+
+
+def append(broker: BrokerUnderTest, topic: Topic, *batches: bytes, partition: int = 0) -> None:
+    """Append the batches one by one; raises PreparationFailed when one is refused."""
+    for batch in batches:
+        code = broker.produce(topic, batch, partition=partition).error_code
+        if code != ErrorCode.NONE:
+            raise PreparationFailed(f"Produce to {topic.name}: {ErrorCode.describe(code)}")

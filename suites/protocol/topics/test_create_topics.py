@@ -1,0 +1,227 @@
+"""TOPIC: what CreateTopics makes, what it refuses, and what it answers."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.apis import api_named
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import MetadataRequest
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
+from suites.protocol.support.topic_admin import (
+    BROKERS_DEFAULT,
+    ask_to_create,
+    creatable,
+    described,
+    expect_not_created,
+)
+
+CREATE_TOPICS = api_named("CreateTopics")
+MOST_REPLICAS = 32_767  # what the field can hold
+BAD_CONFIGS = (
+    ("not.a.property", "1"),
+    ("min.insync.replicas", "abc"),
+    ("min.insync.replicas", "0"),
+    ("cleanup.policy", "not-a-policy"),
+)
+
+
+def _broker_ids(broker: BrokerUnderTest) -> list[int]:
+    return [node.node_id for node in broker.ask(MetadataRequest(topics=[])).brokers]
+
+
+@judges("TOPIC-006")
+@at_versions("CreateTopics")
+def test_create_topics_with_existing_name_returns_topic_already_exists(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The second creation of a name is refused."""
+    name = broker.create_topic().name
+    with requirement("TOPIC-006"):
+        again = ask_to_create(broker, api_version, creatable(name))
+        again.expect(name, ErrorCode.TOPIC_ALREADY_EXISTS)
+
+
+@judges("TOPIC-007")
+@at_versions("CreateTopics")
+def test_create_topics_with_invalid_num_partitions_returns_invalid_partitions(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Numbers of partitions that are neither above 0 nor -1."""
+    names = {count: broker.unique_topic() for count in (0, -2)}
+    with requirement("TOPIC-007"):
+        topics = [creatable(name, partitions=count) for count, name in names.items()]
+        results = ask_to_create(broker, api_version, *topics)
+        for count, name in names.items():
+            results.expect(name, ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
+
+
+@judges("TOPIC-008")
+@at_versions("CreateTopics")
+def test_create_topics_with_bad_factor_returns_invalid_replication_factor(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Replication factors that are neither above 0 nor -1, and ones above the brokers there are."""
+    too_many = len(_broker_ids(broker)) + 1
+    names = {factor: broker.unique_topic() for factor in (0, -2, too_many, MOST_REPLICAS)}
+    with requirement("TOPIC-008"):
+        topics = [creatable(name, replication_factor=factor) for factor, name in names.items()]
+        results = ask_to_create(broker, api_version, *topics)
+        for factor, name in names.items():
+            error = ErrorCode.INVALID_REPLICATION_FACTOR
+            results.expect(name, error, f"replication factor {factor}")
+
+
+@judges("TOPIC-009")
+@at_versions("CreateTopics", "4+")
+def test_create_topics_with_minus_1_uses_consistent_broker_defaults(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """-1 for one of them or both; what is given counts, and the default is one number."""
+    both, factor_only, count_only = (broker.unique_topic() for _ in range(3))
+    with requirement("TOPIC-009"):
+        results = ask_to_create(
+            broker,
+            api_version,
+            creatable(both, BROKERS_DEFAULT, BROKERS_DEFAULT),
+            creatable(factor_only, 2, BROKERS_DEFAULT),
+            creatable(count_only, BROKERS_DEFAULT, 1),
+        )
+        for name in (both, factor_only, count_only):
+            results.expect(name, ErrorCode.NONE)
+        shape = {name: _shape(broker, name) for name in (both, factor_only, count_only)}
+        told = f"(partitions, replicas): {shape[both]} with both left open"
+        assert shape[factor_only] == (2, shape[both][1]), f"{told}, {shape[factor_only]} with 2, -1"
+        assert shape[count_only] == (shape[both][0], 1), f"{told}, {shape[count_only]} with -1, 1"
+
+
+def _shape(broker: BrokerUnderTest, name: str) -> tuple[int, int]:
+    """Numbers of partitions and of the first one's replicas."""
+    partitions = described(broker, name).partitions
+    return len(partitions), len(partitions[0].replica_nodes)
+
+
+@judges("TOPIC-009")
+@needs_broker(Use.OWN, {"num.partitions": "3"})
+def test_create_topics_with_minus_1_partitions_uses_num_partitions(broker: BrokerUnderTest) -> None:
+    """num.partitions is 3."""
+    version = broker.version("CreateTopics", "4+")
+    name = broker.unique_topic()
+    with requirement("TOPIC-009", api_key=CREATE_TOPICS.key, api_version=version):
+        topic = creatable(name, BROKERS_DEFAULT, BROKERS_DEFAULT)
+        ask_to_create(broker, version, topic).expect(name, ErrorCode.NONE)
+        count, _ = _shape(broker, name)
+        assert count == 3, f"{count} partitions, num.partitions is 3"
+
+
+@judges("TOPIC-011")
+@at_versions("CreateTopics")
+def test_create_topics_with_assignment_and_counts_returns_invalid_request(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Beside a manual assignment, one of the numbers is given too, though it fits."""
+    assignments = [[_broker_ids(broker)[0]]]
+    with_count, with_factor = broker.unique_topic(), broker.unique_topic()
+    with requirement("TOPIC-011"):
+        results = ask_to_create(
+            broker,
+            api_version,
+            creatable(with_count, 1, BROKERS_DEFAULT, assignments=assignments),
+            creatable(with_factor, BROKERS_DEFAULT, 1, assignments=assignments),
+        )
+        results.expect(with_count, ErrorCode.INVALID_REQUEST, "with a number of partitions")
+        results.expect(with_factor, ErrorCode.INVALID_REQUEST, "with a replication factor")
+
+
+@judges("TOPIC-013")
+@at_versions("CreateTopics")
+def test_create_topics_with_invalid_config_returns_invalid_config(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """An unknown name, a value that is no number, one out of range, one that is no choice."""
+    names = {config: broker.unique_topic() for config in BAD_CONFIGS}
+    with requirement("TOPIC-013"):
+        topics = [creatable(name, configs=dict([config])) for config, name in names.items()]
+        results = ask_to_create(broker, api_version, *topics)
+        for (key, value), name in names.items():
+            results.expect(name, ErrorCode.INVALID_CONFIG, f"{key}={value}")
+
+
+@judges("TOPIC-014")
+@at_versions("CreateTopics")
+def test_create_topics_with_null_config_value_returns_invalid_config(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Null does not stand for the default."""
+    name = broker.unique_topic()
+    with requirement("TOPIC-014"):
+        topic = creatable(name, configs={"retention.ms": None})
+        ask_to_create(broker, api_version, topic).expect(name, ErrorCode.INVALID_CONFIG)
+
+
+@judges("TOPIC-017")
+@at_versions("CreateTopics")
+def test_create_topics_creates_valid_topics_beside_refused_one(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A refused topic stands between two that are created."""
+    first, refused, last = (broker.unique_topic() for _ in range(3))
+    with requirement("TOPIC-017"):
+        results = ask_to_create(
+            broker, api_version, creatable(first), creatable(refused, 0), creatable(last)
+        )
+        results.expect(first, ErrorCode.NONE, "the topic before")
+        results.expect(last, ErrorCode.NONE, "the topic behind")
+        results.expect(refused, ErrorCode.INVALID_PARTITIONS, "the topic without partitions")
+        described(broker, first)
+        described(broker, last)
+
+
+@judges("TOPIC-019")
+@at_versions("CreateTopics", "1+")
+def test_create_topics_with_validate_only_creates_nothing(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One topic that could be created, and one that could not."""
+    good, bad = broker.unique_topic(), broker.unique_topic()
+    broker.delete_later(good, bad)  # a broker might create them all the same
+    with requirement("TOPIC-019"):
+        topics = creatable(good), creatable(bad, partitions=0)
+        results = ask_to_create(broker, api_version, *topics, validate_only=True)
+        results.expect(good, ErrorCode.NONE, "the good topic")
+        results.expect(bad, ErrorCode.INVALID_PARTITIONS, "the topic without partitions")
+        expect_not_created(broker, good, bad)
+
+
+@judges("TOPIC-021")
+@at_versions("CreateTopics", "5+")
+def test_create_topics_returns_partitions_replication_factor_and_configs(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Partitions, replication factor, and configs with one that was given."""
+    name = broker.unique_topic()
+    with requirement("TOPIC-021"):
+        topic = creatable(name, 2, configs={"retention.ms": "86400000"})
+        result = ask_to_create(broker, api_version, topic).expect(name, ErrorCode.NONE)
+        count, factor = _shape(broker, name)
+        answered = result.num_partitions, result.replication_factor
+        assert answered == (count, factor), f"answered {answered}, Metadata {count, factor}"
+        configs = {config.name: config.value for config in result.configs or []}
+        assert configs.get("retention.ms") == "86400000", f"configs are {configs}"
+        assert len(configs) > 1, "only the configs that were given are returned"
+
+
+@judges("TOPIC-021")
+@at_versions("CreateTopics", "7+")
+def test_create_topics_returns_same_topic_id_as_metadata(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The same id as Metadata shows."""
+    name = broker.unique_topic()
+    with requirement("TOPIC-021"):
+        result = ask_to_create(broker, api_version, creatable(name)).expect(name, ErrorCode.NONE)
+        assert result.topic_id != ZERO_UUID, "the answer has no topic id"
+        shown = described(broker, name).topic_id
+        assert result.topic_id == shown, f"answered {result.topic_id}, Metadata shows {shown}"

@@ -1,0 +1,164 @@
+"""TOPIC: DeleteTopics, and what is left of a topic after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
+from harness.client.requests import EARLIEST, LATEST, Topic
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.versions import VersionRange
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.gone_topics import delete_topic
+from suites.protocol.support.topic_admin import (
+    Created,
+    Results,
+    ask_to_create,
+    ask_to_delete,
+    ask_to_delete_states,
+    creatable_here,
+    described,
+)
+
+# A partition may be served for a moment longer than its topic is shown.
+STILL_GOING = frozenset({ErrorCode.NONE, ErrorCode.NOT_LEADER_OR_FOLLOWER})
+UNKNOWN_NAME, UNKNOWN_ID = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID
+BY_NAME, BY_ID = "4-12", "13+"  # versions of Produce and Fetch (KIP-516)
+
+
+def _expect_unknown(
+    broker: BrokerUnderTest, topic: Topic, versions: str, expected: ErrorCode
+) -> None:
+    """Metadata, Produce and Fetch no longer know the topic; asked again while it is going."""
+    batch = batch_of(b"too late")
+    fetch_version = broker.version("Fetch", versions)
+    asked: dict[str, tuple[ErrorCode, Callable[[], int]]] = {
+        "Metadata": (
+            UNKNOWN_NAME,
+            lambda: only(broker.metadata([topic.name]).topics, "topic").error_code,
+        ),
+        "Fetch": (expected, lambda: broker.fetch(topic, 0, fetch_version).error_code),
+    }
+    if broker.advertised("Produce") & VersionRange.parse(versions):
+        version = broker.version("Produce", versions)
+        asked["Produce"] = expected, lambda: broker.produce(topic, batch, version).error_code
+    for name, (error, ask) in asked.items():
+        expect_error(_first_refusal(broker, ask, name), error, name)
+
+
+def _first_refusal(broker: BrokerUnderTest, ask: Callable[[], int], what: str) -> int:
+    def refusal() -> int | None:
+        code = ask()
+        return None if code in STILL_GOING else code
+
+    return broker.eventually(refusal, f"{what} no longer knows a deleted topic")
+
+
+@judges("TOPIC-028")
+@at_versions("DeleteTopics")
+def test_topic_deleted_by_name_is_unknown_to_metadata_produce_and_fetch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Deleted by its name, and asked for by its name."""
+    topic = broker.create_topic()
+    with requirement("TOPIC-028"):
+        ask_to_delete(broker, api_version, topic.name).expect(topic.name, ErrorCode.NONE)
+        _expect_unknown(broker, topic, BY_NAME, UNKNOWN_NAME)
+
+
+@judges("TOPIC-028")
+@at_versions("DeleteTopics", "6+")
+def test_topic_deleted_by_id_is_unknown_to_metadata_produce_and_fetch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Deleted by its id, and asked for by its id."""
+    topic = broker.create_topic()
+    with requirement("TOPIC-028"):
+        (result,) = ask_to_delete_states(broker, api_version, (None, topic.id))
+        expect_error(result.error_code, ErrorCode.NONE)
+        _expect_unknown(broker, topic, BY_ID, UNKNOWN_ID)
+
+
+@judges("TOPIC-029")
+@at_versions("CreateTopics")
+def test_recreated_topic_starts_empty_at_offset_0(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The records of the first topic of this name are not in the second."""
+    first = broker.create_topic()
+    append(broker, first, batch_of(b"old", b"records"))
+    delete_topic(broker, first)
+    with requirement("TOPIC-029"):
+        _create_again(broker, api_version, first.name)
+        again = Topic(first.name, described(broker, first.name).topic_id)
+        broker.await_served(again)
+        earliest = broker.list_offset(again, EARLIEST).offset
+        latest = broker.list_offset(again, LATEST).offset
+        assert (earliest, latest) == (0, 0), f"the log goes from {earliest} to {latest}"
+        assert not broker.fetch(again, 0).records, "the old records can be fetched"
+
+
+def _create_again(broker: BrokerUnderTest, version: int, name: str) -> None:
+    """Create the topic again.
+
+    With v0 alone no creation can be tried before, and the name may become free a bit later.
+    """
+
+    def answered() -> Results[Created] | None:
+        results = ask_to_create(broker, version, creatable_here(broker, name))
+        taken = results[name][0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
+        return None if taken else results
+
+    broker.eventually(answered, f"the name {name} is free").expect(name, ErrorCode.NONE)
+
+
+@judges("TOPIC-030")
+@at_versions("DeleteTopics")
+def test_delete_topics_of_unknown_name_returns_unknown_topic_or_partition(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A name that no topic has."""
+    name = broker.unique_topic()
+    with requirement("TOPIC-030"):
+        ask_to_delete(broker, api_version, name).expect(name, UNKNOWN_NAME)
+
+
+@judges("TOPIC-030")
+@at_versions("DeleteTopics", "6+")
+def test_delete_topics_of_unknown_id_returns_unknown_topic_id(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """An id that no topic has."""
+    unknown = UUID(int=broker.random.getrandbits(128), version=4)
+    with requirement("TOPIC-030"):
+        (result,) = ask_to_delete_states(broker, api_version, (None, unknown))
+        expect_error(result.error_code, UNKNOWN_ID)
+
+
+@judges("TOPIC-031")
+@at_versions("DeleteTopics", "6+")
+@pytest.mark.parametrize("given", ["neither", "both", "a name twice", "an id twice"])
+def test_delete_topics_with_invalid_or_duplicate_entry_returns_invalid_request(
+    broker: BrokerUnderTest, api_version: int, given: str
+) -> None:
+    """Each of them about a topic that exists."""
+    topic = broker.create_topic()
+    states: dict[str, list[tuple[str | None, UUID]]] = {
+        "neither": [(None, ZERO_UUID)],
+        "both": [(topic.name, topic.id)],
+        "a name twice": [(topic.name, ZERO_UUID)] * 2,
+        "an id twice": [(None, topic.id)] * 2,
+    }
+    with requirement("TOPIC-031"):
+        results = ask_to_delete_states(broker, api_version, *states[given])
+        assert results, f"{given}: the answer has no result"
+        for result in results:
+            expect_error(result.error_code, ErrorCode.INVALID_REQUEST, given)

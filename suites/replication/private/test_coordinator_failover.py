@@ -1,0 +1,155 @@
+"""OFFS, COORD, GRP: groups and their offsets outlive their coordinator."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.classic_group import Member
+from suites.protocol.support.committed_offsets import (
+    SETTLING,
+    Committer,
+    GroupOffsets,
+    commit,
+    entry,
+    fetch_offsets,
+)
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC
+from suites.replication.support.coordinators import Place, PlacedGroup, await_coordinator, new_group
+
+MANY = 200
+"""Partitions that a group has offsets of."""
+COMMITS = 20
+
+
+def _committed(cluster: Cluster) -> tuple[Topic, Place]:
+    """Each partition has its own number as offset, committed again and again."""
+    topic = cluster.create_topic([cluster.nodes[:1]] * MANY, {"min.insync.replicas": "1"})
+    place = new_group(cluster)
+    door = cluster.at(place.node)
+    for _ in range(COMMITS):
+        commit(door, place.group, {topic: [entry(index, "", index) for index in range(MANY)]})
+    return topic, place
+
+
+def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: Place) -> None:
+    """The broker returns all offsets, and before that only errors of a coordinator not ready."""
+
+    def asked() -> int:
+        offsets = fetch_offsets(cluster.at(node), place.group, {topic: list(range(MANY))})
+        code = offsets.error_of(topic)
+        if code not in SETTLING:
+            for index in range(MANY):
+                offsets.expect(topic, index, partition=index, where=f"broker {node}")
+        return code
+
+    code = cluster.last_seen(asked, lambda code: code == ErrorCode.NONE)
+    expect_error(code, ErrorCode.NONE, f"broker {node}")
+
+
+@judges("OFFS-014")
+@needs_broker(Use.CLUSTER)
+def test_offset_fetch_at_new_coordinator_returns_all_offsets_after_loading(
+    cluster: Cluster,
+) -> None:
+    """The new coordinator returns only errors of one not ready, and then every offset."""
+    topic, place = _committed(cluster)
+    cluster.kill(place.node)
+    with requirement("OFFS-014"):
+        for node in cluster.up:
+            asked = fetch_offsets(cluster.at(node), place.group, {topic: [0]}).error_of(topic)
+            assert asked in {ErrorCode.NONE, *SETTLING}, f"at first: {ErrorCode.describe(asked)}"
+        now = await_coordinator(cluster, place.group, other_than=place.node)
+        _expect_kept(cluster, now, topic, place)
+
+
+@judges("OFFS-015")
+@needs_broker(Use.CLUSTER)
+def test_acknowledged_offset_commit_survives_coordinator_kill(cluster: Cluster) -> None:
+    """It is killed as soon as the commit is acknowledged, twice."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    node = place.node
+    with requirement("OFFS-015"):
+        for offset in (1, 2):
+            commit(cluster.at(node), place.group, {topic: [entry(offset)]})
+            cluster.kill(node)
+            now = await_coordinator(cluster, place.group, other_than=node)
+            _expect_committed(cluster, now, topic, place, offset)
+            cluster.restart(node)
+            cluster.await_brokers(cluster.nodes)
+            _await_offsets_topic(cluster)
+            node = await_coordinator(cluster, place.group)
+
+
+def _expect_committed(cluster: Cluster, node: int, topic: Topic, place: Place, offset: int) -> None:
+    """The coordinator soon returns the new offset.
+
+    Kafka 4.x returns the old one until the high watermark of the new leader has reached the commit.
+    """
+
+    def asked() -> GroupOffsets:
+        return fetch_offsets(cluster.at(node), place.group, {topic: [0]})
+
+    def is_right(offsets: GroupOffsets) -> bool:
+        found = offsets.partitions.get((topic.name, 0))
+        return found is not None and found.committed_offset == offset
+
+    told = cluster.last_seen(asked, is_right)
+    told.expect(topic, offset, where=f"{node}, which coordinates now")
+
+
+def _await_offsets_topic(cluster: Cluster) -> None:
+    """All replicas of all groups are in sync again."""
+    offsets = Topic(OFFSETS_TOPIC)
+    for partition in cluster.topic_by(cluster.up[0], OFFSETS_TOPIC):
+        cluster.await_isr(offsets, cluster.replicas(offsets, partition), partition)
+
+
+@judges("COORD-004")
+@needs_broker(Use.CLUSTER)
+def test_find_coordinator_after_kill_names_coordinator_with_offsets(cluster: Cluster) -> None:
+    """By all brokers that are left; it has the offsets, and takes more."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    for _ in range(2):
+        commit(cluster.at(place.node), place.group, {topic: [entry(7)]})  # see _heard_of
+    cluster.kill(place.node)
+    with requirement("COORD-004"):
+        now = await_coordinator(cluster, place.group, other_than=place.node)
+        _expect_committed(cluster, now, topic, place, 7)
+        commit(cluster.at(now), place.group, {topic: [entry(8)]})
+        _expect_committed(cluster, now, topic, place, 8)
+
+
+def _heard_of(cluster: Cluster, group: PlacedGroup) -> None:
+    """Commit once more, by which the followers learn that the earlier commits are committed.
+
+    Coordinators before 0.11 load no further than that (class GroupMetadataManager, KAFKA-5059).
+    """
+    topic, member = cluster.create_topic(), group.members[0]
+    by = Committer(member.generation, member.member_id)
+    commit(group.broker, group.group_id, {topic: [entry(1)]}, by=by)
+
+
+@judges("GRP-041")
+@needs_broker(Use.CLUSTER)
+def test_heartbeat_at_new_coordinator_accepts_member_id_and_generation(cluster: Cluster) -> None:
+    """Their heartbeats are taken there, with the ids and the generation that they have."""
+    place = new_group(cluster)
+    group = PlacedGroup(cluster, place)
+    members = group.stable(None, None)
+    _heard_of(cluster, group)
+    cluster.kill(place.node)
+    with requirement("GRP-041"):
+        now = await_coordinator(cluster, place.group, other_than=place.node)
+        for member in members:
+            member.connection = cluster.at(now).connect()
+            code = cluster.last_seen(
+                partial(Member.heartbeat, member), lambda code: code not in SETTLING
+            )
+            expect_error(code, ErrorCode.NONE, f"a heartbeat in generation {member.generation}")

@@ -1,0 +1,80 @@
+"""IDEM: what is known of producers outlives a broker."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.appended import append
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import expect_taken_again, new_producer
+from suites.replication.support.failover import await_in_sync, bring_back, lose_leader
+
+EACH = 5
+
+
+@judges("IDEM-002")
+@needs_broker(Use.CLUSTER)
+def test_producer_ids_are_not_reused_after_broker_kill(cluster: Cluster) -> None:
+    """Each broker gives some, is killed and started again, and gives more."""
+    seen: dict[int, str] = {}
+    with requirement("IDEM-002"):
+        for when in ("before", "after"):
+            for node in cluster.nodes:
+                if when == "after":
+                    cluster.kill(node)
+                    cluster.restart(node)
+                    cluster.await_brokers(cluster.nodes)
+                for _ in range(EACH):
+                    made = new_producer(cluster.at(node)).id
+                    assert made not in seen, f"{node} gives {made} again, as {seen[made]} did"
+                    seen[made] = f"{node} {when} it was killed"
+
+
+def _expect_known(cluster: Cluster, topic: Topic, batch: bytes, where: str) -> None:
+    """The batch that is there is not appended again."""
+    door = cluster.leader_door(topic)
+    end = door.end_offset(topic)
+    answer = door.produce(topic, batch)
+    expect_taken_again(answer.error_code, where)
+    if answer.error_code == ErrorCode.NONE:
+        assert answer.base_offset == 0, f"{where}: it is said to be at {answer.base_offset}"
+    assert door.end_offset(topic) == end, f"{where}: it was appended again"
+
+
+@judges("IDEM-012")
+@needs_broker(Use.CLUSTER)
+def test_duplicate_batch_is_not_appended_after_leader_change(cluster: Cluster) -> None:
+    """It is sent again after the leader was killed, and after that one has restarted."""
+    topic = cluster.create_topic()
+    producer = new_producer(cluster.leader_door(topic))
+    batch = producer.batch(0, b"first")
+    append(cluster.leader_door(topic), topic, batch)
+    with requirement("IDEM-012"):
+        before, now = lose_leader(cluster, topic)
+        _expect_known(cluster, topic, batch, f"{now} leads after {before}")
+        answer = cluster.at(now).produce(topic, producer.batch(1, b"second"))
+        expect_error(answer.error_code, ErrorCode.NONE, "the next batch")
+        bring_back(cluster, topic, before)
+
+
+@judges("IDEM-012")
+@needs_broker(Use.CLUSTER)
+def test_duplicate_batch_is_not_appended_after_leader_restart(cluster: Cluster) -> None:
+    """Its only replica is stopped, and killed, and started again."""
+    node = cluster.nodes[-1]
+    topic = cluster.create_topic([[node]], {"min.insync.replicas": "1"})
+    producer = new_producer(cluster.at(node))
+    batch = producer.batch(0, b"first")
+    append(cluster.at(node), topic, batch)
+    with requirement("IDEM-012"):
+        for end in (cluster.stop, cluster.kill):
+            end(node)
+            cluster.restart(node)
+            await_in_sync(cluster, topic, node)
+            _expect_known(cluster, topic, batch, "it has restarted")
+        answer = cluster.leader_door(topic).produce(topic, producer.batch(1, b"second"))
+        expect_error(answer.error_code, ErrorCode.NONE, "the next batch")

@@ -1,0 +1,52 @@
+"""COORD: every broker names the coordinator of a group."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.coordinator import Coordinator, ask_for_coordinator
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets
+from suites.protocol.support.expect import expect_error
+from suites.replication.support.coordinators import Place, new_group
+
+
+def _asked(cluster: Cluster, node: int, place: Place, version: int) -> Coordinator:
+    return ask_for_coordinator(cluster.at(node), place.group, version=version)
+
+
+@judges("COORD-001")
+@at_versions("FindCoordinator")
+def test_find_coordinator_at_every_broker_returns_same_coordinator(
+    cluster: Cluster, api_version: int
+) -> None:
+    """Its id, and the address at which it was reached."""
+    place = new_group(cluster)
+    address = tuple(cluster.at(place.node).address)
+    with requirement("COORD-001"):
+        for node in cluster.nodes:
+            found = _asked(cluster, node, place, api_version)
+            expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
+            told = (found.node, (found.host, found.port))
+            assert told == (place.node, address), (
+                f"broker {node} names {told}, others {(place.node, address)}"
+            )
+
+
+@judges("COORD-002")
+@at_versions("FindCoordinator")
+def test_coordinator_from_find_coordinator_accepts_offset_commit(
+    cluster: Cluster, api_version: int
+) -> None:
+    """The coordinator that each broker names accepts a commit and returns it."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    with requirement("COORD-002"):
+        for offset, node in enumerate(cluster.nodes):
+            found = _asked(cluster, node, place, api_version)
+            expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
+            assert found.node in cluster.nodes, f"broker {node} names {found.node}"
+            door = cluster.at(found.node)
+            commit(door, place.group, {topic: [entry(offset)]})
+            told = fetch_offsets(door, place.group, {topic: [0]})
+            told.expect(topic, offset, where=f"broker {found.node}, named by {node}")

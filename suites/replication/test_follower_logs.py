@@ -1,0 +1,98 @@
+"""REPL: what followers have, read from themselves (KIP-392)."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.marks import judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.expect import expect_error
+from suites.replication.support.reading import await_served_by, follower_version, read_all
+
+BATCHES = 40
+SAMPLES = 60
+SLOWER = 3  # times: how much two medians of the same thing may differ
+
+
+def _written(cluster: Cluster, topic: Topic) -> int:
+    """Batches of one to three records; the end of the log."""
+    door = cluster.leader_door(topic)
+    for number in range(BATCHES):
+        append(door, topic, batch_of(*[b"%d" % number] * (1 + number % 3)))
+    return door.end_offset(topic)
+
+
+@judges("REPL-014")
+def test_every_isr_member_has_all_records_below_high_watermark(cluster: Cluster) -> None:
+    """Each replica is read up to the high watermark; all give the same values (REPL-023 looks at
+    offsets)."""
+    topic = cluster.create_topic()
+    follower_version(cluster, topic)
+    end = _written(cluster, topic)
+    leader = cluster.leader(topic)
+    with requirement("REPL-014"):
+        expected = [value for _, value in read_all(cluster, leader, topic, end)]
+        assert len(expected) == end, f"the leader gives {len(expected)} of {end} records"
+        for node in sorted(cluster.isr(topic) - {leader}):
+            found = [value for _, value in read_all(cluster, node, topic, end)]
+            same = sum(one == other for one, other in zip(found, expected, strict=False))
+            assert found == expected, f"replica {node} gives {same} of {end} records as they are"
+
+
+@judges("REPL-018")
+def test_follower_adopts_high_watermark_of_leader(cluster: Cluster) -> None:
+    """It is never beyond the leader's, and comes to be the same."""
+    topic = cluster.create_topic()
+    version = follower_version(cluster, topic)
+    leader = cluster.leader(topic)
+    door, followers = cluster.at(leader), cluster.others(leader)
+    with requirement("REPL-018"):
+        for number in range(BATCHES):
+            expect_error(
+                door.produce(topic, batch_of(b"%d" % number), acks=1).error_code, ErrorCode.NONE
+            )
+            for node in followers:
+                there = cluster.at(node).fetch(topic, 0, version).high_watermark
+                here = door.fetch(topic, 0, version).high_watermark
+                assert there <= here, f"follower {node} has {there}, then the leader has {here}"
+        for node in followers:
+            there = await_served_by(cluster, node, topic, BATCHES).high_watermark
+            assert there == BATCHES, f"follower {node} stays at {there} of {BATCHES}"
+
+
+@judges("REPL-023")
+def test_followers_have_every_offset_without_gap(cluster: Cluster) -> None:
+    """Offsets from 0 on without a gap, at each follower."""
+    topic = cluster.create_topic()
+    follower_version(cluster, topic)
+    end = _written(cluster, topic)
+    with requirement("REPL-023"):
+        for node in cluster.others(cluster.leader(topic)):
+            offsets = [offset for offset, _ in read_all(cluster, node, topic, end)]
+            assert offsets == list(range(end)), f"follower {node} has the offsets {offsets[:20]}..."
+
+
+@judges("REPL-027")
+def test_min_insync_replicas_does_not_slow_acks_all_with_full_isr(cluster: Cluster) -> None:
+    """With min.insync.replicas 1 and 3, in turn: acks=all waits for the whole ISR either way."""
+    topics = [cluster.create_topic(configs={"min.insync.replicas": count}) for count in ("1", "3")]
+    doors = [cluster.leader_door(topic) for topic in topics]
+    with requirement("REPL-027"):
+        taken: list[list[float]] = [[], []]
+        for _ in range(SAMPLES):
+            for topic, door, times in zip(topics, doors, taken, strict=True):
+                times.append(_time_taken(door, topic))
+        one, three = map(statistics.median, taken)
+        assert three <= SLOWER * one, f"medians: {one:.4f} s with 1, {three:.4f} s with 3"
+
+
+def _time_taken(door: BrokerUnderTest, topic: Topic) -> float:
+    begun = time.perf_counter()
+    expect_error(door.produce(topic, batch_of(b"r"), acks=-1).error_code, ErrorCode.NONE)
+    return time.perf_counter() - begun

@@ -1,0 +1,85 @@
+"""TOPIC: the placement of replicas, also where no broker could lead."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import PreparationFailed
+from harness.client.only import only
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import CreateTopicsRequest
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from harness.virtual_broker.cluster import JoinedCluster
+from suites.replication.support.expect import expect_error
+
+PARTITIONS, REPLICAS = 6, 3
+
+
+@judges("TOPIC-036")
+@needs_broker(Use.JOINABLE)
+def test_create_topics_on_fenced_brokers_returns_invalid_replica_assignment(
+    peers: JoinedCluster,
+) -> None:
+    """Both brokers of the assignment are fenced; when one is back the same request is taken."""
+    members, broker = [peers.joined(), peers.joined()], peers.broker
+    request = CreateTopicsRequest
+    assigned = request.CreatableReplicaAssignment(broker_ids=[each.broker_id for each in members])
+    name = broker.unique_topic()
+    topic = request.CreatableTopic(
+        name=name, num_partitions=-1, replication_factor=-1, assignments=[assigned]
+    )
+    wanted = request(topics=[topic], timeout_ms=10_000)
+    for member in members:
+        member.leave()
+    with requirement("TOPIC-036"):
+        refused = only(broker.ask(wanted).topics, "topic")
+        expect_error(
+            refused.error_code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, "both brokers are fenced"
+        )
+        members[1].come_back()
+        broker.delete_later(name)
+        taken = only(broker.ask(wanted).topics, "topic")
+        expect_error(taken.error_code, ErrorCode.NONE, "one of the brokers is back")
+
+
+@judges("TOPIC-004")
+@needs_broker(Use.JOINABLE, {"broker.rack": "a"})
+def test_create_topics_spreads_replicas_over_racks(peers: JoinedCluster) -> None:
+    """The real broker is in rack a; b has one broker, c has four."""
+    racks = {peers.leader: "a"}
+    for rack in "bcccc":
+        racks[peers.join(rack=rack).broker_id] = rack
+    broker = peers.broker
+    broker.eventually(lambda: _racks(broker) == racks, f"the brokers are listed: {racks}")
+    name = broker.unique_topic()
+    _create(broker, name)
+    with requirement("TOPIC-004"):
+        told = broker.last_seen(
+            lambda: only(broker.metadata([name]).topics, "topic").partitions,
+            lambda seen: len(seen) == PARTITIONS,
+        )
+        assert len(told) == PARTITIONS, f"there are {len(told)} partitions"
+        for each in told:
+            found = sorted(racks[node] for node in each.replica_nodes)
+            where = f"partition {each.partition_index} on {list(each.replica_nodes)}"
+            assert found == sorted(set(racks.values())), f"{where}: in the racks {found}"
+
+
+def _create(broker: BrokerUnderTest, name: str) -> None:
+    """Create a topic wherever the controller puts its replicas.
+
+    A timeout is fine, as no broker but the real one serves requests.
+    """
+    wanted = CreateTopicsRequest.CreatableTopic(
+        name=name, num_partitions=PARTITIONS, replication_factor=REPLICAS
+    )
+    broker.delete_later(name)
+    answer = broker.ask(CreateTopicsRequest(topics=[wanted], timeout_ms=10_000))
+    code = only(answer.topics, "topic").error_code
+    if code not in (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT):
+        raise PreparationFailed(f"CreateTopics: {ErrorCode.describe(code)}", code)
+
+
+def _racks(broker: BrokerUnderTest) -> dict[int, str | None]:
+    return {each.node_id: each.rack for each in broker.metadata([]).brokers}

@@ -20,7 +20,7 @@ import click
 import uvloop
 
 from harness.commands.proxy_display import Display, Lines, LiveTable, is_screen
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.capture import Capture, Sides
 from harness.proxies.control.address_text import parse_address
 from harness.proxies.control.event_log import EventLog

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.clock import new_clock
 from harness.proxies.control.proxies import Controlled, Proxies

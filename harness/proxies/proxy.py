@@ -11,7 +11,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from harness.proxies import dice
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.clock import new_clock
 from harness.proxies.connection import Plan, ProxiedConnection
 from harness.proxies.counters import Counters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.connection import ProxiedConnection
 from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.proxies.proxy import Proxy

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, Self, TypeVar, cast
 
 import uvloop
 
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.proxy import Proxy
 
 P = ParamSpec("P")

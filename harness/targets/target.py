@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
+from harness.base.address import Address
 from harness.base.own_names import DEFAULT_PREFIX
 from harness.power_loss.lossy_disk import why_not
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
@@ -60,16 +61,6 @@ KEPT = (LOG_DIRECTORY, RESTART_NODE, STOP_NODE, KILL_NODE)
 SAFETY_CLASSES = ("read", "own-names", "destructive")
 """Classes of requests, by the harm that they can do: a request only asks; it changes only what it
 names, and ours name only what is ours; it acts on a node or on the cluster."""
-
-
-class Address(NamedTuple):
-    """The address of a broker; ``host`` is a name or an IPv4 or IPv6 literal without brackets."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class Target(ABC):

@@ -9,7 +9,7 @@ from typing import Any
 from harness.codec.frame import frame
 from harness.codec.messages import AlterPartitionRequest
 from harness.proxies import FrameRule
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.direction import Direction
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.links import Links

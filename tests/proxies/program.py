@@ -13,7 +13,7 @@ from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
 
-from harness.proxies.address import Address
+from harness.base.address import Address
 from labs.hang_limit import HANGS_AFTER_S
 
 LIMIT_S = HANGS_AFTER_S

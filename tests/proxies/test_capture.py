@@ -17,7 +17,7 @@ from harness.capture.segment import FIN, RST, Segment
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.capture import Capture, Sides
 from harness.proxies.event import Event

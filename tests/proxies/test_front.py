@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from harness.commands.proxy_display import Lines, LiveTable, in_units
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.control.errors import ProxyExists
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.direction import Direction

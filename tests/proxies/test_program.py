@@ -28,7 +28,7 @@ from harness.client.errors import ConnectionClosed
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.targets.ports import free_ports
 from labs.captures.recorded import follow, messages
 from tests.proxies.program import COMMAND, LIMIT_S, Program, program, refused

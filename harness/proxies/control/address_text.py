@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from harness.proxies.address import Address
+from harness.base.address import Address
 
 LAST_PORT = 65_535
 _HOST_PORT = re.compile(r"(?:\[(?P<literal>[^\s\[\]]*)\]|(?P<name>[^\s:\[\]/]*)):(?P<port>\d{1,5})")

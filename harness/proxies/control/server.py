@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.guard import require_safe
 from harness.proxies.control.kafka_api import KafkaApi

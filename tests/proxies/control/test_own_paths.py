@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.proxies.address import Address
+from harness.base.address import Address
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.proxies import Proxies
 from harness.proxies.control.proxy_settings import ProxySettings

@@ -1,4 +1,4 @@
-"""Where something listens."""
+"""Addresses of listeners."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Address(NamedTuple):
-    """A host name or IP address, and a port; port 0 asks for a free one."""
+    """A host name or IP address without brackets, and a port; port 0 requests a free one."""
 
     host: str
     port: int

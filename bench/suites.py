@@ -22,7 +22,7 @@ REQUIREMENT = "PROD-011"
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class BenchJudgement:
     """One command, and how long it may take on two idle cores."""
 
     name: str
@@ -39,10 +39,12 @@ class Taken:
 
 
 JUDGEMENTS = (
-    Judgement(f"all suites on {OURS}", ("--target", OURS), 120),
-    Judgement(f"suites/protocol on {OURS}", ("--target", OURS, "--suite", "protocol"), 60),
-    Judgement(f"one requirement on {OURS}", ("--target", OURS, "--requirement", REQUIREMENT), 3),
-    Judgement(f"all suites on {PEER}", ("--target", PEER), 300),
+    BenchJudgement(f"all suites on {OURS}", ("--target", OURS), 120),
+    BenchJudgement(f"suites/protocol on {OURS}", ("--target", OURS, "--suite", "protocol"), 60),
+    BenchJudgement(
+        f"one requirement on {OURS}", ("--target", OURS, "--requirement", REQUIREMENT), 3
+    ),
+    BenchJudgement(f"all suites on {PEER}", ("--target", PEER), 300),
 )
 _OURS, _PEER = JUDGEMENTS[0], JUDGEMENTS[-1]
 
@@ -60,7 +62,7 @@ def suites_lines() -> Iterator[str]:
     yield f"{taken[_OURS].wall_s / taken[_PEER].wall_s:8.2f}  {_OURS.name} / {_PEER.name}"
 
 
-def _judge(judgement: Judgement) -> Taken:
+def _judge(judgement: BenchJudgement) -> Taken:
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "said").open("w+") as said:
         command = [sys.executable, "-m", "harness.cli", "run", "--out", folder]
         began_s = time.monotonic()

@@ -24,11 +24,11 @@ from checks.gate_parts import GATE
 from checks.lanes import run_all
 from checks.named_slices import UnknownPart, named_slices
 from checks.part import Slice
-from checks.part_run import Place, Result, Row, run_slice
+from checks.part_run import Result, RunFolders, SliceRow, run_slice
 from checks.termination import orderly_end
 
-GATE_PLACE = Place("results/ci", ROOT / "results" / "ci-logs")
-DEEP_PLACE = Place("results/deep", ROOT / "results" / "deep-logs")
+GATE_PLACE = RunFolders("results/ci", ROOT / "results" / "ci-logs")
+DEEP_PLACE = RunFolders("results/deep", ROOT / "results" / "deep-logs")
 REPEATED_LINES = 40
 EXIT_FAILED, EXIT_STARVED, EXIT_INTERRUPTED = 1, 4, 130
 _PRINTING = Lock()
@@ -74,7 +74,7 @@ def repeat_command(deep: bool, names: Sequence[str], draw: Draw) -> str:
     return shlex.join(["scripts/test", *depth, *names, "--draw", draw.word])
 
 
-def exit_code(rows: Sequence[Row]) -> int:
+def exit_code(rows: Sequence[SliceRow]) -> int:
     """Failed wins over starved."""
     results = {row.result for row in rows}
     if Result.FAILED in results:
@@ -82,7 +82,9 @@ def exit_code(rows: Sequence[Row]) -> int:
     return EXIT_STARVED if Result.STARVED in results else 0
 
 
-def _run(draw: Draw, place: Place, stop: Event, is_single: bool, deep: bool, one: Slice) -> Row:
+def _run(
+    draw: Draw, place: RunFolders, stop: Event, is_single: bool, deep: bool, one: Slice
+) -> SliceRow:
     """Run one slice; its output comes at once when it is the only one, else at its end."""
     if not is_single:
         _print(f"== {one.name} began".encode())
@@ -112,7 +114,7 @@ def _show_depth() -> None:
         print(f"  {line}")
 
 
-def _show(rows: Sequence[Row], place: Place, deep: bool, draw: Draw) -> None:
+def _show(rows: Sequence[SliceRow], place: RunFolders, deep: bool, draw: Draw) -> None:
     for row in rows:
         if row.result in (Result.FAILED, Result.STARVED):
             _show_again(row, place)
@@ -130,7 +132,7 @@ def _show(rows: Sequence[Row], place: Place, deep: bool, draw: Draw) -> None:
     print(f"\nparts: {counts[Result.PASSED]} passed, {counts[Result.FAILED]} failed{rest}")
 
 
-def _show_again(row: Row, place: Place) -> None:
+def _show_again(row: SliceRow, place: RunFolders) -> None:
     """Print a part's result: of a long output only the end may be kept."""
     lines = place.log(row.slice).read_text("utf-8", "replace").splitlines()
     marks = ("FAILED ", "ERROR ", "the machine was too slow")

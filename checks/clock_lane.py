@@ -27,7 +27,7 @@ _PAUSES = "paused"
 _SCALE = pytest.StashKey[int]()
 
 
-class Lane:
+class ClockLane:
     """The results of the lane's cases, in the process that prints them."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "clock(bound_ms=N): asserts an upper bound on real time; run by `-m clock`, on a machine "
         "that does nothing else",
     )
-    config.pluginmanager.register(Lane(), "clock-lane")
+    config.pluginmanager.register(ClockLane(), "clock-lane")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

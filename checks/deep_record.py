@@ -14,7 +14,7 @@ from pathlib import Path
 
 from checks.draw import ROOT, Draw, changed_since, head, is_clean
 from checks.part import Part
-from checks.part_run import Result, Row
+from checks.part_run import Result, SliceRow
 
 NAME = "docs/deep-runs.tsv"
 FILE = ROOT / NAME
@@ -40,7 +40,7 @@ class DeepRun:
         return self.verdict == Result.PASSED.value and not self.commit.endswith(WITH_CHANGES)
 
 
-def deep_run(row: Row, draw: Draw) -> DeepRun:
+def deep_run(row: SliceRow, draw: Draw) -> DeepRun:
     """The line for a slice that was run now."""
     seeds = row.slice.seeds(draw)
     return DeepRun(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from checks.part import Lane, Slice
-from checks.part_run import Row
+from checks.part_run import SliceRow
 
 BESIDE = (Lane.WORKS, Lane.WAITS)
 
@@ -48,13 +48,13 @@ class Queue:
 
 
 def run_all(
-    slices: Sequence[Slice], run: Callable[[Slice], Row], stop: threading.Event
-) -> list[Row]:
+    slices: Sequence[Slice], run: Callable[[Slice], SliceRow], stop: threading.Event
+) -> list[SliceRow]:
     """The rows of all slices, in the order of their ends.
 
     KeyboardInterrupt sets ``stop``, by which ``run`` and the lanes end, and is raised again.
     """
-    rows: list[Row] = []
+    rows: list[SliceRow] = []
     queue = Queue([one for one in slices if one.part.lane is not Lane.ALONE])
 
     def work(lane: Lane) -> None:

@@ -40,7 +40,7 @@ class Result(Enum):
 
 
 @dataclass(slots=True)
-class Row:
+class SliceRow:
     """A slice after its run; ``counts``: the last summary line that its programs printed."""
 
     slice: Slice
@@ -51,7 +51,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunFolders:
     """Where runs write: ``out`` below ROOT for results, ``logs`` for the output of each slice."""
 
     out: str
@@ -62,13 +62,13 @@ class Place:
 
 
 def run_slice(
-    one: Slice, draw: Draw, place: Place, stop: Event, show: Callable[[bytes], None]
-) -> Row:
+    one: Slice, draw: Draw, place: RunFolders, stop: Event, show: Callable[[bytes], None]
+) -> SliceRow:
     """Run its commands up to the first that fails; ``show`` gets the output as it comes.
 
     ``stop``: once it is set, the running command is ended and no other begins.
     """
-    row, began = Row(one), time.monotonic()
+    row, began = SliceRow(one), time.monotonic()
     log = place.log(one)
     log.write_bytes(b"")
     if one.part.needs and shutil.which(one.part.needs) is None:
@@ -87,7 +87,7 @@ def run_slice(
 
 
 def _run(
-    command: Command, log: Path, row: Row, stop: Event, show: Callable[[bytes], None]
+    command: Command, log: Path, row: SliceRow, stop: Event, show: Callable[[bytes], None]
 ) -> Result:
     # Compiled modules make the many Python processes of a part start several times quicker.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}

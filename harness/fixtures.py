@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.base.address import Address
 from harness.base.own_names import case_prefix, new_nonce
 from harness.client.broker import BrokerUnderTest
 from harness.runner.granted import grants_of
@@ -22,7 +23,7 @@ from harness.targets.first_door import first_door
 from harness.targets.info import TargetInfo, probe
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.spec import parse_target
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 
 __all__ = [
     "TARGET_VARIABLE",

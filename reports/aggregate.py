@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .beside import FAULTS, HISTORIES, WIRE, BesideDataset, defect_tables
+from .beside import FAULTS, HISTORIES, WIRE, ReportedDataset, defect_tables
 from .dataset import Dataset
 from .errors import ReportError
 from .given import Wording, given_views
@@ -67,7 +67,7 @@ def spark_problems(datasets: Sequence[Dataset]) -> Iterator[None]:
         ) from error
 
 
-def _beside(spark: SparkSession, beside: BesideDataset, files: Sequence[Path]) -> DataFrame:
+def _beside(spark: SparkSession, beside: ReportedDataset, files: Sequence[Path]) -> DataFrame:
     if not files:
         return spark.table(f"no_{beside.name}")
     reader = spark.read.schema(beside.ddl).option("recursiveFileLookup", "true")

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from .api_matrix import ApiVersion
 from .defect_matrix import DefectRow
-from .fault_timelines import Timeline
+from .fault_timelines import FaultTimeline
 from .histories import History
-from .matrix import Matrix, Part, Row
-from .wire_matrix import Seen
+from .matrix import CellPart, Matrix, MatrixRow
+from .wire_matrix import SeenOnWire
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
@@ -39,7 +39,7 @@ def matrix_json(matrix: Matrix) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _requirement(row: Row) -> dict[str, Any]:
+def _requirement(row: MatrixRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "area": row.area,
@@ -52,7 +52,7 @@ def _requirement(row: Row) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: CellPart) -> dict[str, Any]:
     said: dict[str, Any] = {
         "case": part.case,
         "api_version": part.api_version,
@@ -88,14 +88,14 @@ def _api_version(api: ApiVersion) -> dict[str, Any]:
     }
 
 
-def _seen(seen: Seen) -> dict[str, Any]:
+def _seen(seen: SeenOnWire) -> dict[str, Any]:
     fields: dict[str, dict[str, int]] = {}
     for one in seen.fields:
         fields.setdefault(one.field, {})[one.what] = one.count
     return {**asdict(seen), "errors": [asdict(e) for e in seen.errors], "fields": fields}
 
 
-def _timeline(one: Timeline) -> dict[str, Any]:
+def _timeline(one: FaultTimeline) -> dict[str, Any]:
     events = [{k: v for k, v in asdict(event).items() if v is not None} for event in one.events]
     return {**asdict(one), "events": events}
 

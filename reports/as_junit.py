@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from .matrix import Cell, Matrix, Row, Run
+from .matrix import Cell, Matrix, MatrixRow, MatrixRun
 from .verdicts import QUIET
 from .wording import fold, note_words
 
@@ -39,20 +39,20 @@ def matrix_junit(matrix: Matrix) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def _describe(suite: TestSuite, run: Run) -> None:
+def _describe(suite: TestSuite, run: MatrixRun) -> None:
     suite.timestamp = _clean(run.first_check_at)
     for name in ("run", "implementation", "release", "suite_version", "catalogue_version", "seed"):
         suite.add_property(name, _clean(str(getattr(run, name))))
 
 
-def _cases(matrix: Matrix, target: str, run: Run | None) -> list[TestCase]:
+def _cases(matrix: Matrix, target: str, run: MatrixRun | None) -> list[TestCase]:
     cases = [_case(row, cell) for row in matrix.rows if (cell := row.cells.get(target)) is not None]
     if run is None or not run.run_complete:
         cases.append(_unfinished(run))
     return cases
 
 
-def _case(row: Row, cell: Cell) -> TestCase:
+def _case(row: MatrixRow, cell: Cell) -> TestCase:
     from junitparser import TestCase
 
     case = TestCase(_clean(f"{row.id} {row.statement}".strip()), _clean(f"{row.area}.{row.level}"))
@@ -100,7 +100,7 @@ def _told(cell: Cell) -> str:
     return _clean("\n".join(lines))
 
 
-def _unfinished(run: Run | None) -> TestCase:
+def _unfinished(run: MatrixRun | None) -> TestCase:
     from junitparser import Error, TestCase
 
     case = TestCase("the run came to its end", "run")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .matrix import Cell, Matrix, Row, Run
+from .matrix import Cell, Matrix, MatrixRow, MatrixRun
 from .totals import totals
 from .verdicts import BY_NAME, NOT_RUN, QUIET, WORST_FIRST
 from .wording import (
@@ -129,7 +129,7 @@ def _findings(matrix: Matrix) -> list[list[str]]:
     return [shown, folded(f"{len(rest)} more", ["", *rest[: 10 * FINDINGS_SHOWN]]) if rest else []]
 
 
-def _finding(row: Row, target: str, cell: Cell) -> str:
+def _finding(row: MatrixRow, target: str, cell: Cell) -> str:
     parts = [part for part in fold(cell) if part.verdict not in QUIET or part.unstable]
     versions = version_ranges(
         part.api_version for part in cell.parts if part.verdict == cell.verdict
@@ -212,7 +212,7 @@ def _runs(matrix: Matrix) -> list[str]:
     )
 
 
-def _run_facts(run: Run) -> list[str]:
+def _run_facts(run: MatrixRun) -> list[str]:
     state = "complete" if run.run_complete else "INCOMPLETE"
     return [
         run.target,
@@ -239,7 +239,7 @@ def _area_table(matrix: Matrix, area: str) -> list[str]:
     return folded(title, table(head, [_row(row, matrix) for row in rows]))
 
 
-def _row(row: Row, matrix: Matrix) -> list[str]:
+def _row(row: MatrixRow, matrix: Matrix) -> list[str]:
     cells = (row.cells.get(target) for target in matrix.targets)
     verdicts = (_words(cell.verdict if cell else NOT_RUN.name) for cell in cells)
     return [escape(row.id), escape(row.level), escape(row.statement), *verdicts]

@@ -39,7 +39,7 @@ _TABLE: Final = {
 
 
 @dataclass(frozen=True)
-class BesideDataset:
+class ReportedDataset:
     """Parquet files of one kind, as `name`/run=RUN/*.parquet beside the results.
 
     `columns`: name and type in Arrow; `words`: what it is, in a sentence.
@@ -96,7 +96,7 @@ class BesideDataset:
                 raise ReportError(what, str(file), advice)
 
 
-WIRE: Final = BesideDataset(
+WIRE: Final = ReportedDataset(
     "wire",
     "the wire coverage",
     b"kafka_conformance.wire_schema_version",
@@ -115,7 +115,7 @@ WIRE: Final = BesideDataset(
         ("count", "int64"),
     ),
 )
-FAULTS: Final = BesideDataset(
+FAULTS: Final = ReportedDataset(
     "faults",
     "the fault journal",
     b"kafka_conformance.faults_schema_version",
@@ -136,7 +136,7 @@ FAULTS: Final = BesideDataset(
         ("detail", "string"),
     ),
 )
-HISTORIES: Final = BesideDataset(
+HISTORIES: Final = ReportedDataset(
     "histories",
     "the history of clients",
     b"kafka_conformance.history_schema_version",

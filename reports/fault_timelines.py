@@ -23,7 +23,7 @@ class FaultEvent:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class FaultTimeline:
     """One attempt of a case on one target; `count` events, of which `events` are the first."""
 
     target: str
@@ -33,10 +33,10 @@ class Timeline:
     events: tuple[FaultEvent, ...]
 
 
-def timelines(table: Iterable[Mapping[str, Any]]) -> tuple[Timeline, ...]:
+def timelines(table: Iterable[Mapping[str, Any]]) -> tuple[FaultTimeline, ...]:
     """The rows of `faults.parquet`."""
     return tuple(
-        Timeline(**{**row, "events": tuple(_event(event) for event in row["events"])})
+        FaultTimeline(**{**row, "events": tuple(_event(event) for event in row["events"])})
         for row in table
     )
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .arrow import pa, pq
-from .beside import FAULTS, HISTORIES, WIRE, BesideDataset
+from .beside import FAULTS, HISTORIES, WIRE, ReportedDataset
 from .dataset import Dataset
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def _nothing(beside: BesideDataset) -> Any:
+def _nothing(beside: ReportedDataset) -> Any:
     return pa.schema([(name, pa.type_for_alias(kind)) for name, kind in beside.columns])
 
 

@@ -11,10 +11,10 @@ from .api_matrix import ApiVersion, api_versions
 from .arrow import pq
 from .dataset import ResultFile
 from .defect_matrix import DefectRow, defect_rows
-from .fault_timelines import Timeline, timelines
+from .fault_timelines import FaultTimeline, timelines
 from .histories import History, histories
 from .verdicts import LEVELS, WORST_FIRST
-from .wire_matrix import Seen, seen_on_the_wire
+from .wire_matrix import SeenOnWire, seen_on_the_wire
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Part:
+class CellPart:
     """One case at one API version (None: not about a version), all its attempts joined."""
 
     case: str
@@ -47,12 +47,12 @@ class Cell:
     verdict: str
     checks: int
     unstable: bool
-    parts: tuple[Part, ...]
+    parts: tuple[CellPart, ...]
     duration_ms: float = 0.0
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """One requirement; `cells` by target, a target that has no check of it is not in there."""
 
     id: str
@@ -75,7 +75,7 @@ class AreaCount:
 
 
 @dataclass(frozen=True)
-class Run:
+class MatrixRun:
     """The properties of one run with one target; `counts` if the target's column is from it."""
 
     run: str
@@ -114,13 +114,13 @@ class Matrix:
     """
 
     targets: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     areas: tuple[AreaCount, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[MatrixRun, ...]
     empty_runs: tuple[EmptyRun, ...] = ()
     apis: tuple[ApiVersion, ...] = ()
-    wire: tuple[Seen, ...] = ()
-    faults: tuple[Timeline, ...] = ()
+    wire: tuple[SeenOnWire, ...] = ()
+    faults: tuple[FaultTimeline, ...] = ()
     histories: tuple[History, ...] = ()
     defects: tuple[DefectRow, ...] = ()
     evidence: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -133,12 +133,12 @@ class Matrix:
         return tuple(target for target in self.targets if target not in recorded)
 
     @property
-    def counted_runs(self) -> dict[str, Run]:
+    def counted_runs(self) -> dict[str, MatrixRun]:
         """The run of each target's column."""
         return {run.target: run for run in self.runs if run.counts}
 
     @property
-    def incomplete_runs(self) -> tuple[Run, ...]:
+    def incomplete_runs(self) -> tuple[MatrixRun, ...]:
         return tuple(run for run in self.runs if not run.run_complete)
 
     @property
@@ -162,7 +162,7 @@ def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
     files = list(found)
     planned = {(file.run, file.target): file.planned_cases for file in files}
     runs = [
-        Run(**row, planned_cases=planned.get((row["run"], row["target"])))
+        MatrixRun(**row, planned_cases=planned.get((row["run"], row["target"])))
         for row in read_table(folder / "runs.parquet")
     ]
     empty = {EmptyRun(file.run, file.target) for file in files if file.rows == 0}
@@ -187,14 +187,14 @@ def read_table(folder: Path) -> list[dict[str, Any]]:
     return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
 
 
-def _rows(table: list[dict[str, Any]]) -> tuple[Row, ...]:
+def _rows(table: list[dict[str, Any]]) -> tuple[MatrixRow, ...]:
     cells: dict[str, dict[str, Cell]] = {}
     words: dict[str, dict[str, Any]] = {}
     for row in table:
         words[row["requirement"]] = row
         cells.setdefault(row["requirement"], {})[row["target"]] = _cell(row)
     rows = (
-        Row(name, said["area"], said["level"], said["statement"], cells[name])
+        MatrixRow(name, said["area"], said["level"], said["statement"], cells[name])
         for name, said in words.items()
     )
     return tuple(sorted(rows, key=lambda row: (row.area, row.id)))
@@ -202,7 +202,7 @@ def _rows(table: list[dict[str, Any]]) -> tuple[Row, ...]:
 
 def _cell(row: Mapping[str, Any]) -> Cell:
     parts = (
-        Part(**{**part, "notes": tuple(_note(note) for note in part["notes"])})
+        CellPart(**{**part, "notes": tuple(_note(note) for note in part["notes"])})
         for part in row["parts"]
     )
     return Cell(row["verdict"], row["checks"], row["unstable"], tuple(parts), row["duration_ms"])

@@ -29,7 +29,7 @@ class SeenField:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenOnWire:
     """One API version in one direction on one target."""
 
     api_key: int
@@ -50,10 +50,10 @@ class Seen:
         return {state: len(fields[state]) for state in STATES if state in fields}
 
 
-def seen_on_the_wire(table: Iterable[Mapping[str, Any]]) -> tuple[Seen, ...]:
+def seen_on_the_wire(table: Iterable[Mapping[str, Any]]) -> tuple[SeenOnWire, ...]:
     """The rows of `wire.parquet`."""
     return tuple(
-        Seen(
+        SeenOnWire(
             **{
                 **row,
                 "errors": tuple(SeenError(**error) for error in row["errors"]),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from .matrix import Cell, Matrix, Note, Part, Run
+from .matrix import Cell, CellPart, Matrix, MatrixRun, Note
 from .verdicts import QUIET
 
 
@@ -28,7 +28,7 @@ def fold(cell: Cell) -> list[FoldedParts]:
     Parts fold when verdict, notes and case are equal. Of parts that need no attention, cases that
     differ only in their parameters (`[...]`) fold too.
     """
-    groups: dict[tuple[object, ...], list[Part]] = {}
+    groups: dict[tuple[object, ...], list[CellPart]] = {}
     for part in cell.parts:
         case = part.case.partition("[")[0] if part.verdict in QUIET else part.case
         key = (case, part.verdict, part.attempts, part.unstable, part.notes)
@@ -92,7 +92,7 @@ def incomplete_warnings(matrix: Matrix) -> list[str]:
     return counted + superseded + empty
 
 
-def _planned(run: Run) -> str:
+def _planned(run: MatrixRun) -> str:
     if run.planned_cases is None:
         return ""
     return f" ({run.cases} of {run.planned_cases} planned cases left a check)"

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from bench.broker.peers import CANNED, KAFKA, MOCK, OURS, Peer, started
+from bench.broker.peers import CANNED, KAFKA, MOCK, OURS, BrokerPeer, started
 from bench.broker.raw_load import TOPIC
 from bench.broker.table import Measured, judged, markdown
 from bench.broker.works import Work, works
@@ -34,13 +34,13 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if all(one.reached for one in judged(measured)) else 1
 
 
-def _make_topic(peer: Peer) -> None:
+def _make_topic(peer: BrokerPeer) -> None:
     admin = AdminClient({"bootstrap.servers": peer.bootstrap})
     for made in admin.create_topics([NewTopic(TOPIC, 1, 1)]).values():
         made.result(60)
 
 
-def _measured(work: Work, peers: dict[str, Peer], rounds: int) -> Measured:
+def _measured(work: Work, peers: dict[str, BrokerPeer], rounds: int) -> Measured:
     """Return one rate a round and peer, after a warm-up round; the order of the peers rotates."""
     order = list(work.peers)
     for name in order:

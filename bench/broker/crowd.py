@@ -13,7 +13,7 @@ import sys
 from contextlib import ExitStack, closing
 
 from bench.broker import raw_load
-from bench.broker.peers import OURS, Peer, started
+from bench.broker.peers import OURS, BrokerPeer, started
 from bench.broker.works import METADATA, SYNCHRONOUS, Work, works
 from bench.proxy.table import machine
 from bench.ratio import median_ratio
@@ -60,11 +60,11 @@ def main() -> int:
     return 0 if min(ratios.values()) >= LEAST else 1
 
 
-def _ratio(work: Work, alone: Peer, crowded: Peer) -> float:
+def _ratio(work: Work, alone: BrokerPeer, crowded: BrokerPeer) -> float:
     return median_ratio(lambda: work.once(crowded), lambda: work.once(alone), ROUNDS)
 
 
-def _make_topics(peer: Peer, name: str, count: int, partitions: int) -> None:
+def _make_topics(peer: BrokerPeer, name: str, count: int, partitions: int) -> None:
     with Connection(peer.address) as connection:
         for number in range(count):
             topic = CreateTopicsRequest.CreatableTopic(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from confluent_kafka import Consumer
 
 from bench.broker import raw_load
-from bench.broker.peers import KAFKA, OURS, Peer, started
+from bench.broker.peers import KAFKA, OURS, BrokerPeer, started
 from bench.broker.record_load import LIMIT_S, LoadFailed, new_topic, produce
 from bench.proxy.table import machine
 from bench.ratio import median_ratio
@@ -76,7 +76,7 @@ def _memory(size: int, count: int) -> Moment:
     return Moment(name, f"{log_bytes >> 20} MiB of log", 1.3, grew_bytes / log_bytes)
 
 
-def _log_bytes(peer: Peer) -> int:
+def _log_bytes(peer: BrokerPeer) -> int:
     with Connection(peer.address) as connection:
         answer = connection.ask(DescribeLogDirsRequest(topics=None), 4)
     topics = [topic for found in answer.results for topic in found.topics]
@@ -130,7 +130,7 @@ def _first_record() -> Moment:
     return Moment("subscription to the first record of a new group", KAFKA, 1.0, found)
 
 
-def _until_record(peer: Peer, topic: str) -> float:
+def _until_record(peer: BrokerPeer, topic: str) -> float:
     group = f"bench-{time.monotonic_ns()}"
     own = {"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
     consumer = Consumer({"bootstrap.servers": peer.bootstrap, **own})

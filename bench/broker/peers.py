@@ -17,7 +17,7 @@ _MOCK_FILE = "command:docker/librdkafka-mock.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class BrokerPeer:
     """The address of a peer, and its process."""
 
     name: str
@@ -38,14 +38,14 @@ class Peer:
         return int(self.process.memory_info().rss)
 
 
-def started(stack: ExitStack, name: str, options: str = "") -> Peer:
+def started(stack: ExitStack, name: str, options: str = "") -> BrokerPeer:
     """One of the names above, with options of its target; ended with the stack."""
     if name == CANNED:
         port = stack.enter_context(_canned())
-        return Peer(name, ("127.0.0.1", port), _listener(port))
+        return BrokerPeer(name, ("127.0.0.1", port), _listener(port))
     target = stack.enter_context(parse_target(_MOCK_FILE if name == MOCK else name + options))
     host, port = target.addresses[0]
-    return Peer(name, (host, port), _listener(port))
+    return BrokerPeer(name, (host, port), _listener(port))
 
 
 @contextmanager

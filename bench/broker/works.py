@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bench.broker import raw_load
-from bench.broker.peers import CANNED, KAFKA, MOCK, OURS, Peer
+from bench.broker.peers import CANNED, KAFKA, MOCK, OURS, BrokerPeer
 from bench.broker.record_load import consume, new_topic, produce
 
 SMALL, LARGE = 100, 1024
@@ -23,7 +23,7 @@ class Work:
     name: str
     unit: str
     amount: int
-    once: Callable[[Peer], float]
+    once: Callable[[BrokerPeer], float]
     peers: tuple[str, ...]
 
 
@@ -35,12 +35,12 @@ class Written:
     count: int
     topics: dict[str, str] = field(default_factory=dict)
 
-    def produce(self, peer: Peer) -> float:
+    def produce(self, peer: BrokerPeer) -> float:
         """Produce to a new topic each time, and return the rate; the last topic is read later."""
         topic = self.topics[peer.name] = new_topic(peer.bootstrap, made=peer.name != MOCK)
         return produce(peer.bootstrap, topic, self.size, self.count)
 
-    def consume(self, peer: Peer) -> float:
+    def consume(self, peer: BrokerPeer) -> float:
         """Consume the topic that was produced last, and return the rate."""
         return consume(peer.bootstrap, self.topics[peer.name], self.count)
 
@@ -75,7 +75,7 @@ def consumed(size: int) -> str:
 def _raw(
     name: str, make: Callable[[], bytes], in_flight: int, count: int, peers: tuple[str, ...]
 ) -> Work:
-    def once(peer: Peer) -> float:
+    def once(peer: BrokerPeer) -> float:
         return raw_load.rate(make, in_flight, count, peer.address)
 
     return Work(name, "requests", count, once, peers)

@@ -33,7 +33,7 @@ _NAMES = (f"bench-{number}" for number in itertools.count(1))
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class ClusterGoal:
     """``found`` may not be on the other side of ``limit``."""
 
     name: str
@@ -56,16 +56,16 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     rounds = _produce_rounds(options.rounds, options.records)
     goals = [
-        Goal("acks=all on three replicas, of one alone: ours to Kafka's",
-             _to_kafka(rounds, Round.share), 1.0, is_least=True),
-        Goal("acks=all on three replicas: ours to Kafka's",
+        ClusterGoal("acks=all on three replicas, of one alone: ours to Kafka's",
+             _to_kafka(rounds, ClusterRound.share), 1.0, is_least=True),
+        ClusterGoal("acks=all on three replicas: ours to Kafka's",
              _to_kafka(rounds, lambda each, name: each.rate[name, 3]), 1.0, is_least=True),
-        Goal("processor of the brokers for a record on three replicas: ours to Kafka's",
+        ClusterGoal("processor of the brokers for a record on three replicas: ours to Kafka's",
              _to_kafka(rounds, lambda each, name: each.cost_s[name]), 1.0, is_least=False),
-        Goal("from the end of a leader to a write: ours to Kafka's",
+        ClusterGoal("from the end of a leader to a write: ours to Kafka's",
              _failover_s(OURS) / _failover_s(KAFKA), 1.0,
              is_least=False),
-        Goal(f"processor of {PARTITIONS} idle partitions: ours to Kafka's",
+        ClusterGoal(f"processor of {PARTITIONS} idle partitions: ours to Kafka's",
              _idle_share(OURS, options.idle_s) / _idle_share(KAFKA, options.idle_s), 1.0,
              is_least=False),
     ]  # fmt: skip
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if all(goal.reached for goal in goals) else 1
 
 
-def _markdown(goals: Sequence[Goal], rounds: Sequence[Round]) -> str:
+def _markdown(goals: Sequence[ClusterGoal], rounds: Sequence[ClusterRound]) -> str:
     lines = [f"machine: {machine()}", ""]
     for name in (OURS, KAFKA):
         rate = median(each.rate[name, 3] for each in rounds)
@@ -90,7 +90,7 @@ def _markdown(goals: Sequence[Goal], rounds: Sequence[Round]) -> str:
 
 
 @dataclass(slots=True)
-class Round:
+class ClusterRound:
     """Each cluster once: records a second by name and number of nodes, and
     seconds of a processor for a record on three."""
 
@@ -102,29 +102,31 @@ class Round:
         return self.rate[name, 3] / self.rate[name, 1]
 
 
-def _to_kafka(rounds: Sequence[Round], of: Callable[[Round, str], float]) -> float:
+def _to_kafka(rounds: Sequence[ClusterRound], of: Callable[[ClusterRound, str], float]) -> float:
     """The median of ours to Kafka's: rounds of the one are not beside those of the other."""
     return median(of(each, OURS) for each in rounds) / median(of(each, KAFKA) for each in rounds)
 
 
-def _produce_rounds(rounds: int, records: int) -> list[Round]:
+def _produce_rounds(rounds: int, records: int) -> list[ClusterRound]:
     """Measure Produce in blocks, each with new clusters: ours first, then Kafka's.
 
     Only the clusters of one implementation run at a time, because even an idle cluster takes
     processor time and memory from the others. Raises LoadFailed if a replica falls out of sync:
     acks=all would then not wait for it.
     """
-    done = [Round() for _ in range(rounds)]
+    done = [ClusterRound() for _ in range(rounds)]
     for start in range(0, rounds, BLOCK_ROUNDS):
         block = done[start : start + BLOCK_ROUNDS]
         for name in (OURS, KAFKA):
             with running(name, 1) as one, running(name, 3) as three:
-                for counted in [*(Round() for _ in range(WARMING_ROUNDS[name])), *block]:
+                for counted in [*(ClusterRound() for _ in range(WARMING_ROUNDS[name])), *block]:
                     _measure(counted, name, {1: one, 3: three}, records)
     return done
 
 
-def _measure(counted: Round, name: str, clusters: Mapping[int, Running], records: int) -> None:
+def _measure(
+    counted: ClusterRound, name: str, clusters: Mapping[int, Running], records: int
+) -> None:
     """Produce to each cluster and store rate and processor cost in ``counted``.
 
     A few records are produced before the measurement, because followers of a new topic start

@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from bench.codec.table import Result, Target
+from bench.codec.table import CodecResult, CodecTarget
 
 TARGETS = [
-    Target("import, first encode, first decode", "kafka-python", mean=1 / 0.35, least=1 / 0.35)
+    CodecTarget("import, first encode, first decode", "kafka-python", mean=1 / 0.35, least=1 / 0.35)
 ]
 ROUNDS = 15
 BARE = "pass"
@@ -49,7 +49,7 @@ MetadataResponse.decode(message.encode(version=12), version=12)
 }
 
 
-def results() -> Iterator[Result]:
+def results() -> Iterator[CodecResult]:
     """Every use against the peer's, and both against an interpreter that does nothing.
 
     Whole processes are timed, nothing is subtracted.
@@ -57,8 +57,10 @@ def results() -> Iterator[Result]:
     work = TARGETS[0].work
     for case, sides in USES.items():
         took = _medians_ms({"bare": BARE, **sides})
-        yield Result(work, case, "kafka-python", took["ours"] * 1e3, took["kafka-python"] * 1e3)
-        yield Result(work, case, "bare interpreter", took["ours"] * 1e3, took["bare"] * 1e3)
+        yield CodecResult(
+            work, case, "kafka-python", took["ours"] * 1e3, took["kafka-python"] * 1e3
+        )
+        yield CodecResult(work, case, "bare interpreter", took["ours"] * 1e3, took["bare"] * 1e3)
 
 
 def _medians_ms(sides: dict[str, str]) -> dict[str, float]:

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from bench.codec.peers import Calls, aiokafka, kafka_python, kio
 from bench.codec.rounds import medians
 from bench.codec.samples import AIOKAFKA_SAMPLES, SAMPLES
-from bench.codec.table import Result, Target
+from bench.codec.table import CodecResult, CodecTarget
 from harness.codec import decode, encode
 from harness.codec.structs import Message
 
 TARGETS = [
-    Target("decode", "kafka-python", mean=1.8, least=1.1),
-    Target("encode", "kafka-python", mean=6.0, least=3.0),
-    Target("encode", "kio", mean=10.0, least=0.0),
+    CodecTarget("decode", "kafka-python", mean=1.8, least=1.1),
+    CodecTarget("encode", "kafka-python", mean=6.0, least=3.0),
+    CodecTarget("encode", "kio", mean=10.0, least=0.0),
 ]
 PEERS = {"kafka-python": kafka_python, "kio": kio}
 
 
-def results() -> Iterator[Result]:
+def results() -> Iterator[CodecResult]:
     """Every sample against every peer, encode and decode."""
     for version, make in SAMPLES:
         message = make()
@@ -38,7 +38,7 @@ def results() -> Iterator[Result]:
 
 def _compared(
     message: Message, version: int, raw: bytes, peers: dict[str, Calls]
-) -> Iterator[Result]:
+) -> Iterator[CodecResult]:
     cls = type(message)
     ours: Calls = (lambda: encode(message, version), lambda: decode(cls, version, raw))
     sides = {"ours": ours, **peers}
@@ -47,7 +47,7 @@ def _compared(
     for index, work in enumerate(("encode", "decode")):
         took = medians({name: calls[index] for name, calls in sides.items()})
         for peer in peers:
-            yield Result(work, case, peer, took["ours"] * 1e6, took[peer] * 1e6)
+            yield CodecResult(work, case, peer, took["ours"] * 1e6, took[peer] * 1e6)
 
 
 def _require_same_work(case: str, sides: dict[str, Calls], raw: bytes) -> None:

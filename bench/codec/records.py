@@ -24,15 +24,15 @@ from kafka.record.default_records import DefaultRecordBatchBuilder as KafkaBuild
 from kafka.record.memory_records import MemoryRecords as KafkaRecords
 
 from bench.codec.rounds import medians
-from bench.codec.table import Result, Target
+from bench.codec.table import CodecResult, CodecTarget
 from harness.codec.records import Header, Record, RecordBatch, encode_batch, encode_rows
 from harness.codec.records.any_format import read_records
 
 READ, BUILD = "read records", "build records"
 TARGETS = [
-    Target(READ, "kafka-python", mean=2.5, least=2.5),
-    Target(READ, "aiokafka", mean=0.6, least=0.6),
-    Target(BUILD, "kafka-python", mean=2.0, least=2.0),
+    CodecTarget(READ, "kafka-python", mean=2.5, least=2.5),
+    CodecTarget(READ, "aiokafka", mean=0.6, least=0.6),
+    CodecTarget(BUILD, "kafka-python", mean=2.0, least=2.0),
 ]
 COUNT, BASE_TIMESTAMP = 1000, 1_700_000_000_000
 LIMIT_BYTES = 1 << 24
@@ -64,7 +64,7 @@ def shapes() -> dict[str, list[Given]]:
     }
 
 
-def results() -> Iterator[Result]:
+def results() -> Iterator[CodecResult]:
     """The first shape is the one with targets."""
     for number, (case, given) in enumerate(shapes().items()):
         data = _built(given)
@@ -79,10 +79,10 @@ def results() -> Iterator[Result]:
 
 def _compared(
     work: str, case: str, ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]
-) -> Iterator[Result]:
+) -> Iterator[CodecResult]:
     took = medians({"ours": ours, **peers})
     for peer in peers:
-        yield Result(work, case, peer, took["ours"] * 1e6, took[peer] * 1e6)
+        yield CodecResult(work, case, peer, took["ours"] * 1e6, took[peer] * 1e6)
 
 
 def _rows(data: bytes) -> None:

@@ -15,7 +15,7 @@ PACKAGES = ("kafka-python", "kio", "aiokafka")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CodecResult:
     """One case against one peer; ``ratio``: how many times quicker we are."""
 
     work: str  # "decode", "encode", ...
@@ -30,7 +30,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CodecTarget:
     """The ratios that one kind of work must reach against one peer."""
 
     work: str
@@ -38,7 +38,7 @@ class Target:
     mean: float  # the geometric mean of the cases
     least: float  # each case; 0: any
 
-    def reached(self, results: Iterable[Result]) -> tuple[float, float, bool]:
+    def reached(self, results: Iterable[CodecResult]) -> tuple[float, float, bool]:
         """(geometric mean, least, whether both are high enough)."""
         ratios = [r.ratio for r in results if (r.work, r.peer) == (self.work, self.peer)]
         mean, least = prod(ratios) ** (1 / len(ratios)), min(ratios)
@@ -61,7 +61,7 @@ def _processor() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def markdown(results: list[Result], targets: list[Target]) -> str:
+def markdown(results: list[CodecResult], targets: list[CodecTarget]) -> str:
     """Machine, one table a kind of work, and what the targets say."""
     lines = [", ".join(f"{name}: {value}" for name, value in machine().items()), ""]
     for work in dict.fromkeys(result.work for result in results):
@@ -72,7 +72,7 @@ def markdown(results: list[Result], targets: list[Target]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(results: list[Result]) -> list[str]:
+def _table(results: list[CodecResult]) -> list[str]:
     work = results[0].work
     lines = [f"| {work} | peer | ours, µs | peer, µs | times quicker |", "|---|---|--:|--:|--:|"]
     return lines + [
@@ -81,14 +81,14 @@ def _table(results: list[Result]) -> list[str]:
     ]
 
 
-def _target_row(target: Target, results: list[Result]) -> str:
+def _target_row(target: CodecTarget, results: list[CodecResult]) -> str:
     mean, least, enough = target.reached(results)
     each = f", each {target.least:.2f}" if target.least else ""
     wanted = f"{target.work} against {target.peer}: mean {target.mean:.2f}{each}"
     return f"| {wanted} | {mean:.2f} | {least:.2f} | {'PASS' if enough else 'FAIL'} |"
 
 
-def as_json(results: list[Result], targets: list[Target]) -> dict[str, Any]:
+def as_json(results: list[CodecResult], targets: list[CodecTarget]) -> dict[str, Any]:
     """The same as plain values."""
     judged = []
     for target in targets:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from bench.proxy import memory, peers
-from bench.proxy.load import CROWD_WORK, WORKS, Work
-from bench.proxy.peers import NotRun, Peer
-from bench.proxy.table import FULL, Measured, as_json, markdown, reached
+from bench.proxy.load import CROWD_WORK, WORKS, ProxyWork
+from bench.proxy.peers import NotRun, ProxyPeer
+from bench.proxy.table import FULL, ProxyMeasured, as_json, markdown, reached
 
 ROUNDS = 15
 CROWD_TURNS = 5
@@ -61,7 +61,7 @@ def _allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _measured(work: Work, running: list[Peer], rounds: int) -> Measured:
+def _measured(work: ProxyWork, running: list[ProxyPeer], rounds: int) -> ProxyMeasured:
     """Return one rate a round and peer; the order of the peers rotates."""
     rates: dict[str, list[float]] = {peer.name: [] for peer in running}
     used_s = dict.fromkeys(rates, 0.0)
@@ -74,10 +74,10 @@ def _measured(work: Work, running: list[Peer], rounds: int) -> Measured:
             used_s[peer.name] += peer.processor_s() - before
         order.append(order.pop(0))
     each_us = {name: used / count / work.amount * 1e6 for name, used in used_s.items()}
-    return Measured(work.name, work.unit, rates, each_us)
+    return ProxyMeasured(work.name, work.unit, rates, each_us)
 
 
-def _once(work: Work, peer: Peer) -> float:
+def _once(work: ProxyWork, peer: ProxyPeer) -> float:
     try:
         return work.once(peer.port)
     except OSError as error:

@@ -29,7 +29,7 @@ class Side(asyncio.Protocol):
         self.other.transport.close()
 
 
-class Client(Side):
+class ProxyClient(Side):
     """The side that was accepted; opens the other."""
 
     def __init__(self, port: int) -> None:
@@ -51,7 +51,7 @@ class Client(Side):
 async def main(port: int) -> None:
     """Print the port, and relay until killed."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Client(port), "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(lambda: ProxyClient(port), "127.0.0.1", 0, backlog=1024)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await server.serve_forever()

@@ -25,7 +25,7 @@ SMALL_BYTES = PING_BYTES // 2
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ProxyWork:
     """``once(port)`` does ``amount`` of ``unit``, and gives how many a second."""
 
     name: str
@@ -111,17 +111,17 @@ def answers_in_bulk(port: int) -> float:
 
 PING, BULK_UP, BULK_DOWN = "1 KiB ping-pong", "bulk requests", "bulk answers"
 WORKS = (
-    Work(PING, "requests", PINGS, pings),
-    Work(
+    ProxyWork(PING, "requests", PINGS, pings),
+    ProxyWork(
         f"1 KiB ping-pong, {SEVERAL} connections",
         "requests",
         SEVERAL * PINGS_OF_SEVERAL,
         partial(many_pings, SEVERAL, PINGS_OF_SEVERAL),
     ),
-    Work(BULK_UP, "MB", BULK_REQUESTS * REQUEST_BYTES / 1e6, requests_in_bulk),
-    Work(BULK_DOWN, "MB", ANSWERS * ANSWER_BYTES / 1e6, answers_in_bulk),
+    ProxyWork(BULK_UP, "MB", BULK_REQUESTS * REQUEST_BYTES / 1e6, requests_in_bulk),
+    ProxyWork(BULK_DOWN, "MB", ANSWERS * ANSWER_BYTES / 1e6, answers_in_bulk),
 )
-CROWD_WORK = Work(
+CROWD_WORK = ProxyWork(
     f"{CROWD:,} connections",
     "requests",
     CROWD * CROWD_ROUNDS,

@@ -11,7 +11,7 @@ import psutil
 
 from bench.proxy.frames import ANSWER_BYTES, fetch_of
 from bench.proxy.load import HOST, LIMIT_S, SMALL_BYTES
-from bench.proxy.peers import Peer
+from bench.proxy.peers import ProxyPeer
 
 CONNECTIONS = 20
 ANSWERS = 64
@@ -19,7 +19,7 @@ STILL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ProxyHeld:
     """Bytes for all connections together, and by how much the process grew."""
 
     held_bytes: int
@@ -34,7 +34,7 @@ class Held:
         )
 
 
-def held_by(peer: Peer) -> Held:
+def held_by(peer: ProxyPeer) -> ProxyHeld:
     """Ask for answers on each connection, read none, and wait until nothing moves."""
     process = psutil.Process(peer.process.pid)
     before = process.memory_info().rss
@@ -43,10 +43,10 @@ def held_by(peer: Peer) -> Held:
             sock = stack.enter_context(socket.create_connection((HOST, peer.port), LIMIT_S))
             sock.sendall(fetch_of(SMALL_BYTES) * ANSWERS)
         held = _when_still(peer)
-        return Held(held, max(0, process.memory_info().rss - before))
+        return ProxyHeld(held, max(0, process.memory_info().rss - before))
 
 
-def _when_still(peer: Peer) -> int:
+def _when_still(peer: ProxyPeer) -> int:
     last, since = -1, time.monotonic()
     deadline = since + LIMIT_S
     while time.monotonic() - since < STILL_S and time.monotonic() < deadline:

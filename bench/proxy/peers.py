@@ -28,7 +28,7 @@ class NotRun(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class ProxyPeer:
     """The address of a peer, and its process."""
 
     name: str
@@ -50,25 +50,25 @@ class Peer:
         return int(self.process.stdout.readline())
 
 
-def ours(stack: ExitStack, way: str, upstream: int) -> Peer:
+def ours(stack: ExitStack, way: str, upstream: int) -> ProxyPeer:
     """Our proxy."""
     return _python(stack, f"ours, {way}", "bench.proxy.ours", way, str(upstream))
 
 
-def bare(stack: ExitStack, upstream: int) -> Peer:
+def bare(stack: ExitStack, upstream: int) -> ProxyPeer:
     """The relay that only writes what it reads."""
     return _python(stack, "asyncio relay", "bench.proxy.bare_relay", str(upstream))
 
 
-def server(stack: ExitStack) -> Peer:
+def server(stack: ExitStack) -> ProxyPeer:
     """Behind all of them."""
     return _python(stack, "direct", "bench.proxy.server")
 
 
-def _python(stack: ExitStack, name: str, module: str, *words: str) -> Peer:
+def _python(stack: ExitStack, name: str, module: str, *words: str) -> ProxyPeer:
     process = stack.enter_context(_process([sys.executable, "-m", module, *words]))
     assert process.stdout
-    return Peer(name, int(process.stdout.readline()), process)
+    return ProxyPeer(name, int(process.stdout.readline()), process)
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def _process(command: list[str]) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def toxiproxy(stack: ExitStack, upstream: int, binary: str | None) -> Peer:
+def toxiproxy(stack: ExitStack, upstream: int, binary: str | None) -> ProxyPeer:
     """Raises NotRun when it is not there and cannot be built."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     port, control = _free_port(), _free_port()
@@ -97,7 +97,7 @@ def toxiproxy(stack: ExitStack, upstream: int, binary: str | None) -> Peer:
         raise NotRun(f"{command[0]} does not start: {error}") from None
     stack.callback(_end, process)
     _await_port(port, process)
-    return Peer("toxiproxy", port, process)
+    return ProxyPeer("toxiproxy", port, process)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -15,7 +15,7 @@ PLAIN, FULL, TOXIPROXY = "ours, plain", "ours, full", "toxiproxy"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ProxyMeasured:
     """One kind of work. ``rates``: units a second, one a round; ``each_us``: what a unit takes of
     a processor in the process that was connected to. Both by peer.
     """
@@ -32,7 +32,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class ProxyGoal:
     """The least median ratio of one of our proxies to toxiproxy in one kind of work."""
 
     work: str
@@ -41,16 +41,16 @@ class Goal:
 
 
 GOALS = (
-    Goal(PING, PLAIN, 1.2),
-    Goal(BULK_UP, PLAIN, 1.8),
-    Goal(BULK_DOWN, PLAIN, 1.8),
-    Goal(PING, FULL, 1.0),
-    Goal(BULK_UP, FULL, 1.0),
-    Goal(BULK_DOWN, FULL, 1.0),
+    ProxyGoal(PING, PLAIN, 1.2),
+    ProxyGoal(BULK_UP, PLAIN, 1.8),
+    ProxyGoal(BULK_DOWN, PLAIN, 1.8),
+    ProxyGoal(PING, FULL, 1.0),
+    ProxyGoal(BULK_UP, FULL, 1.0),
+    ProxyGoal(BULK_DOWN, FULL, 1.0),
 )
 
 
-def reached(measured: Iterable[Measured]) -> list[tuple[Goal, float]]:
+def reached(measured: Iterable[ProxyMeasured]) -> list[tuple[ProxyGoal, float]]:
     """The goals that can be judged, with what was found."""
     by_work = {one.work: one for one in measured if TOXIPROXY in one.rates}
     return [
@@ -60,7 +60,9 @@ def reached(measured: Iterable[Measured]) -> list[tuple[Goal, float]]:
     ]
 
 
-def markdown(measured: list[Measured], not_run: Mapping[str, str], notes: Iterable[str]) -> str:
+def markdown(
+    measured: list[ProxyMeasured], not_run: Mapping[str, str], notes: Iterable[str]
+) -> str:
     """One table a kind of work, what was not run and why, and the goals."""
     lines = [f"machine: {machine()}", ""]
     for one in measured:
@@ -77,7 +79,7 @@ def markdown(measured: list[Measured], not_run: Mapping[str, str], notes: Iterab
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(one: Measured) -> list[str]:
+def _table(one: ProxyMeasured) -> list[str]:
     lines = [
         f"| {one.work} | {one.unit}/s | processor µs each | to direct | to toxiproxy |",
         "|---|--:|--:|--:|--:|",
@@ -92,7 +94,7 @@ def _table(one: Measured) -> list[str]:
 
 
 def as_json(
-    measured: list[Measured], not_run: Mapping[str, str], notes: Iterable[str]
+    measured: list[ProxyMeasured], not_run: Mapping[str, str], notes: Iterable[str]
 ) -> dict[str, Any]:
     """The same as plain values."""
     goals = [

@@ -26,7 +26,7 @@ TOGETHER = "reference, controller and broker in one"
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class StorageRunning:
     """A broker that runs."""
 
     target: Target
@@ -60,10 +60,10 @@ class Running:
 
 
 @contextmanager
-def running(names: Sequence[str]) -> Iterator[dict[str, Running]]:
+def running(names: Sequence[str]) -> Iterator[dict[str, StorageRunning]]:
     """All of them at once, each without work until it is its turn."""
     with ExitStack() as stack:
-        yield {name: Running(stack.enter_context(_target(name))) for name in names}
+        yield {name: StorageRunning(stack.enter_context(_target(name))) for name in names}
 
 
 def _target(name: str) -> Target:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from bench.broker.record_load import LoadFailed, consume, produce
 from bench.storage import page_cache
-from bench.storage.brokers import DISK, KAFKA, MEMORY, TOGETHER, Running, running
+from bench.storage.brokers import DISK, KAFKA, MEMORY, TOGETHER, StorageRunning, running
 from bench.storage.raw_fetch import fetch
 from bench.storage.table import Found, at_least, ratios
 
@@ -37,7 +37,7 @@ def produced_to_disk(rounds: int, records: int) -> list[Found]:
 
 def consumed_cold(rounds: int, records: int) -> list[Found]:
     """Compare reads from disk with reads from the page cache, by a consumer and a raw reader."""
-    ways: dict[str, Callable[[Running, str], float]] = {
+    ways: dict[str, Callable[[StorageRunning, str], float]] = {
         "consumed": lambda broker, topic: consume(broker.bootstrap, topic, records),
         "fetched by a reader that looks at nothing": lambda broker, topic: fetch(
             broker.address, topic, records
@@ -60,7 +60,7 @@ def consumed_cold(rounds: int, records: int) -> list[Found]:
     return found
 
 
-def _drop(broker: Running, topic: str) -> None:
+def _drop(broker: StorageRunning, topic: str) -> None:
     """Again until all is out: a page on its way into a socket stays when it is asked to go."""
     until = time.monotonic() + DROPPED_WITHIN_S
     while True:
@@ -73,7 +73,7 @@ def _drop(broker: Running, topic: str) -> None:
             time.sleep(0.05)
 
 
-def _want_cached(broker: Running, topic: str, least: float, most: float) -> None:
+def _want_cached(broker: StorageRunning, topic: str, least: float, most: float) -> None:
     """Raises LoadFailed: what is measured would be something else."""
     for path in broker.files(topic):
         share = page_cache.cached_share(path)
@@ -107,7 +107,7 @@ def beside_kafka(rounds: int, records: int) -> tuple[list[Found], list[str]]:
     return found, notes
 
 
-def _both(broker: Running, records: int) -> tuple[float, float]:
+def _both(broker: StorageRunning, records: int) -> tuple[float, float]:
     """Records a second, produced and read again; the topic goes afterwards."""
     topic = next(_NAMES)
     broker.make_topic(topic)
@@ -118,7 +118,7 @@ def _both(broker: Running, records: int) -> tuple[float, float]:
     return made, read
 
 
-def _produced(broker: Running, records: int) -> float:
+def _produced(broker: StorageRunning, records: int) -> float:
     topic = next(_NAMES)
     broker.make_topic(topic)
     produce(broker.bootstrap, topic, RECORD_BYTES, records // 20)
@@ -128,7 +128,7 @@ def _produced(broker: Running, records: int) -> float:
 
 
 def _in_turns(
-    brokers: Mapping[str, Running], rounds: int, work: Callable[[Running], T]
+    brokers: Mapping[str, StorageRunning], rounds: int, work: Callable[[StorageRunning], T]
 ) -> dict[str, list[T]]:
     """Return the results of ``work``, one a round, by broker.
 

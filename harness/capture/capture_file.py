@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.capture.errors import CaptureError, ScapyMissing
-from harness.capture.segment import LINK_TYPES, NoSegment, Segment, read_segment
+from harness.capture.segment import LINK_TYPES, NoSegment, TcpSegment, read_segment
 
 PACKET_LIMIT_BYTES = 256 * 1024
 """Loopback hands over 64 KiB at once, and more with large offloads."""
@@ -29,7 +29,7 @@ class CaptureFile:
         self._reader, self._read = _open(file)
         self._last_ns = 0
 
-    def __iter__(self) -> Iterator[Segment]:
+    def __iter__(self) -> Iterator[TcpSegment]:
         """Raises CaptureError for a link type that is not known."""
         try:
             while (found := self._packet()) is not None:

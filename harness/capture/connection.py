@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from harness.capture.conversation import Conversation
+from harness.capture.conversation import CapturedConversation
 from harness.capture.events import ConnectionInfo, Event, Notice
 from harness.capture.frame_reader import Frame, FrameReader, Passed
 from harness.capture.frame_search import RequestSearch, ResponseSearch
-from harness.capture.limits import Limits
+from harness.capture.limits import CaptureLimits
 from harness.capture.mentions import TopicNames
 from harness.capture.reassembly import Chunk, Reassembly
-from harness.capture.segment import ACK, FIN, RST, SYN, Endpoint, Segment
+from harness.capture.segment import ACK, FIN, RST, SYN, SocketAddress, TcpSegment
 from harness.capture.tls import is_tls
 
-Identify = Callable[[Endpoint, Endpoint], ConnectionInfo]
+Identify = Callable[[SocketAddress, SocketAddress], ConnectionInfo]
 """(client, server) -> the connection, numbered; called once both are identified."""
 
 
-class Connection:
+class CapturedConnection:
     """Feed its segments in the order of the capture; take events.
 
     ``server``: the end that is the server, where that is known beforehand; a SYN overrides it.
@@ -31,27 +31,29 @@ class Connection:
 
     def __init__(
         self,
-        ends: tuple[Endpoint, Endpoint],
-        server: Endpoint | None,
+        ends: tuple[SocketAddress, SocketAddress],
+        server: SocketAddress | None,
         names: TopicNames,
-        limits: Limits,
+        limits: CaptureLimits,
         identify: Identify,
     ) -> None:
         self._ends, self._names, self._limits, self._identify = ends, names, limits, identify
         self._streams = {end: Reassembly(limits) for end in ends}
         self._from_start = dict.fromkeys(ends, False)  # whether its SYN was seen
-        self._first_seq: dict[Endpoint, int] = {}
-        self._held: list[Segment] | None = []  # until it is known where both streams begin
+        self._first_seq: dict[SocketAddress, int] = {}
+        self._held: list[TcpSegment] | None = []  # until it is known where both streams begin
         self._server = server
-        self._early: list[tuple[Endpoint, Chunk]] = []  # until it is known which end is the server
+        self._early: list[
+            tuple[SocketAddress, Chunk]
+        ] = []  # until it is known which end is the server
         self._early_bytes = 0
         self._probes = {end: (RequestSearch(limits), bytearray()) for end in ends}
         self._late: deque[Chunk] = deque()  # of the server, while the client's stream waits
-        self._readers: dict[Endpoint, FrameReader] = {}
-        self.conversation: Conversation | None = None
+        self._readers: dict[SocketAddress, FrameReader] = {}
+        self.conversation: CapturedConversation | None = None
         self.encrypted = False
         self.spoke = False
-        self._ended: set[Endpoint] = set()
+        self._ended: set[SocketAddress] = set()
         self.last_ns = 0
 
     @property
@@ -64,14 +66,14 @@ class Connection:
         """Bytes that were sent again."""
         return sum(stream.repeated_bytes for stream in self._streams.values())
 
-    def is_another(self, segment: Segment) -> bool:
+    def is_another(self, segment: TcpSegment) -> bool:
         """True if this SYN begins a new connection between the same ports."""
         if not segment.flags & SYN or self._held is not None:
             return False
         first = self._first_seq.get(segment.source)
         return first is not None and first != (segment.seq + 1) % (1 << 32)
 
-    def feed(self, segment: Segment) -> list[Event]:
+    def feed(self, segment: TcpSegment) -> list[Event]:
         """Take the next captured segment between the two ends."""
         self.last_ns = max(self.last_ns, segment.time_ns)
         if self._held is None:
@@ -99,7 +101,7 @@ class Connection:
                 self._streams[end].begin(self._first_seq[end])
         return [event for segment in held for event in self._feed(segment)]
 
-    def _feed(self, segment: Segment) -> list[Event]:
+    def _feed(self, segment: TcpSegment) -> list[Event]:
         source, other = segment.source, segment.destination
         if segment.flags & SYN:
             self._first_seq.setdefault(source, (segment.seq + 1) % (1 << 32))
@@ -125,7 +127,7 @@ class Connection:
             events += self._chunks(end, self._streams[end].packet_passed(segment.time_ns))
         return events
 
-    def _chunks(self, source: Endpoint, chunks: list[Chunk]) -> list[Event]:
+    def _chunks(self, source: SocketAddress, chunks: list[Chunk]) -> list[Event]:
         if not chunks and not self._late:
             return []
         if self._server is None:
@@ -146,12 +148,12 @@ class Connection:
             events += self._read(self._server, self._late.popleft())
         return events
 
-    def _other(self, end: Endpoint) -> Endpoint:
+    def _other(self, end: SocketAddress) -> SocketAddress:
         return self._ends[1] if end == self._ends[0] else self._ends[0]
 
     # The identification of the server
 
-    def _decide(self, source: Endpoint, chunks: list[Chunk]) -> list[Event]:
+    def _decide(self, source: SocketAddress, chunks: list[Chunk]) -> list[Event]:
         """The side that sends requests is the client."""
         search, buffer = self._probes[source]
         for chunk in chunks:
@@ -178,7 +180,7 @@ class Connection:
 
     # Frames
 
-    def _read(self, source: Endpoint, chunk: Chunk) -> list[Event]:
+    def _read(self, source: SocketAddress, chunk: Chunk) -> list[Event]:
         assert self._server is not None
         if self.encrypted:
             return []
@@ -193,17 +195,17 @@ class Connection:
             return [Notice(self.conversation.info, chunk.time_ns, "tls", "TLS: cannot be read")]
         return self._events(source, reader.feed(chunk.data, chunk.time_ns))
 
-    def _converse(self, server: Endpoint) -> None:
+    def _converse(self, server: SocketAddress) -> None:
         client = self._other(server)
         info = self._identify(client, server)
-        self.conversation = Conversation(info, self._names, self._limits)
+        self.conversation = CapturedConversation(info, self._names, self._limits)
         for end, search in (
             (client, RequestSearch(self._limits)),
             (server, ResponseSearch(self.conversation.pending, self._limits)),
         ):
             self._readers[end] = FrameReader(search, self._limits, in_step=self._from_start[end])
 
-    def _events(self, source: Endpoint, found: list[Frame | Passed]) -> list[Event]:
+    def _events(self, source: SocketAddress, found: list[Frame | Passed]) -> list[Event]:
         assert self.conversation is not None
         events: list[Event] = []
         for one in found:
@@ -232,7 +234,7 @@ class Connection:
         return events + self.conversation.finish(self.last_ns)
 
 
-def _notices(info: ConnectionInfo, source: Endpoint, passed: Passed) -> list[Event]:
+def _notices(info: ConnectionInfo, source: SocketAddress, passed: Passed) -> list[Event]:
     found: list[Event] = []
     if passed.lost:
         text = f"{passed.lost} bytes of {source} were not captured"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from harness.capture.events import REQUEST, RESPONSE, Captured, ConnectionInfo, Event, Notice
 from harness.capture.frame_reader import Frame
 from harness.capture.frame_search import PendingResponse, request_decodes, response_decodes
-from harness.capture.limits import Limits
+from harness.capture.limits import CaptureLimits
 from harness.capture.mentions import TopicNames, mentions
 from harness.capture.produce_acks import acks_at_start
 from harness.codec import CodecError, DecodeError, decode
@@ -29,10 +29,10 @@ _KERBEROS = b"\x60"  # how a GSSAPI token begins (RFC 2743, 3.1); Kafka 0.9 send
 _INT16, _INT32 = struct.Struct(">h"), struct.Struct(">i")
 
 
-class Conversation:
+class CapturedConversation:
     """Feed the frames of both directions as they were captured; take events."""
 
-    def __init__(self, info: ConnectionInfo, names: TopicNames, limits: Limits) -> None:
+    def __init__(self, info: ConnectionInfo, names: TopicNames, limits: CaptureLimits) -> None:
         self.info = info
         self._names, self._limits = names, limits
         self._pending: deque[Captured] = deque()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from harness.capture.segment import Endpoint
+from harness.capture.segment import SocketAddress
 from harness.codec.apis import Api
 from harness.codec.structs import Message
 
@@ -20,8 +20,8 @@ class ConnectionInfo:
     """
 
     number: int
-    client: Endpoint
-    server: Endpoint
+    client: SocketAddress
+    server: SocketAddress
     interface: str = ""
 
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import IO
 
 from harness.capture.capture_file import CaptureFile
-from harness.capture.connection import Connection
+from harness.capture.connection import CapturedConnection
 from harness.capture.events import REQUEST, ConnectionInfo, Event, Notice, Totals
-from harness.capture.limits import LIMITS, Limits
+from harness.capture.limits import LIMITS, CaptureLimits
 from harness.capture.mentions import TopicNames
-from harness.capture.segment import FIN, RST, SYN, Endpoint, Segment
+from harness.capture.segment import FIN, RST, SYN, SocketAddress, TcpSegment
 
-Key = tuple[Endpoint, Endpoint]
+Key = tuple[SocketAddress, SocketAddress]
 _CLOSED_REMEMBERED = 4096  # late copies of their last packets begin no new connection
 _HELD_EVENTS = 256  # of a connection that has not yet shown that it speaks Kafka
 _NOTICE_TOTALS = {"lost": "lost_bytes", "skipped": "skipped_bytes", "unanswered": "unanswered"}
@@ -26,23 +26,23 @@ class Follower:
     connection is reported once a request in it was recognised.
     """
 
-    def __init__(self, ports: Collection[int] = (), limits: Limits = LIMITS) -> None:
+    def __init__(self, ports: Collection[int] = (), limits: CaptureLimits = LIMITS) -> None:
         self._ports, self._limits = frozenset(ports), limits
         self._names = TopicNames()
-        self._open: OrderedDict[Key, Connection] = OrderedDict()
+        self._open: OrderedDict[Key, CapturedConnection] = OrderedDict()
         self._held: dict[Key, deque[Event]] = {}
         self._closed: OrderedDict[Key, None] = OrderedDict()
         self._numbered = 0
         self.totals = Totals()
 
-    def events(self, segments: Iterable[Segment]) -> Iterator[Event]:
+    def events(self, segments: Iterable[TcpSegment]) -> Iterator[Event]:
         """Yield the events of the segments, as soon as they are known."""
         for segment in segments:
             yield from self._feed(segment)
         while self._open:
             yield from self._close(next(iter(self._open)))
 
-    def _feed(self, segment: Segment) -> Iterator[Event]:
+    def _feed(self, segment: TcpSegment) -> Iterator[Event]:
         source, destination = segment.source, segment.destination
         if self._ports and not self._ports & {source.port, destination.port}:
             return
@@ -62,22 +62,24 @@ class Follower:
         if connection.over:
             yield from self._close(key)
 
-    def _begins(self, key: Key, segment: Segment) -> bool:
+    def _begins(self, key: Key, segment: TcpSegment) -> bool:
         if segment.flags & SYN:
             return True
         return key not in self._closed and not (segment.flags & (FIN | RST) and not segment.payload)
 
-    def _connection(self, key: Key, interface: str) -> Connection:
+    def _connection(self, key: Key, interface: str) -> CapturedConnection:
         servers = [end for end in key if end.port in self._ports]
         server = servers[0] if len(servers) == 1 else None
 
-        def identify(client: Endpoint, server: Endpoint) -> ConnectionInfo:
+        def identify(client: SocketAddress, server: SocketAddress) -> ConnectionInfo:
             self._numbered += 1
             return ConnectionInfo(self._numbered, client, server, interface)
 
-        return Connection(key, server, self._names, self._limits, identify)
+        return CapturedConnection(key, server, self._names, self._limits, identify)
 
-    def _tell(self, key: Key, connection: Connection, events: list[Event]) -> Iterator[Event]:
+    def _tell(
+        self, key: Key, connection: CapturedConnection, events: list[Event]
+    ) -> Iterator[Event]:
         """Yield the events, or hold them while the connection may be of another protocol."""
         sure = bool(self._ports) or connection.encrypted
         sure = sure or (connection.conversation is not None and connection.conversation.recognised)
@@ -132,7 +134,7 @@ class Follower:
 
 
 def read_capture(
-    file: str | IO[bytes], ports: Collection[int] = (), limits: Limits = LIMITS
+    file: str | IO[bytes], ports: Collection[int] = (), limits: CaptureLimits = LIMITS
 ) -> Iterator[Event]:
     """The events of a capture file; see ``Follower`` for ``ports``.
 

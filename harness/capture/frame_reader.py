@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
-from harness.capture.limits import Limits
+from harness.capture.limits import CaptureLimits
 
 LENGTH_BYTES = 4
 HEAD_BYTES = 4096  # what is kept of a frame that is too long or damaged
@@ -56,7 +56,7 @@ class Passed(NamedTuple):
 class FrameReader:
     """Feed chunks, take frames; at most ``Limits.frame_bytes`` and a chunk are held."""
 
-    def __init__(self, search: Search, limits: Limits, *, in_step: bool) -> None:
+    def __init__(self, search: Search, limits: CaptureLimits, *, in_step: bool) -> None:
         """``in_step``: the first byte begins a frame."""
         self._search, self._limits = search, limits
         self._in_step = in_step

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from harness.capture.limits import Limits
+from harness.capture.limits import CaptureLimits
 from harness.codec import CodecError, decode
 from harness.codec.apis import APIS, Api
 from harness.codec.frame import LENGTH_BYTES
@@ -58,7 +58,7 @@ def response_decodes(payload: bytes, awaited: PendingResponse) -> bool:
 class RequestSearch:
     """The search for a request, known by its own header; the header behind it must be one too."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: CaptureLimits) -> None:
         self._limits = limits
         high = limits.plausible_frame_bytes >> 24
         self._pattern = re.compile(
@@ -113,7 +113,9 @@ class ResponseSearch:
     they lead, length by length, to one that is known.
     """
 
-    def __init__(self, pending: Callable[[], Iterable[PendingResponse]], limits: Limits) -> None:
+    def __init__(
+        self, pending: Callable[[], Iterable[PendingResponse]], limits: CaptureLimits
+    ) -> None:
         self._pending, self._limits = pending, limits
         self.forget()
 

@@ -8,7 +8,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CaptureLimits:
     """Data over a limit is passed over and reported; it never ends the reading."""
 
     out_of_order_bytes: int = 4 * MIB
@@ -33,4 +33,4 @@ class Limits:
     """Connections followed at once; above it the one silent for longest is closed."""
 
 
-LIMITS = Limits()
+LIMITS = CaptureLimits()

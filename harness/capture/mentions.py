@@ -23,7 +23,7 @@ _NOT_TOPICS = frozenset({"CreatableTopicConfigs", "CreatableTopicConfig", "Creat
 _ERROR = "error_code"
 
 
-class Mentions(NamedTuple):
+class CapturedMentions(NamedTuple):
     """``topics`` in the order in which they are named first; an unknown id stands for itself."""
 
     topics: tuple[str, ...]
@@ -101,12 +101,12 @@ def _named(struct: StructSpec, wanted: Callable[[FieldSpec], bool]) -> Iterator[
     return (field.name for field in struct.fields if wanted(field))
 
 
-def mentions(message: Message, names: TopicNames) -> Mentions:
+def mentions(message: Message, names: TopicNames) -> CapturedMentions:
     """Return the topics and error codes in ``message``; ``names`` learns from it."""
     topics: dict[str, None] = {}
     errors: Counter[str] = Counter()
     _look(message, _plan_of(type(message)), names, topics, errors)
-    return Mentions(tuple(topics), errors)
+    return CapturedMentions(tuple(topics), errors)
 
 
 def _look(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
-from harness.capture.limits import Limits
+from harness.capture.limits import CaptureLimits
 
 _WRAP = 1 << 32
 _HALF = 1 << 31
@@ -38,7 +38,7 @@ class Reassembly:
     after ``Limits.patience`` packets, or when too much waits behind it.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: CaptureLimits) -> None:
         self._limits = limits
         self._next: int | None = None
         self._confirmed = 0  # up to where the other side has it

@@ -36,7 +36,7 @@ LINK_TYPES = {
 }
 
 
-class Endpoint(NamedTuple):
+class SocketAddress(NamedTuple):
     """``address`` as 4 or 16 bytes, so that it is cheap to compare."""
 
     address: bytes
@@ -47,15 +47,15 @@ class Endpoint(NamedTuple):
         return f"{host}:{self.port}" if host.version == 4 else f"[{host}]:{self.port}"
 
 
-class Segment(NamedTuple):
+class TcpSegment(NamedTuple):
     """``missing`` bytes of its payload were cut off at the end when it was captured.
 
     ``interface``: where, in a file that has names for that.
     """
 
     time_ns: int
-    source: Endpoint
-    destination: Endpoint
+    source: SocketAddress
+    destination: SocketAddress
     seq: int
     ack: int
     flags: int
@@ -72,7 +72,7 @@ class NoSegment(Exception):
         self.kind = kind
 
 
-def read_segment(link_type: int, packet: bytes, time_ns: int) -> Segment:
+def read_segment(link_type: int, packet: bytes, time_ns: int) -> TcpSegment:
     """Raises NoSegment ("not TCP", "fragment", "cut short"), KeyError for a foreign link type."""
     try:
         ip = _ip_offset(link_type, packet)
@@ -98,7 +98,7 @@ def _ip_offset(link_type: int, packet: bytes) -> int:
     return offset
 
 
-def _from_ipv4(packet: bytes, ip: int, time_ns: int) -> Segment:
+def _from_ipv4(packet: bytes, ip: int, time_ns: int) -> TcpSegment:
     total, _, fragment = struct.unpack_from(">HHH", packet, ip + 2)
     if packet[ip + 9] != _TCP:
         raise NoSegment("not TCP")
@@ -115,7 +115,7 @@ def _from_ipv4(packet: bytes, ip: int, time_ns: int) -> Segment:
     )
 
 
-def _from_ipv6(packet: bytes, ip: int, time_ns: int) -> Segment:
+def _from_ipv6(packet: bytes, ip: int, time_ns: int) -> TcpSegment:
     (length,) = struct.unpack_from(">H", packet, ip + 4)
     end = ip + 40 + length if length else len(packet)
     kind, offset = packet[ip + 6], ip + 40
@@ -138,16 +138,16 @@ def _from_ipv6(packet: bytes, ip: int, time_ns: int) -> Segment:
 
 def _from_tcp(
     packet: bytes, tcp: int, end: int, addresses: tuple[bytes, bytes], time_ns: int
-) -> Segment:
+) -> TcpSegment:
     source, destination, seq, ack, words, flags = _PORTS_TO_FLAGS.unpack_from(packet, tcp)
     begin = tcp + (words >> 4) * 4
     if begin < tcp + 20 or begin > end:
         raise NoSegment("cut short")
     payload = packet[begin:end]
-    return Segment(
+    return TcpSegment(
         time_ns,
-        Endpoint(addresses[0], source),
-        Endpoint(addresses[1], destination),
+        SocketAddress(addresses[0], source),
+        SocketAddress(addresses[1], destination),
         seq,
         ack,
         flags,

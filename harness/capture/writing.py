@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import BinaryIO
 
 from harness.capture.file_forms import FileForm, Pcap
-from harness.capture.segment import ACK, FIN, RST, SYN, Endpoint
+from harness.capture.segment import ACK, FIN, RST, SYN, SocketAddress
 
 _IPV4 = struct.Struct(">BBHHHBBH4s4s")
 _IPV6 = struct.Struct(">IHBB16s16s")
@@ -25,9 +25,9 @@ PAYLOAD_LIMIT_BYTES = 65_000
 SEQUENCES = 1 << 32
 
 
-def endpoint(host: str, port: int) -> Endpoint:
+def endpoint(host: str, port: int) -> SocketAddress:
     """Return the endpoint of a literal address. Raises ValueError for a name."""
-    return Endpoint(ip_address(host).packed, port)
+    return SocketAddress(ip_address(host).packed, port)
 
 
 class CaptureWriter:
@@ -59,8 +59,8 @@ class WrittenConnection:
     def __init__(
         self,
         writer: CaptureWriter,
-        opener: Endpoint,
-        accepter: Endpoint,
+        opener: SocketAddress,
+        accepter: SocketAddress,
         time_ns: int,
         interface: str = "",
     ) -> None:
@@ -69,12 +69,12 @@ class WrittenConnection:
         self._writer, self._interface = writer, interface
         self._other = {opener: accepter, accepter: opener}
         self._next = {opener: 0, accepter: 0}  # sequence numbers
-        self._ended: set[Endpoint] = set()
+        self._ended: set[SocketAddress] = set()
         self._packet(time_ns, opener, SYN)
         self._packet(time_ns, accepter, SYN | ACK)
         self._packet(time_ns, opener, ACK)
 
-    def sent(self, sender: Endpoint, data: bytes, time_ns: int) -> None:
+    def sent(self, sender: SocketAddress, data: bytes, time_ns: int) -> None:
         """Write bytes that ``sender`` sent; the other side has them at once."""
         view = memoryview(data)
         for start in range(0, len(view), PAYLOAD_LIMIT_BYTES):
@@ -83,7 +83,7 @@ class WrittenConnection:
         if data:
             self._packet(time_ns, self._other[sender], ACK)
 
-    def ended(self, sender: Endpoint, time_ns: int, *, reset: bool = False) -> None:
+    def ended(self, sender: SocketAddress, time_ns: int, *, reset: bool = False) -> None:
         """Write the end of ``sender``, which sends nothing more; only the first end is written."""
         if sender in self._ended:
             return
@@ -92,7 +92,9 @@ class WrittenConnection:
         if not reset:
             self._packet(time_ns, self._other[sender], ACK)
 
-    def _packet(self, time_ns: int, sender: Endpoint, flags: int, payload: bytes = b"") -> None:
+    def _packet(
+        self, time_ns: int, sender: SocketAddress, flags: int, payload: bytes = b""
+    ) -> None:
         receiver = self._other[sender]
         seq, ack = self._next[sender], self._next[receiver] if flags & ACK else 0
         segment = _tcp(sender, receiver, (seq, ack), flags, payload)
@@ -102,7 +104,11 @@ class WrittenConnection:
 
 
 def _tcp(
-    sender: Endpoint, receiver: Endpoint, numbers: tuple[int, int], flags: int, payload: bytes
+    sender: SocketAddress,
+    receiver: SocketAddress,
+    numbers: tuple[int, int],
+    flags: int,
+    payload: bytes,
 ) -> bytes:
     def made(checksum: int) -> bytes:
         ports = (sender.port, receiver.port)
@@ -113,7 +119,7 @@ def _tcp(
     return made(_checksum(pseudo + plain))
 
 
-def _ip(sender: Endpoint, receiver: Endpoint, segment: bytes) -> bytes:
+def _ip(sender: SocketAddress, receiver: SocketAddress, segment: bytes) -> bytes:
     if len(sender.address) == 16:
         about = (6 << 28, len(segment), _TCP_NUMBER, _HOPS)
         return _IPV6.pack(*about, sender.address, receiver.address) + segment

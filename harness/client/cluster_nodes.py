@@ -84,8 +84,8 @@ class ClusterDisk(Protocol):
         """Restore the power."""
 
 
-class ClusterNotes(Protocol):
-    """The record of what was done; see :class:`harness.runner.cluster_notes.ClusterNotes`."""
+class NodeNotes(Protocol):
+    """The record of what was done; see :class:`harness.runner.cluster_notes.NodeNotes`."""
 
     def now_ms(self) -> float:
         """Return the milliseconds since the test got its cluster."""
@@ -115,7 +115,7 @@ class ClusterNodes:
         self.nodes = sorted(nodes)
         self.control: NodeControl | None = None
         """None where nothing may be done to a node, because other tests use the same cluster."""
-        self.notes: ClusterNotes = _NoNotes()
+        self.notes: NodeNotes = _NoNotes()
         self.disks: Mapping[int, ClusterDisk] = {}
         """The disks that can lose power, by node."""
         self._links: ClusterLinks | None = None

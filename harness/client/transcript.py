@@ -19,7 +19,7 @@ _HEX_COLUMNS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TranscriptEvent:
     """One thing that happened on a connection."""
 
     at_ms: float  # since the transcript began
@@ -35,7 +35,7 @@ class Transcript:
 
     name: str
     clock: Callable[[], float] = time.monotonic
-    events: deque[Event] = field(default_factory=deque)
+    events: deque[TranscriptEvent] = field(default_factory=deque)
     dropped: int = 0
     kept_bytes: int = 0
     began: float = 0.0
@@ -45,7 +45,9 @@ class Transcript:
 
     def add(self, what: str, data: bytes = b"", api: Api | None = None, version: int = -1) -> None:
         """Note an event; the oldest are dropped (and counted) when there are too many."""
-        self.events.append(Event((self.clock() - self.began) * 1000, what, data, api, version))
+        self.events.append(
+            TranscriptEvent((self.clock() - self.began) * 1000, what, data, api, version)
+        )
         self.kept_bytes += len(data)
         while len(self.events) > KEPT_EVENTS or self._has_too_many_bytes():
             self.kept_bytes -= len(self.events.popleft().data)
@@ -66,7 +68,7 @@ class Transcript:
         return "\n".join(lines)
 
 
-def _decoded(event: Event) -> str:
+def _decoded(event: TranscriptEvent) -> str:
     try:
         if event.what == "sent":
             return _request(event.data)
@@ -85,7 +87,7 @@ def _request(data: bytes) -> str:
     )
 
 
-def _response(event: Event, api: Api) -> str:
+def _response(event: TranscriptEvent, api: Api) -> str:
     version = event.version
     if api.key == API_VERSIONS_KEY and version not in api.valid_versions:
         version = 0

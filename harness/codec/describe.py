@@ -13,7 +13,7 @@ _NAME_COLUMN, _TYPE_COLUMN = 44, 34
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LayoutRow:
     """A field at one version: its place in the message, and what is said of it."""
 
     path: str
@@ -31,14 +31,14 @@ class Row:
         return self.type, self.nullable, self.tag, self.default
 
 
-def rows(spec: MessageSpec, version: int) -> list[Row]:
+def rows(spec: MessageSpec, version: int) -> list[LayoutRow]:
     """The fields that ``version`` carries, in the order of the wire, structs opened once."""
     return list(_rows(spec, spec.root, version, "", (spec.root.name,)))
 
 
 def _rows(
     spec: MessageSpec, own: StructSpec, version: int, path: str, inside: tuple[str, ...]
-) -> Iterator[Row]:
+) -> Iterator[LayoutRow]:
     at = layout(spec, own, version)
     for slot in (*at.plain, *at.tagged.values()):
         field = slot.field
@@ -50,9 +50,9 @@ def _rows(
             yield from _rows(spec, field.struct, version, f"{where}.", deeper)
 
 
-def _row(slot: Slot, path: str, depth: int, tag: int | None) -> Row:
+def _row(slot: Slot, path: str, depth: int, tag: int | None) -> LayoutRow:
     field = slot.field
-    return Row(
+    return LayoutRow(
         path=path,
         depth=depth,
         name=field.name,
@@ -75,7 +75,7 @@ def layout_lines(spec: MessageSpec, version: int) -> Iterator[str]:
         yield f"not at this version: {path} (versions {field.versions}), {fate} when set"
 
 
-def _field_line(row: Row) -> str:
+def _field_line(row: LayoutRow) -> str:
     notes = [f"tag {row.tag}"] if row.tag is not None else []
     notes += ["nullable"] if row.nullable else []
     notes += [f"default {row.default}"] if row.default else []
@@ -110,17 +110,17 @@ def changes(spec: MessageSpec, version: int) -> list[str]:
     return found
 
 
-def _is_top(path: str, other: dict[str, Row]) -> bool:
+def _is_top(path: str, other: dict[str, LayoutRow]) -> bool:
     """Not in the other version, but what it lies in is."""
     parent = path.rpartition(".")[0]
     return path not in other and (not parent or parent in other)
 
 
-def _named(row: Row) -> str:
+def _named(row: LayoutRow) -> str:
     return f"{row.path} {row.type}" + (f" (tag {row.tag})" if row.tag is not None else "")
 
 
-def _differences(before: Row, after: Row) -> Iterator[str]:
+def _differences(before: LayoutRow, after: LayoutRow) -> Iterator[str]:
     if before.type != after.type:
         yield f"{after.type} instead of {before.type}"
     if before.nullable != after.nullable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.codec.generate_default import fresh_default
-from harness.codec.source import Source
+from harness.codec.source import GeneratedSource
 from harness.codec.structs import bare, slot_of
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ _FRESH = "[]"  # what two structs may not share is made in the call
 
 def generate_constructor(cls: type[Struct]) -> Callable[..., Any]:
     """A function of the struct's fields, all optional, and ``unknown_tagged_fields``."""
-    source = Source()
+    source = GeneratedSource()
     source.names.update(_new=bare(cls), _NOTHING=object())
     defaults = {field: fresh_default(source, field) for field in cls.spec.fields}
     parameters = [

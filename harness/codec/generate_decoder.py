@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import struct
 
-from harness.codec.generate_decoder_steps import Steps
+from harness.codec.generate_decoder_steps import DecoderSteps
 from harness.codec.generate_default import fresh_default
 from harness.codec.generated_runtime import Lazy
 from harness.codec.layout import Layout, Slot, layout, minimum_bytes
-from harness.codec.source import Source, fixed_format, variable
+from harness.codec.source import GeneratedSource, fixed_format, variable
 from harness.codec.structs import bare, nested_class, slot_of
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ def _struct_decoder(
     writer = DecoderWriter(root, version, tolerant)
     title = f"{'tolerant ' if tolerant else ''}decoder of {cls.__qualname__} v{version}"
     writer.source.add(0, "def read(b, p, e):")
-    steps = Steps(writer.source, 1, tolerant)
+    steps = DecoderSteps(writer.source, 1, tolerant)
     made = writer.struct(steps, cls)
     steps.settle()
     steps.add("if p > e: raise Malformed", f"return {made}, p")
@@ -65,13 +65,13 @@ class DecoderWriter:
 
     def __init__(self, root: type[Message], version: int, tolerant: bool) -> None:
         self.root, self.version, self.tolerant = root, version, tolerant
-        self.source = Source()
+        self.source = GeneratedSource()
         self.inside: list[type[Struct]] = []  # the structs around the place that is being written
 
     def layout_of(self, cls: type[Struct]) -> Layout:
         return layout(self.root.message_spec, cls.spec, self.version)
 
-    def new(self, steps: Steps, cls: type[Struct]) -> str:
+    def new(self, steps: DecoderSteps, cls: type[Struct]) -> str:
         """Add statements that make an object with default values, and return its name.
 
         Only absent and tagged fields get a default; the statements of the run set the others.
@@ -84,7 +84,7 @@ class DecoderWriter:
             steps.add(f"{name}.{slot_of(field)} = {fresh_default(self.source, field)}")
         return name
 
-    def struct(self, steps: Steps, cls: type[Struct]) -> str:
+    def struct(self, steps: DecoderSteps, cls: type[Struct]) -> str:
         """Read a struct; the name of the object."""
         own, name = self.layout_of(cls), self.new(steps, cls)
         self.inside.append(cls)
@@ -97,7 +97,7 @@ class DecoderWriter:
         self.inside.pop()
         return name
 
-    def tags(self, steps: Steps, cls: type[Struct], name: str) -> list[str]:
+    def tags(self, steps: DecoderSteps, cls: type[Struct], name: str) -> list[str]:
         """Statements for a struct that has tagged fields: most have none."""
         from harness.codec.generate_decoder_tags import tags_decoder
 
@@ -107,7 +107,7 @@ class DecoderWriter:
         shift = f"; {steps.base} -= {steps.ahead}" if steps.ahead else ""
         return [f"if t: {steps.base} = {read}(b, {steps.here()}, e, {name}, t){shift}"]
 
-    def field(self, steps: Steps, slot: Slot, target: str, tagged: bool = False) -> None:
+    def field(self, steps: DecoderSteps, slot: Slot, target: str, tagged: bool = False) -> None:
         """Read one field into ``target``; as a tagged one, null is written otherwise."""
         kind = slot.field.kind
         form = fixed_format(kind)
@@ -120,7 +120,7 @@ class DecoderWriter:
         else:
             steps.varying(target, slot.compact, slot.nullable, kind == "string")
 
-    def nested(self, steps: Steps, slot: Slot, target: str, tagged: bool) -> None:
+    def nested(self, steps: DecoderSteps, slot: Slot, target: str, tagged: bool) -> None:
         cls = nested_class(self.root, slot.field)
         if not slot.nullable:
             steps.add(f"{target} = {self.one(steps, cls)}")
@@ -132,11 +132,11 @@ class DecoderWriter:
         else:
             steps.add(f"{marker} = b[p]", "p += 1", f"if {marker} > 127: {target} = None")
         steps.add("else:")
-        inner = Steps(self.source, steps.indent + 1, self.tolerant)
+        inner = DecoderSteps(self.source, steps.indent + 1, self.tolerant)
         inner.add(f"{target} = {self.one(inner, cls)}")
         inner.settle()
 
-    def one(self, steps: Steps, cls: type[Struct]) -> str:
+    def one(self, steps: DecoderSteps, cls: type[Struct]) -> str:
         """Read one struct, inline unless we are inside of it; an expression for the object."""
         if cls not in self.inside:
             return self.struct(steps, cls)
@@ -152,13 +152,13 @@ class DecoderWriter:
         self.source.names[name] = Lazy(lambda: struct_decoder(root, cls, version, tolerant))
         return name
 
-    def array(self, steps: Steps, slot: Slot, target: str) -> None:
+    def array(self, steps: DecoderSteps, slot: Slot, target: str) -> None:
         name, bias = steps.length(slot.compact, text=False)
         form = fixed_format(slot.field.element)
         numbers = form if slot.field.element != "uuid" else ""
         if slot.nullable:
             steps.when_not_null(name, bias, text=False)
-            inner = Steps(self.source, steps.indent + 1, self.tolerant)
+            inner = DecoderSteps(self.source, steps.indent + 1, self.tolerant)
             inner.base, inner.ahead = steps.base, steps.ahead
         else:
             steps.require_length(name, bias, text=False)
@@ -171,13 +171,13 @@ class DecoderWriter:
         if slot.nullable:
             inner.settle()
             steps.add("else:")
-            otherwise = Steps(self.source, steps.indent + 1, self.tolerant)
+            otherwise = DecoderSteps(self.source, steps.indent + 1, self.tolerant)
             otherwise.base, otherwise.ahead = steps.base, steps.ahead
             otherwise.add(f"{target} = None")
             otherwise.settle()
             steps.base, steps.ahead = "p", 0
 
-    def elements(self, steps: Steps, slot: Slot, target: str, name: str, bias: int) -> None:
+    def elements(self, steps: DecoderSteps, slot: Slot, target: str, name: str, bias: int) -> None:
         """Read as many elements as ``name`` says, if they can be there."""
         element = slot.field.element
         count = f"{name} - 1" if bias else name
@@ -194,7 +194,7 @@ class DecoderWriter:
             return
         items = self.source.fresh("items")
         steps.add(f"{items} = {target} = []", f"for _ in range({count}):")
-        inner = Steps(self.source, steps.indent + 1, self.tolerant)
+        inner = DecoderSteps(self.source, steps.indent + 1, self.tolerant)
         if cls is not None:
             item = self.one(inner, cls)
         else:
@@ -208,7 +208,9 @@ class DecoderWriter:
         plain = self.layout_of(cls).plain
         return bool(plain) and all(fixed_format(slot.field.kind) for slot in plain)
 
-    def fixed_elements(self, steps: Steps, cls: type[Struct], target: str, count: str) -> None:
+    def fixed_elements(
+        self, steps: DecoderSteps, cls: type[Struct], target: str, count: str
+    ) -> None:
         """One ``iter_unpack`` for all; if any of them has tags, each is read by a function."""
         own = self.layout_of(cls)
         forms = "".join(fixed_format(slot.field.kind) for slot in own.plain)
@@ -223,11 +225,11 @@ class DecoderWriter:
             self.source.add(steps.indent + 1, f"{target}, p = {read}")
             branch = "elif"
         steps.add(f"{branch} q > p:")
-        inner = Steps(self.source, steps.indent + 1, self.tolerant)
+        inner = DecoderSteps(self.source, steps.indent + 1, self.tolerant)
         values = [self.source.fresh("v") for _ in own.plain]
         unpack = self.source.packer(forms + "x" * own.flexible, "iter_unpack")
         inner.add(f"for {', '.join(values)}, in {unpack}(b[p:q]):")
-        body = Steps(self.source, inner.indent + 1, self.tolerant)
+        body = DecoderSteps(self.source, inner.indent + 1, self.tolerant)
         made = self.new(body, cls)
         for slot, value in zip(own.plain, values, strict=True):
             found = f"uuid_of({value})" if slot.field.kind == "uuid" else value

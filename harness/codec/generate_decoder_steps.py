@@ -11,13 +11,13 @@ import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.codec.source import Source
+    from harness.codec.source import GeneratedSource
 
 
-class Steps:
+class DecoderSteps:
     """Writes the statements that read from ``b``; begins and, once settled, ends at ``p``."""
 
-    def __init__(self, source: Source, indent: int, tolerant: bool) -> None:
+    def __init__(self, source: GeneratedSource, indent: int, tolerant: bool) -> None:
         self.source, self.indent, self.tolerant = source, indent, tolerant
         self.base, self.ahead = "p", 0
         self.run: list[tuple[str, str]] = []  # format and target of each

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from harness.codec.generate_decoder import DecoderWriter
-from harness.codec.generate_decoder_steps import Steps
+from harness.codec.generate_decoder_steps import DecoderSteps
 from harness.codec.source import fixed_format
 from harness.codec.structs import slot_of
 
@@ -45,7 +45,7 @@ def tags_decoder(
 
 
 def _value(writer: DecoderWriter, slot: Slot, tolerant: bool) -> None:
-    steps = Steps(writer.source, 3, tolerant)
+    steps = DecoderSteps(writer.source, 3, tolerant)
     form = fixed_format(slot.field.kind)
     if form and not tolerant:
         steps.add(f"if size != {struct.calcsize('>' + form)}: raise Malformed")

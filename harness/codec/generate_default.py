@@ -6,7 +6,7 @@ Most fields of tagged sections have their default, so this code runs for every e
 from __future__ import annotations
 
 from harness.codec.generated_runtime import Lazy
-from harness.codec.source import Source
+from harness.codec.source import GeneratedSource
 from harness.codec.structs import default_of, slot_of
 
 TYPE_CHECKING = False
@@ -21,14 +21,16 @@ _LITERALS = (int, str, bytes, type(None))  # bool is an int
 _comparers: dict[type[Struct], Callable[..., Any]] = {}
 
 
-def fresh_default(source: Source, field: FieldSpec) -> str:
+def fresh_default(source: GeneratedSource, field: FieldSpec) -> str:
     """Return an expression for the value of an absent field; objects share no mutable value."""
     if field.made_when_asked:
         return "..."
     return "[]" if field.kind == "array" and field.default is not None else _constant(source, field)
 
 
-def differs_from_default(source: Source, cls: type[Struct], owner: str, field: FieldSpec) -> str:
+def differs_from_default(
+    source: GeneratedSource, cls: type[Struct], owner: str, field: FieldSpec
+) -> str:
     """An expression that is true when a field of ``owner`` (a name) is not at its default."""
     value = f"{owner}.{slot_of(field)}"
     if field.default is ...:
@@ -50,7 +52,7 @@ def differs_from_default(source: Source, cls: type[Struct], owner: str, field: F
     return f"{value} != {_constant(source, field)}"
 
 
-def _constant(source: Source, field: FieldSpec) -> str:
+def _constant(source: GeneratedSource, field: FieldSpec) -> str:
     if isinstance(field.default, _LITERALS):
         return repr(field.default)
     name = f"default_{field.name}"
@@ -59,7 +61,7 @@ def _constant(source: Source, field: FieldSpec) -> str:
 
 
 def _comparer(cls: type[Struct]) -> Callable[..., Any]:
-    source = Source()
+    source = GeneratedSource()
     source.names.update(cls=cls)
     source.add(0, "def is_default(m):")
     source.add(1, "if type(m) is not cls or m._tags: return False")

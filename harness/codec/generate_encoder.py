@@ -12,10 +12,10 @@ and counts (of compact ones: plus 1, as they are written).
 from __future__ import annotations
 
 from harness.codec.generate_default import differs_from_default
-from harness.codec.generate_encoder_steps import Steps
+from harness.codec.generate_encoder_steps import EncoderSteps
 from harness.codec.generated_runtime import Lazy
 from harness.codec.layout import Layout, Slot, layout
-from harness.codec.source import Source, fixed_format, variable
+from harness.codec.source import GeneratedSource, fixed_format, variable
 from harness.codec.structs import nested_class, slot_of
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def struct_encoder(
     if key not in _encoders:
         writer = EncoderWriter(root, version)
         writer.begin("m")
-        steps = Steps(writer.source, 1)
+        steps = EncoderSteps(writer.source, 1)
         writer.struct(steps, cls, "m")
         _encoders[key] = writer.end(steps, f"encoder of {cls.__qualname__} v{version}")
     return _encoders[key]
@@ -51,14 +51,14 @@ class EncoderWriter:
 
     def __init__(self, root: type[Message], version: int) -> None:
         self.root, self.version = root, version
-        self.source = Source()
+        self.source = GeneratedSource()
         self.inside: list[type[Struct]] = []  # the structs around the place that is being written
 
     def begin(self, argument: str) -> None:
         self.source.add(0, f"def encode({argument}):")
         self.source.add(1, "o = []", "add = o.append")
 
-    def end(self, steps: Steps, title: str) -> Callable[[Struct], list[bytes]]:
+    def end(self, steps: EncoderSteps, title: str) -> Callable[[Struct], list[bytes]]:
         steps.flush()
         steps.add("return o")
         return self.source.compile("encode", title)
@@ -66,7 +66,7 @@ class EncoderWriter:
     def layout_of(self, cls: type[Struct]) -> Layout:
         return layout(self.root.message_spec, cls.spec, self.version)
 
-    def struct(self, steps: Steps, cls: type[Struct], name: str) -> None:
+    def struct(self, steps: EncoderSteps, cls: type[Struct], name: str) -> None:
         """Write the struct that a variable holds."""
         own = self.layout_of(cls)
         self.source.names[cls.__name__] = cls
@@ -84,7 +84,7 @@ class EncoderWriter:
             steps.add(f"if {name}._tags: raise Malformed")
         self.inside.pop()
 
-    def tags(self, steps: Steps, cls: type[Struct], name: str, own: Layout) -> None:
+    def tags(self, steps: EncoderSteps, cls: type[Struct], name: str, own: Layout) -> None:
         """The number of tagged fields: 0, which is replaced where there are any."""
         from harness.codec.generate_encoder_tags import tags_encoder
 
@@ -98,7 +98,7 @@ class EncoderWriter:
         steps.add(f"if {' or '.join([f'{name}._tags', *differs])}:")
         steps.inner().add(f"o[-1] = o[-1][:-1] + {write}({name})")
 
-    def field(self, steps: Steps, slot: Slot, owner: str, tagged: bool = False) -> None:
+    def field(self, steps: EncoderSteps, slot: Slot, owner: str, tagged: bool = False) -> None:
         """Write one field of ``owner``; as a tagged one, a null struct is another byte."""
         kind = slot.field.kind
         value = f"{owner}.{slot.field.name}"
@@ -112,7 +112,7 @@ class EncoderWriter:
         else:
             steps.varying(value, slot.compact, slot.nullable, kind == "string")
 
-    def nested(self, steps: Steps, slot: Slot, value: str, tagged: bool) -> None:
+    def nested(self, steps: EncoderSteps, slot: Slot, value: str, tagged: bool) -> None:
         cls = nested_class(self.root, slot.field)
         name = self.source.fresh(variable(cls.__name__))
         if not slot.nullable:
@@ -128,7 +128,7 @@ class EncoderWriter:
         self.one(inner, cls, name)
         inner.flush()
 
-    def one(self, steps: Steps, cls: type[Struct], name: str) -> None:
+    def one(self, steps: EncoderSteps, cls: type[Struct], name: str) -> None:
         """Write one struct, inline unless we are inside of it."""
         if cls not in self.inside:
             self.struct(steps, cls, name)
@@ -139,7 +139,7 @@ class EncoderWriter:
         self.source.names[write] = Lazy(lambda: struct_encoder(root, cls, version))
         steps.add(f"for part in {write}({name}): add(part)")
 
-    def array(self, steps: Steps, slot: Slot, owner: str) -> None:
+    def array(self, steps: EncoderSteps, slot: Slot, owner: str) -> None:
         items, name = self.source.fresh("items"), self.source.fresh("n")
         steps.add(f"{items} = {owner}.{slot_of(slot.field)}")
         if slot.field.made_when_asked:
@@ -159,7 +159,7 @@ class EncoderWriter:
         else:
             self.elements(steps, slot, items)
 
-    def elements(self, steps: Steps, slot: Slot, items: str) -> None:
+    def elements(self, steps: EncoderSteps, slot: Slot, items: str) -> None:
         element = slot.field.element
         inner = steps.inner()
         if element == "struct":

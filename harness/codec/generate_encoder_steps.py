@@ -6,13 +6,13 @@ The writer collects values until a value of varying width follows; its length be
 
 from __future__ import annotations
 
-from harness.codec.source import Source
+from harness.codec.source import GeneratedSource
 
 
-class Steps:
+class EncoderSteps:
     """Writes the statements that append to the parts ``o``."""
 
-    def __init__(self, source: Source, indent: int) -> None:
+    def __init__(self, source: GeneratedSource, indent: int) -> None:
         self.source, self.indent = source, indent
         self.run: list[tuple[str, str]] = []  # format and value of each
         self.counted: tuple[str, str, str, int] | None = None  # array of numbers before the run
@@ -20,9 +20,9 @@ class Steps:
     def add(self, *lines: str) -> None:
         self.source.add(self.indent, *lines)
 
-    def inner(self) -> Steps:
+    def inner(self) -> EncoderSteps:
         """Steps one level deeper."""
-        return Steps(self.source, self.indent + 1)
+        return EncoderSteps(self.source, self.indent + 1)
 
     def write(self, form: str, value: str) -> None:
         """A value of fixed width; ``x`` is a zero."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.codec.generate_default import differs_from_default
 from harness.codec.generate_encoder import EncoderWriter
-from harness.codec.generate_encoder_steps import Steps
+from harness.codec.generate_encoder_steps import EncoderSteps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def tags_encoder(root: type[Message], cls: type[Struct], version: int) -> Callab
     source.add(1, "found = {}")
     for tag, slot in writer.layout_of(cls).tagged.items():
         source.add(1, f"if {differs_from_default(source, cls, 'm', slot.field)}:")
-        steps = Steps(source, 2)
+        steps = EncoderSteps(source, 2)
         steps.add("o = []", "add = o.append")
         writer.field(steps, slot, "m", tagged=True)
         steps.flush()

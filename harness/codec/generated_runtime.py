@@ -41,7 +41,7 @@ class Lazy:
         return self.made(*arguments)
 
 
-class Counted(dict[int, "Callable[..., Any]"]):
+class CountedArray(dict[int, "Callable[..., Any]"]):
     """``[n]``: pack or unpack_from of n elements of ``form``, followed by ``rest``.
 
     ``bias``: the difference between a compact count and the true count. Only the formats of short

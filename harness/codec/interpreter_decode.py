@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Reader:
+class FieldReader:
     """Reads one message from ``data``, beginning at ``offset``."""
 
     def __init__(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Writer:
+class FieldWriter:
     """Writes one message at one version."""
 
     def __init__(self, message: Message, version: int) -> None:

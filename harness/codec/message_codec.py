@@ -56,9 +56,9 @@ def _encoder(cls: type[Message], version: int) -> Callable[[Message], list[bytes
 
 
 def _refusal(message: Message, version: int) -> CodecError:
-    from harness.codec.interpreter_encode import Writer
+    from harness.codec.interpreter_encode import FieldWriter
 
-    Writer(message, version).write()  # raises the precise error
+    FieldWriter(message, version).write()  # raises the precise error
     return CodecError(f"encoders of {type(message).__name__} v{version} disagree")
 
 
@@ -97,9 +97,9 @@ def decode_prefix(
         return found
     except Exception as error:  # noqa: BLE001  # told by the reader below, or raised again
         cause = error.with_traceback(None)  # which would hold all that has been read
-    from harness.codec.interpreter_decode import Reader
+    from harness.codec.interpreter_decode import FieldReader
 
-    Reader(cls, version, data, offset, tolerant, keep=False).read()  # raises the precise error
+    FieldReader(cls, version, data, offset, tolerant, keep=False).read()  # raises the precise error
     raise CodecError(f"decoders of {cls.__name__} v{version} disagree") from cause
 
 

@@ -20,7 +20,7 @@ _RUNTIME = (
 )
 
 
-class Source:
+class GeneratedSource:
     """Lines of Python with indentation, and the names that they refer to."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Source:
         """A table of such methods by the number of elements: see ``Counted``."""
         name = f"{method}_{bias}_n{form}{rest}".replace("?", "bool")
         if name not in self.names:
-            self.names[name] = generated_runtime.Counted(form, rest, bias, method)
+            self.names[name] = generated_runtime.CountedArray(form, rest, bias, method)
         return name
 
     def compile(self, entry: str, title: str) -> Callable[..., Any]:

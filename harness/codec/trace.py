@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.codec.errors import CodecError, DecodeError
-from harness.codec.interpreter_decode import Reader
+from harness.codec.interpreter_decode import FieldReader
 from harness.codec.layout import Slot
 from harness.codec.structs import Message, Struct
 
@@ -40,7 +40,7 @@ class TracedField:
             yield from one.walk()
 
 
-class TracingReader(Reader):
+class TracingReader(FieldReader):
     """A strict reader that keeps a tree of what it read, in ``root``."""
 
     def __init__(self, cls: type[Message], version: int, data: bytes, offset: int = 0) -> None:

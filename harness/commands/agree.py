@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.base.bundle import shipped_root
-from harness.commands.judging import Judged, judge_target, suite_folders
+from harness.commands.judging import JudgedTarget, judge_target, suite_folders
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
 from harness.conformance.agreement import (
-    Agreement,
     DifferencesError,
+    ReleaseAgreement,
     agree,
     flips,
     load_differences,
@@ -102,7 +102,7 @@ def _targets(release: str, nodes: int) -> tuple[str, str]:
 
 def _judge(spec: str, options: list[str], out: Path) -> None:
     click.echo(f"judging {spec} ...", err=True)
-    judged: Judged = judge_target(spec, options, out, lambda _: None)
+    judged: JudgedTarget = judge_target(spec, options, out, lambda _: None)
     if judged.summary is None:
         click.echo(f"{spec}: no result: {judged.problem}", err=True)
         sys.exit(RunExit.INCOMPLETE)
@@ -120,7 +120,7 @@ def _pairs(out: Path, targets: Mapping[str, tuple[str, str]]) -> dict[str, Pair]
     return pairs
 
 
-def _show(one: Agreement, names_file: str, console: Console) -> None:
+def _show(one: ReleaseAgreement, names_file: str, console: Console) -> None:
     unnamed = sum(not difference.reason for difference in one.differences)
     console.print(
         f"{one.release}: {one.same} the same, {len(one.differences) - unnamed} differ and are "
@@ -140,7 +140,7 @@ def _show(one: Agreement, names_file: str, console: Console) -> None:
         console.print(table)
 
 
-def _exit_code(found: list[Agreement]) -> int:
+def _exit_code(found: list[ReleaseAgreement]) -> int:
     if any(one.defects for one in found):
         return RunExit.INCOMPLETE
     return RunExit.GREEN if all(one.good for one in found) else RunExit.FAILURES

@@ -23,7 +23,7 @@ from harness.conformance.profile import Profile, ProfileError, load_profile
 from harness.targets.java import JavaError, spark_java_home
 
 if TYPE_CHECKING:
-    from reports.archaeology.given import Given, KnownBug, Place, Promise
+    from reports.archaeology.given import Given, KnownBug, Promise, TargetPlace
     from reports.archaeology.history import Archaeology
 
 CONSISTENT, CONTRADICTIONS, INCOMPLETE = 0, 1, 3
@@ -114,15 +114,15 @@ def _promise(requirement: Requirement) -> Promise:
     )
 
 
-def _place_of(target: str) -> Place | None:
-    from reports.archaeology.given import Place
+def _place_of(target: str) -> TargetPlace | None:
+    from reports.archaeology.given import TargetPlace
 
     name = kafka_name(target)
     if name is None or name.mode not in MODES:
         return None
     if any(option.startswith(SETTING) for option in name.options):
         return None  # a broker with other settings does not represent its release
-    return Place(name.release, name.mode)
+    return TargetPlace(name.release, name.mode)
 
 
 def _bugs_of(profile: Profile, target: str) -> dict[str, KnownBug]:

@@ -42,7 +42,7 @@ class Duration(click.ParamType[float]):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CleanupRow:
     """The outcome of one leftover; ``reason``: why it was not removed."""
 
     kind: str
@@ -77,7 +77,7 @@ def cleanup_command(
     if prefix is not None and prefix_problem(prefix):
         raise click.BadParameter(f"{prefix!r} {prefix_problem(prefix)}", param_hint="--prefix")
     show = _print_json if as_json else _print_row
-    rows: list[Row] = []
+    rows: list[CleanupRow] = []
     try:
         with target, Leftovers(
             probe(target), prefix or target.name_prefix, older_than_s
@@ -107,10 +107,10 @@ def _cluster(spec: str) -> Target:
     return target
 
 
-def _treated(leftovers: Leftovers, *, dry_run: bool) -> Iterator[Row]:
+def _treated(leftovers: Leftovers, *, dry_run: bool) -> Iterator[CleanupRow]:
     for one in list(leftovers.find()):
         if isinstance(one, CannotLook):
-            yield Row(one.kind, "", 0.0, LEFT, f"cannot be looked at: {one.reason}")
+            yield CleanupRow(one.kind, "", 0.0, LEFT, f"cannot be looked at: {one.reason}")
         elif dry_run:
             yield _row(one, FOUND)
         else:
@@ -118,21 +118,21 @@ def _treated(leftovers: Leftovers, *, dry_run: bool) -> Iterator[Row]:
             yield _row(one, LEFT if reason else REMOVED, reason)
 
 
-def _row(one: Leftover, outcome: str, reason: str = "") -> Row:
-    return Row(one.kind, one.name, round(one.age_s), outcome, reason)
+def _row(one: Leftover, outcome: str, reason: str = "") -> CleanupRow:
+    return CleanupRow(one.kind, one.name, round(one.age_s), outcome, reason)
 
 
-def _print_json(row: Row) -> None:
+def _print_json(row: CleanupRow) -> None:
     fields = {"kind": row.kind, "name": row.name, "age_s": row.age_s, "outcome": row.outcome}
     click.echo(json.dumps({**fields, "reason": row.reason}))
 
 
-def _print_row(row: Row) -> None:
+def _print_row(row: CleanupRow) -> None:
     why = f": {row.reason}" if row.reason else ""
     click.echo(f"{row.outcome:<8} {row.kind:<6} {row.name}{why}")
 
 
-def _print_sum(rows: list[Row], *, as_json: bool) -> None:
+def _print_sum(rows: list[CleanupRow], *, as_json: bool) -> None:
     counts = {
         outcome: sum(row.outcome == outcome for row in rows) for outcome in (FOUND, REMOVED, LEFT)
     }

@@ -13,7 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.base.bundle import renamed_cases_file
-from harness.conformance.compare import Change, ChangeKind, Compared, Comparison, compare
+from harness.conformance.compare import (
+    ChangeKind,
+    ComparedRuns,
+    Comparison,
+    RequirementChange,
+    compare,
+)
 from harness.conformance.flaky import Flake
 from harness.conformance.found_runs import ResultsNotFound, read_runs
 from harness.conformance.record import RunHeader
@@ -58,7 +64,7 @@ def compare_command(before: Path, after: Path, json_file: str | None) -> None:
     sys.exit(found.exit_code)
 
 
-def _show(found: Compared, screen: Console) -> None:
+def _show(found: ComparedRuns, screen: Console) -> None:
     for one in found.comparisons:
         for line in _about(one):
             screen.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -90,7 +96,7 @@ def _side(header: RunHeader | None) -> str:
     return f"{header.run} ({header.implementation} {header.release})"
 
 
-def _table(changes: tuple[Change, ...]) -> Table:
+def _table(changes: tuple[RequirementChange, ...]) -> Table:
     table = Table("change", "requirement", "before", "after", "where and why")
     for change in changes:
         style = _STYLES.get(change.kind)
@@ -105,7 +111,7 @@ def _table(changes: tuple[Change, ...]) -> Table:
     return table
 
 
-def _where(change: Change) -> str:
+def _where(change: RequirementChange) -> str:
     more = f" and {len(change.cases) - 1} more" if len(change.cases) > 1 else ""
     case = change.cases[0] if change.cases else "no case"
     reason = change.reason.splitlines()[0] if change.reason else ""
@@ -118,14 +124,14 @@ def _flaky(flake: Flake) -> str:
     return f"flaky: {flake.target} {flake.release} {flake.requirement} {flake.case}: {seen}"
 
 
-def _last_line(found: Compared) -> str:
+def _last_line(found: ComparedRuns) -> str:
     kinds = [change.kind for one in found.comparisons for change in one.changes]
     counts = [f"{kinds.count(kind)} {kind}" for kind in ChangeKind]
     counts.append(f"{len({flake.requirement for flake in found.flaky})} flaky")
     return f"exit {int(found.exit_code)}: {', '.join(counts)}"
 
 
-def as_json(found: Compared) -> dict[str, Any]:
+def as_json(found: ComparedRuns) -> dict[str, Any]:
     """The published form, described in docs/compare.md."""
     return {
         "exit": int(found.exit_code),

@@ -20,7 +20,12 @@ from harness.client.placeholder_versions import served_range
 from harness.codec.apis import APIS
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
-from harness.differential.comparison import Comparison, Counted, Found, compare_many
+from harness.differential.comparison import (
+    ComparedCounts,
+    ConversationComparison,
+    FoundDifference,
+    compare_many,
+)
 from harness.differential.conversation import Conversation, ConversationError, from_json, to_json
 from harness.differential.generator import Ranges, conversations, shared_versions
 from harness.differential.player import Player
@@ -71,7 +76,7 @@ def diff_command(
     played = _read(file) if file else None
     places = count()
 
-    def report(found: Found) -> None:
+    def report(found: FoundDifference) -> None:
         _tell(found, specs, _write(found, out, next(places)))
 
     with TemporaryDirectory(prefix="kafka-conformance-diff-") as logs:
@@ -115,8 +120,8 @@ def _run(
     most: int,
     names: Sequence[str],
     played: Conversation | None,
-    report: Callable[[Found], None],
-) -> list[Found]:
+    report: Callable[[FoundDifference], None],
+) -> list[FoundDifference]:
     """Raises TargetError, BrokerMisbehaved."""
     infos = [probe(started.enter_context(target)) for target in targets]
     served = [_served(info) for info in infos]
@@ -127,7 +132,7 @@ def _run(
         )
         for info, ranges in zip(infos, served, strict=True)
     ]  # fmt: skip
-    comparison = Comparison((one, other), infos[0].name_prefix)
+    comparison = ConversationComparison((one, other), infos[0].name_prefix)
     started.callback(comparison.close)
     if played is not None:
         repeated = comparison.compare_once(played)
@@ -142,7 +147,7 @@ def _run(
     with _progress() as progress:
         task = progress.add_task(f"seed {seed}", total=exchanges)
 
-        def tell(counted: Counted, one: Found | None) -> None:
+        def tell(counted: ComparedCounts, one: FoundDifference | None) -> None:
             progress.update(task, completed=min(exchanges, counted.exchanges.total()))
             if one is not None:
                 report(one)
@@ -173,7 +178,7 @@ def _progress() -> Progress:
 
 
 def _show(
-    counted: Counted,
+    counted: ComparedCounts,
     shared: Ranges,
     infos: Sequence[TargetInfo],
     served: Sequence[Mapping[int, VersionRange]],
@@ -221,14 +226,14 @@ def _runs(versions: Sequence[int]) -> str:
     return ",".join(str(VersionRange(run[0], run[-1])) for run in runs)
 
 
-def _write(found: Found, out: Path, place: int) -> Path:
+def _write(found: FoundDifference, out: Path, place: int) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     file = out / f"{place}-{found.difference.api}.json"
     file.write_text(to_json(found.conversation), "utf-8")
     return file
 
 
-def _tell(found: Found, specs: Sequence[str], file: Path) -> None:
+def _tell(found: FoundDifference, specs: Sequence[str], file: Path) -> None:
     one = found.difference
     seen = "" if found.repeats else ", seen once: it did not repeat"
     click.echo(f"\n{one.api} v{one.version}, step {one.step}: {one.path} differs{seen}")

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from harness.base.bundle import shipped_root
-from harness.commands.progress import Progress, RunReader
+from harness.commands.progress import RunProgress, RunReader
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
 from harness.conformance.summary import RunSummary, summarize
@@ -28,7 +28,7 @@ SUITE_NAMES = ("protocol", "replication", "durability")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTarget:
     """One target, judged: its summary, or why there is none; ``death``: how the target ended."""
 
     spec: str
@@ -92,8 +92,8 @@ def case_arguments(cases: Sequence[str]) -> list[str]:
 
 
 def judge_target(
-    spec: str, options: Sequence[str], out: Path, watch: Callable[[Progress], None]
-) -> Judged:
+    spec: str, options: Sequence[str], out: Path, watch: Callable[[RunProgress], None]
+) -> JudgedTarget:
     """Run pytest against ``spec``; ``watch`` is called all the time, with what is known of it."""
     run_id = new_run_id(spec, datetime.now(UTC))
     run_dir = out / "runs" / run_id
@@ -111,7 +111,7 @@ def judge_target(
     return _judged(spec, run_dir, child)
 
 
-def _follow(child: ChildProcess, run_dir: Path, watch: Callable[[Progress], None]) -> None:
+def _follow(child: ChildProcess, run_dir: Path, watch: Callable[[RunProgress], None]) -> None:
     reader, running = RunReader(run_dir), True
     while running:
         running = child.wait(POLL_MS) is None
@@ -126,13 +126,13 @@ def _interrupt(child: ChildProcess) -> None:
         child.wait(INTERRUPT_TIMEOUT_MS)
 
 
-def _judged(spec: str, run_dir: Path, child: ChildProcess) -> Judged:
+def _judged(spec: str, run_dir: Path, child: ChildProcess) -> JudgedTarget:
     try:
         summary = summarize(read_journal(run_dir / JOURNAL_NAME))
         problem = "" if summary.complete else _reason(child)
-        return Judged(spec, run_dir, summary, problem, _death(run_dir))
+        return JudgedTarget(spec, run_dir, summary, problem, _death(run_dir))
     except (OSError, JournalError):
-        return Judged(spec, run_dir, None, _reason(child))
+        return JudgedTarget(spec, run_dir, None, _reason(child))
 
 
 def _death(run_dir: Path) -> str:

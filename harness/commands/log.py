@@ -14,7 +14,7 @@ from uuid import UUID
 import click
 
 from harness.codec.data_framing.log_folder import (
-    LogDirectory,
+    LogDirectoryFiles,
     NotALogFolder,
     PartitionFolder,
     open_log,
@@ -91,7 +91,7 @@ def verify_command(paths: tuple[Path, ...], as_json: bool) -> None:
     sys.exit(EXIT_WRONG if wrong else 0)
 
 
-def _opened(paths: tuple[Path, ...]) -> list[LogDirectory | PartitionFolder]:
+def _opened(paths: tuple[Path, ...]) -> list[LogDirectoryFiles | PartitionFolder]:
     """All of them before anything is printed."""
     with _told_as_usage():
         return [open_log(path) for path in paths]
@@ -107,21 +107,21 @@ def _told_as_usage() -> Iterator[None]:
         raise click.UsageError(str(problem)) from problem
 
 
-def _tell_rest(path: Path, found: LogDirectory | PartitionFolder, wrong: int) -> None:
+def _tell_rest(path: Path, found: LogDirectoryFiles | PartitionFolder, wrong: int) -> None:
     for other in _left_alone(found):
         click.echo(f"{other}: left alone")
     told = {0: "all is sound", 1: "1 problem"}.get(wrong, f"{wrong} problems")
     click.echo(f"{path}: {told} ({_counted(found)})")
 
 
-def _counted(found: LogDirectory | PartitionFolder) -> str:
+def _counted(found: LogDirectoryFiles | PartitionFolder) -> str:
     folders = list(partitions_of(found))
     segments = sum(segment.log is not None for folder in folders for segment in folder.segments)
     return f"partitions: {len(folders)}, segments: {segments}"
 
 
-def _left_alone(found: LogDirectory | PartitionFolder) -> Iterator[Path]:
-    if isinstance(found, LogDirectory):
+def _left_alone(found: LogDirectoryFiles | PartitionFolder) -> Iterator[Path]:
+    if isinstance(found, LogDirectoryFiles):
         yield from found.others
     for folder in partitions_of(found):
         yield from folder.others

@@ -18,7 +18,7 @@ LONGEST_NAME = 60
 
 
 @dataclass(slots=True)
-class Progress:
+class RunProgress:
     """The content that a running session has written so far."""
 
     planned: int = 0
@@ -63,11 +63,11 @@ class RunReader:
     """Reads what is new in a run's folder."""
 
     def __init__(self, run_dir: Path) -> None:
-        self.seen = Progress()
+        self.seen = RunProgress()
         self._journal = _Growing(run_dir / JOURNAL_NAME)
         self._begun = _Growing(run_dir / BEGUN_NAME)
 
-    def read(self) -> Progress:
+    def read(self) -> RunProgress:
         """Read all that there is so far."""
         for line in self._journal.new_lines():
             self.seen.take(line)

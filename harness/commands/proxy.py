@@ -19,8 +19,8 @@ from typing import TypeVar
 import click
 import uvloop
 
-from harness.commands.proxy_display import Display, Lines, LiveTable, is_screen
 from harness.base.address import Address
+from harness.commands.proxy_display import Display, Lines, LiveTable, is_screen
 from harness.proxies.capture import Capture, Sides
 from harness.proxies.control.address_text import parse_address
 from harness.proxies.control.event_log import EventLog
@@ -28,7 +28,7 @@ from harness.proxies.control.guard import require_safe
 from harness.proxies.control.server import ControlServer
 from harness.proxies.event import Event
 from harness.proxies.front import Front, Upstream
-from harness.proxies.journal import Journal
+from harness.proxies.journal import ProxyJournal
 from harness.proxies.proxy import LOCAL
 from harness.proxies.rules import RulesFile, RulesRefused, read_rules_file
 
@@ -65,7 +65,7 @@ def upstream(text: str) -> Upstream:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedProxy:
     """The values of the options."""
 
     upstreams: tuple[Upstream, ...]
@@ -141,7 +141,7 @@ def proxy_command(
         raise click.UsageError("--control-token is for the API of --control")
     if control is not None:
         _require_safe(control, token)
-    wanted = Wanted(
+    wanted = WantedProxy(
         upstreams=_paired(upstreams, listens),
         rules=rules,
         seed=next((one for one in (seed, rules.seed) if one is not None), 0),
@@ -205,7 +205,7 @@ def _require_reachable(upstreams: Sequence[Upstream]) -> None:
             )
 
 
-async def _serve(wanted: Wanted) -> bool:
+async def _serve(wanted: WantedProxy) -> bool:
     """Serve until a signal; True if all was shown then. Raises ClickException: it cannot start."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -226,9 +226,9 @@ async def _serve(wanted: Wanted) -> bool:
 class _Running:
     """The proxies, control API, journal and capture that the options ask for."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: WantedProxy) -> None:
         self._wanted = wanted
-        self._journal = _opened("journal", wanted.journal, Journal)
+        self._journal = _opened("journal", wanted.journal, ProxyJournal)
         self._capture = _opened("capture", wanted.capture, self._new_capture)
         needs_frames = wanted.rewrites or wanted.rules.rules or wanted.control
         self._front = Front(

@@ -15,14 +15,14 @@ from rich.table import Table
 
 from harness.commands.jobs import FIT, jobs_for
 from harness.commands.judging import (
-    Judged,
+    JudgedTarget,
     RunInterrupted,
     case_arguments,
     judge_target,
     kept_data,
     suite_folders,
 )
-from harness.commands.progress import Progress
+from harness.commands.progress import RunProgress
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
 from harness.conformance.catalogue import load_catalogue
@@ -165,7 +165,9 @@ def _at_once(spec: str, jobs: str, tests: int) -> list[str]:
     return [] if number == "1" else at_once(number)
 
 
-def _judge(spec: str, options: list[str], out: Path, console: Console, *, watched: bool) -> Judged:
+def _judge(
+    spec: str, options: list[str], out: Path, console: Console, *, watched: bool
+) -> JudgedTarget:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -176,7 +178,7 @@ def _judge(spec: str, options: list[str], out: Path, console: Console, *, watche
     with Bar(*columns, console=console, disable=not watched) as bar:
         task = bar.add_task(spec, total=None, verdicts="", waits="")
 
-        def watch(seen: Progress) -> None:
+        def watch(seen: RunProgress) -> None:
             counts = ", ".join(f"{number} {name}" for name, number in seen.verdicts.most_common())
             bar.update(
                 task,
@@ -189,13 +191,13 @@ def _judge(spec: str, options: list[str], out: Path, console: Console, *, watche
         return judge_target(spec, options, out, watch)
 
 
-def _exit_code(judged: list[Judged]) -> int:
+def _exit_code(judged: list[JudgedTarget]) -> int:
     if any(one.summary is None for one in judged):
         return RunExit.INCOMPLETE
     return joint_exit_code(one.summary for one in judged if one.summary)
 
 
-def _show(judged: list[Judged], as_json: bool, *, is_selected: bool) -> None:
+def _show(judged: list[JudgedTarget], as_json: bool, *, is_selected: bool) -> None:
     """Print the counts; also the verdict of each requirement, if the user selected some."""
     if as_json:
         click.echo(json.dumps({"exit": _exit_code(judged), "runs": [_as_json(j) for j in judged]}))
@@ -221,7 +223,7 @@ def _cell(verdict: Verdict, count: int) -> str:
     return f"[{style}]{count}[/]" if style and count else str(count)
 
 
-def _verdicts(one: Judged) -> list[str]:
+def _verdicts(one: JudgedTarget) -> list[str]:
     """Id, verdict and statement of each requirement that the run judged."""
     if one.summary is None:
         return []
@@ -232,7 +234,7 @@ def _verdicts(one: Judged) -> list[str]:
     ]
 
 
-def _sentences(one: Judged) -> list[str]:
+def _sentences(one: JudgedTarget) -> list[str]:
     if one.summary is None:
         return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
     lines = list(one.summary.sentences())
@@ -268,7 +270,7 @@ def _first_of(found: RequirementSummary, run_dir: Path) -> str:
     return f"{found.requirement} {first.case}: {first.reason.splitlines()[0]} ({where}{more})"
 
 
-def _as_json(one: Judged) -> dict[str, Any]:
+def _as_json(one: JudgedTarget) -> dict[str, Any]:
     base = {"target": one.spec, "run": one.run_dir.name, "folder": str(one.run_dir)}
     summary: RunSummary | None = one.summary
     if summary is None:

@@ -19,10 +19,10 @@ from harness.codec.header import encode_request
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 from harness.runner.brokers.pooled_broker import PooledBroker
-from harness.sweep.asking import Answer, Outcome
+from harness.sweep.asking import SweepAnswer, SweepOutcome
 from harness.sweep.requests import OwnNames, harmless_request, safety_of, why_harmless
 from harness.sweep.snapshot import differences, take_snapshot
-from harness.sweep.walk import ANYTHING, Own, Step, new_names, steps, sweep
+from harness.sweep.walk import ANYTHING, Own, SweepStep, new_names, steps, sweep
 from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
@@ -100,11 +100,11 @@ def _at_target(target: Target, names: Sequence[str], *, dry_run: bool, as_json: 
 def _answers(
     target: Target,
     info: TargetInfo,
-    wanted: Sequence[Step],
+    wanted: Sequence[SweepStep],
     timeout_ms: float,
     advertised: Mapping[int, VersionRange],
     own: Own,
-) -> list[Answer]:
+) -> list[SweepAnswer]:
     disposable = PooledBroker()
     can_start = OWN_BROKER in info.capabilities
     start = (lambda: disposable.acquire(lambda: target).addresses[0]) if can_start else None
@@ -117,7 +117,9 @@ def _answers(
 # -- what would be sent ----------------------------------------------------------------------------
 
 
-def _print_requests(wanted: Sequence[Step], as_json: bool, own: Own, *, can_start: bool) -> None:
+def _print_requests(
+    wanted: Sequence[SweepStep], as_json: bool, own: Own, *, can_start: bool
+) -> None:
     names = new_names(own.prefix)
     for step in wanted:
         row = _request_row(step, names, _sent_to(step, own, can_start))
@@ -128,13 +130,13 @@ def _print_requests(wanted: Sequence[Step], as_json: bool, own: Own, *, can_star
         click.echo(f"    {json.dumps(row['request'])}\n    {row['hex']}")
 
 
-def _sent_to(step: Step, own: Own, can_start: bool) -> str:
+def _sent_to(step: SweepStep, own: Own, can_start: bool) -> str:
     if step.safety is Safety.DESTRUCTIVE:
         return "a broker of its own" if can_start else "nobody"
     return "the target" if step.safety in own.safety else "nobody"
 
 
-def _request_row(step: Step, names: OwnNames, sent_to: str) -> dict[str, object]:
+def _request_row(step: SweepStep, names: OwnNames, sent_to: str) -> dict[str, object]:
     """One request as it would go over the wire, header included and length not."""
     name, version = step.api.name, step.version
     request = harmless_request(name, version, names)
@@ -152,7 +154,7 @@ def _request_row(step: Step, names: OwnNames, sent_to: str) -> dict[str, object]
 # -- what came back --------------------------------------------------------------------------------
 
 
-def _print_json(answers: Sequence[Answer], changed: Sequence[str]) -> None:
+def _print_json(answers: Sequence[SweepAnswer], changed: Sequence[str]) -> None:
     for answer in answers:
         row = {
             "api": answer.api_name,
@@ -165,14 +167,14 @@ def _print_json(answers: Sequence[Answer], changed: Sequence[str]) -> None:
     click.echo(json.dumps({"changed": list(changed)}))
 
 
-def _print_answers(answers: Sequence[Answer], changed: Sequence[str]) -> None:
+def _print_answers(answers: Sequence[SweepAnswer], changed: Sequence[str]) -> None:
     """Print a line for each range of versions of an API with the same result."""
     for (name, told), group in groupby(answers, key=lambda one: (one.api_name, _told(one))):
         versions = [answer.version for answer in group]
         shown = VersionRange(versions[0], versions[-1])
         click.echo(f"{name:<38} {safety_of(name):<12} {shown!s:<6} {told}")
-    sent = [answer for answer in answers if answer.outcome is not Outcome.NOT_SENT]
-    decoded = sum(answer.outcome is Outcome.DECODED for answer in sent)
+    sent = [answer for answer in answers if answer.outcome is not SweepOutcome.NOT_SENT]
+    decoded = sum(answer.outcome is SweepOutcome.DECODED for answer in sent)
     wrong = sum(not answer.good for answer in sent)
     click.echo(
         f"\n{len(sent)} requests: {decoded} answers decoded to the last byte, "
@@ -187,6 +189,6 @@ def _print_answers(answers: Sequence[Answer], changed: Sequence[str]) -> None:
         click.echo(f"  {line}")
 
 
-def _told(answer: Answer) -> str:
+def _told(answer: SweepAnswer) -> str:
     words = [str(answer.outcome), *answer.errors]
     return " ".join(words) + (f" ({answer.note})" if answer.note else "")

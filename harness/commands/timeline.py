@@ -21,19 +21,19 @@ from harness.targets.info import probe
 from harness.targets.spec import expand_all, parse_target
 from harness.targets.target import JOIN_AS_BROKER, Target
 from harness.virtual_broker.cluster import JoinedCluster
-from harness.virtual_broker.timeline import EXPECTED, STEPS, Row, Timeline, expected_of
+from harness.virtual_broker.timeline import EXPECTED, STEPS, Timeline, TimelineRow, expected_of
 
 EXIT_DIFFERS, EXIT_NOT_SEEN = 1, 3
 HEAD = ("step", "LEO", "confirmed R2/R3", "HW", "told R2/R3", "records")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownTimeline:
     """One target: its rows, the same in every repetition, or why there are none."""
 
     spec: str
     release: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[TimelineRow, ...] = ()
     problem: str = ""
 
     @property
@@ -82,27 +82,31 @@ def timeline_command(repeat: int, markdown: Path | None, specs: tuple[str, ...])
     sys.exit(max(codes))
 
 
-def _exit_code(one: Shown) -> int:
+def _exit_code(one: ShownTimeline) -> int:
     if one.problem:
         return EXIT_NOT_SEEN
     return 0 if one.as_expected else EXIT_DIFFERS
 
 
-def _show(target: Target, repeat: int) -> Shown:
+def _show(target: Target, repeat: int) -> ShownTimeline:
     """A broker like the target is started for this, and ends with it."""
     pool = joinable_broker()
     try:
         played = [_play(pool.acquire(lambda: target)) for _ in range(repeat)]
     except (TargetError, MissingCapability, BrokerMisbehaved) as problem:
-        return Shown(target.spec, target.release, problem=f"{type(problem).__name__}: {problem}")
+        return ShownTimeline(
+            target.spec, target.release, problem=f"{type(problem).__name__}: {problem}"
+        )
     finally:
         pool.stop()
     if len(set(played)) > 1:
-        return Shown(target.spec, target.release, problem="not the same in every repetition")
-    return Shown(target.spec, target.release, played[0])
+        return ShownTimeline(
+            target.spec, target.release, problem="not the same in every repetition"
+        )
+    return ShownTimeline(target.spec, target.release, played[0])
 
 
-def _play(running: Target) -> tuple[Row, ...]:
+def _play(running: Target) -> tuple[TimelineRow, ...]:
     """Raises MissingCapability, BrokerMisbehaved; TargetError where a promise is broken."""
     door, info = running.peer_door, probe(running)
     if door is None:
@@ -124,7 +128,7 @@ def _play(running: Target) -> tuple[Row, ...]:
     return rows
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: TimelineRow) -> list[str]:
     def pair(of: Sequence[int]) -> str:
         return "/".join("-" if each < 0 else str(each) for each in of)
 
@@ -136,21 +140,21 @@ def _cells(row: Row) -> list[str]:
     return [row.step, str(row.log_end), pair(row.confirmed), watermark, told, records]
 
 
-def _table(rows: Sequence[Row]) -> list[str]:
+def _table(rows: Sequence[TimelineRow]) -> list[str]:
     lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
     for step, row in zip(STEPS, rows, strict=True):
         lines.append(f"| {' | '.join([str(step), *_cells(row)[1:]])} |")
     return lines
 
 
-def _line(one: Shown) -> str:
+def _line(one: ShownTimeline) -> str:
     if one.problem:
         return f"{one.spec}: {one.problem}"
     how = "as expected" if one.as_expected else "NOT as expected"
     return f"{one.spec}: {how}" + "".join(f"\n    {told}" for told in one.differs)
 
 
-def _verdict(shown: Sequence[Shown]) -> list[str]:
+def _verdict(shown: Sequence[ShownTimeline]) -> list[str]:
     """Return sentences: the number of targets that agree, and the differences of the others."""
     seen = [one for one in shown if not one.problem]
     alike = [one for one in seen if not one.differs]
@@ -163,7 +167,7 @@ def _verdict(shown: Sequence[Shown]) -> list[str]:
     return lines
 
 
-def _page(shown: Sequence[Shown], repeat: int, verdict: Sequence[str]) -> list[str]:
+def _page(shown: Sequence[ShownTimeline], repeat: int, verdict: Sequence[str]) -> list[str]:
     """docs/timeline.md."""
     day = datetime.now(UTC).date().isoformat()
     return [

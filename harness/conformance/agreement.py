@@ -34,7 +34,7 @@ class DifferencesError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class VerdictDifference:
     """One requirement on which the two sides disagree; a verdict is None without a check.
 
     Attributes:
@@ -50,7 +50,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class ReleaseAgreement:
     """One release: the broker that is like it, and the real one.
 
     Attributes:
@@ -61,7 +61,7 @@ class Agreement:
 
     release: str
     same: int
-    differences: tuple[Difference, ...]
+    differences: tuple[VerdictDifference, ...]
     needless: tuple[str, ...]
     defects: tuple[str, ...]
 
@@ -71,17 +71,17 @@ class Agreement:
         return not self.defects and not self.needless and all(d.reason for d in self.differences)
 
 
-def agree(release: str, like: RunSummary, real: RunSummary, named: Named) -> Agreement:
+def agree(release: str, like: RunSummary, real: RunSummary, named: Named) -> ReleaseAgreement:
     """Compare requirement by requirement, those that both sides let us ask."""
     every = sorted(set(like.requirements) | set(real.requirements))
     names = [name for name in every if _can_be_asked(like, name) and _can_be_asked(real, name)]
     pairs = {name: (_verdict(like, name), _verdict(real, name)) for name in names}
     differ = [name for name, (one, other) in pairs.items() if one is not other]
-    return Agreement(
+    return ReleaseAgreement(
         release=release,
         same=len(names) - len(differ),
         differences=tuple(
-            Difference(
+            VerdictDifference(
                 requirement=name,
                 like=pairs[name][0],
                 real=pairs[name][1],

@@ -16,7 +16,7 @@ Column = tuple[str, Any, bool, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversion:
+class BesideConversion:
     """The result of a conversion: files made, files still current, unreadable files (why)."""
 
     written: tuple[Path, ...]
@@ -41,7 +41,7 @@ class BesideDataset:
         """Where the Parquet file of a run stands."""
         return out_dir / self.folder / f"run={run}" / PART_NAME
 
-    def ensure(self, out_dir: Path) -> Conversion:
+    def ensure(self, out_dir: Path) -> BesideConversion:
         """Convert every file below ``out_dir/runs`` with absent or older Parquet.
 
         A second run changes nothing. Raises OSError: a file cannot be read or written.
@@ -62,7 +62,9 @@ class BesideDataset:
             part = self.part_path(out_dir, run)
             write_whole(table, part)
             written.append(part)
-        return Conversion(written=tuple(written), kept=tuple(kept), unreadable=tuple(unreadable))
+        return BesideConversion(
+            written=tuple(written), kept=tuple(kept), unreadable=tuple(unreadable)
+        )
 
     def _is_current(self, part: Path, changed_ns: int) -> bool:
         if not part.exists() or part.stat().st_mtime_ns <= changed_ns:

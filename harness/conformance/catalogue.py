@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.suggestion import did_you_mean
-from harness.conformance.toml_entry import Entry, load_table
+from harness.conformance.toml_entry import TomlEntry, load_table
 
 REQUIREMENTS_FOLDER = Path(__file__).parent / "requirements"
 
@@ -180,7 +180,7 @@ def _load_area(path: Path, name: str) -> tuple[str, list[Requirement]]:
     return title, requirements
 
 
-def _requirement(entry: Entry, area: str) -> Requirement:
+def _requirement(entry: TomlEntry, area: str) -> Requirement:
     requirement_id = entry.text("id", pattern=_ID)
     entry.named(requirement_id)
     if requirement_id.rpartition("-")[0] != area:

@@ -18,10 +18,10 @@ from typing import TypeAlias
 
 from harness.conformance.catalogue import Catalogue, load_catalogue
 from harness.conformance.outcome import (
+    CheckOutcome,
     Inconclusive,
     NotApplicable,
     NotSupported,
-    Outcome,
     classify_in_check,
     classify_outside,
     register_broker_fault,
@@ -148,7 +148,7 @@ class Recorder:
             if outcome.verdict is Verdict.FAILED:
                 self._failed_id = self._failed_id or requirement_id
             raise
-        self._add(requirement_id, Outcome(Verdict.PASSED), started_s, api)
+        self._add(requirement_id, CheckOutcome(Verdict.PASSED), started_s, api)
 
     def broken_meanwhile(self, requirement_id: str, reason: str) -> None:
         """A promise was seen broken that the case need not declare to judge.
@@ -193,30 +193,32 @@ class Recorder:
         if requirement_id in self._declared:
             return
         reason = f"the test has a check for {requirement_id} but does not declare to judge it"
-        outcome = Outcome(Verdict.HARNESS_ERROR, reason)
+        outcome = CheckOutcome(Verdict.HARNESS_ERROR, reason)
         self._accounted = CheckMisuse(reason)
         self._add(requirement_id, outcome, self._elapsed_s(), self._api)
         raise self._accounted
 
-    def _outcome_of(self, error: BaseException, level: str) -> Outcome:
+    def _outcome_of(self, error: BaseException, level: str) -> CheckOutcome:
         if error is self._broken[0]:
             return _after(self._broken[1])
         return classify_in_check(error, level)
 
-    def _outcome_at_end(self, exception: BaseException | None) -> Outcome:
+    def _outcome_at_end(self, exception: BaseException | None) -> CheckOutcome:
         if self._failed_id is not None:
             return _after(self._failed_id)
         if exception is None:
-            return Outcome(Verdict.HARNESS_ERROR, "the test recorded no check for it")
+            return CheckOutcome(Verdict.HARNESS_ERROR, "the test recorded no check for it")
         if exception is self._broken[0]:
             return _after(self._broken[1])
         return classify_outside(exception)
 
-    def _add_all(self, ids: Sequence[str], outcome: Outcome) -> None:
+    def _add_all(self, ids: Sequence[str], outcome: CheckOutcome) -> None:
         for requirement_id in ids:
             self._add(requirement_id, outcome, self._elapsed_s(), self._api)
 
-    def _add(self, requirement_id: str, outcome: Outcome, started_s: float, api: _ApiAsked) -> None:
+    def _add(
+        self, requirement_id: str, outcome: CheckOutcome, started_s: float, api: _ApiAsked
+    ) -> None:
         assert self._case is not None
         kept = outcome
         after_failure = self._failed_id not in (None, requirement_id)
@@ -243,8 +245,8 @@ class Recorder:
         )
 
 
-def _after(broken_id: str | None) -> Outcome:
-    return Outcome(Verdict.INCONCLUSIVE, f"the check for {broken_id} did not hold before it")
+def _after(broken_id: str | None) -> CheckOutcome:
+    return CheckOutcome(Verdict.INCONCLUSIVE, f"the check for {broken_id} did not hold before it")
 
 
 @cache

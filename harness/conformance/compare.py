@@ -53,7 +53,7 @@ WORSE = frozenset({ChangeKind.REGRESSED, ChangeKind.VANISHED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class RequirementChange:
     """One requirement that is not as it was.
 
     Attributes:
@@ -91,7 +91,7 @@ class Comparison:
     before: RunHeader | None
     after: RunHeader | None
     defects: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[RequirementChange, ...]
     unchanged: int
 
     @property
@@ -102,7 +102,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedRuns:
     """Everything that `compare` found."""
 
     comparisons: tuple[Comparison, ...]
@@ -115,7 +115,7 @@ class Compared:
         return CompareExit.WORSE if kinds & WORSE else CompareExit.NOTHING_WORSE
 
 
-def compare(before: Sequence[Journal], after: Sequence[Journal]) -> Compared:
+def compare(before: Sequence[Journal], after: Sequence[Journal]) -> ComparedRuns:
     """Compare the newest run of each target; the older ones only show which cases are flaky.
 
     If each side has a single target, these two are compared even when their names differ, such as
@@ -126,7 +126,7 @@ def compare(before: Sequence[Journal], after: Sequence[Journal]) -> Compared:
     """
     flakes = flakes_in([*before, *after])
     comparisons = tuple(_compared(old, new, flakes) for old, new in _pairs(before, after))
-    return Compared(comparisons=comparisons, flaky=flakes)
+    return ComparedRuns(comparisons=comparisons, flaky=flakes)
 
 
 def _pairs(
@@ -180,7 +180,7 @@ def _change(
     new: RequirementSummary | None,
     missing: Sequence[str],
     flaky: bool,
-) -> Change | None:
+) -> RequirementChange | None:
     """``missing``: cases of the later run that were planned and left no check."""
     before, after = old.verdict if old else None, new.verdict if new else None
     old_cases = _by_case(old)
@@ -194,7 +194,7 @@ def _change(
     known = new or old
     assert known is not None
     told = old if kind is ChangeKind.FIXED or new is None else new
-    return Change(
+    return RequirementChange(
         kind=kind,
         requirement=known.requirement,
         area=known.area,

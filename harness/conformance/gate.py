@@ -64,7 +64,7 @@ SENTENCES = {
 }
 
 
-class Kind(Enum):
+class GateKind(Enum):
     """Kinds of findings, the one that decides first; the value is its exit code."""
 
     NOT_WHOLE = (1, GateExit.INCOMPLETE)
@@ -81,7 +81,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class GateFinding:
     """One reason for the gate not to let the result through.
 
     Attributes:
@@ -91,7 +91,7 @@ class Finding:
         sentence: the finding as text.
     """
 
-    kind: Kind
+    kind: GateKind
     target: str | None
     requirement: str | None
     sentence: str
@@ -108,7 +108,7 @@ class GateResult:
     """
 
     runs: dict[str, str]
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
     known: tuple[tuple[str, str], ...]
 
     @property
@@ -170,7 +170,7 @@ def write_profile(results: Path, path: Path) -> None:
         FileExistsError: the file is there already; its reasons are worth more than ours.
     """
     whole = gate(results)
-    broken = [finding for finding in whole.findings if finding.kind is Kind.NOT_WHOLE]
+    broken = [finding for finding in whole.findings if finding.kind is GateKind.NOT_WHOLE]
     if broken:
         raise ResultsNotWhole(broken[0].sentence)
     runs = find_runs(results).newest_by_target().values()
@@ -179,26 +179,28 @@ def write_profile(results: Path, path: Path) -> None:
         file.write(text)
 
 
-def _of_folder(results: Path, found: FoundRuns, profile: Profile) -> Iterator[Finding]:
+def _of_folder(results: Path, found: FoundRuns, profile: Profile) -> Iterator[GateFinding]:
     for _path, why in found.unreadable:
-        yield Finding(kind=Kind.NOT_WHOLE, target=None, requirement=None, sentence=why)
+        yield GateFinding(kind=GateKind.NOT_WHOLE, target=None, requirement=None, sentence=why)
     if not found.runs:
         sentence = f"{results}: there is no run at all"
-        yield Finding(kind=Kind.NOT_WHOLE, target=None, requirement=None, sentence=sentence)
+        yield GateFinding(kind=GateKind.NOT_WHOLE, target=None, requirement=None, sentence=sentence)
         return
     for pattern in profile.patterns():
         if kafka_range(pattern) is not None:
             continue  # written for releases of which a sample need not hold one
         if not any(target_matches(run.header.target, pattern) for run in found.runs):
             sentence = f'the profile speaks of target "{pattern}", of which there is no run'
-            yield Finding(kind=Kind.VANISHED, target=pattern, requirement=None, sentence=sentence)
+            yield GateFinding(
+                kind=GateKind.VANISHED, target=pattern, requirement=None, sentence=sentence
+            )
 
 
-def _of_entries(profile: Profile, day: date) -> Iterator[Finding]:
+def _of_entries(profile: Profile, day: date) -> Iterator[GateFinding]:
     for entry in profile.known_failures:
         if entry.expired(day):
-            yield Finding(
-                kind=Kind.EXPIRED,
+            yield GateFinding(
+                kind=GateKind.EXPIRED,
                 target=entry.target,
                 requirement=entry.requirement,
                 sentence=f"{entry.requirement}: its entry expired after {entry.expires}"
@@ -208,50 +210,54 @@ def _of_entries(profile: Profile, day: date) -> Iterator[Finding]:
 
 def _of_run(
     summary: RunSummary, entries: dict[str, KnownFailure], present: tuple[str, ...]
-) -> Iterator[Finding]:
+) -> Iterator[GateFinding]:
     target, run = summary.header.target, summary.header.run
 
-    def finding(kind: Kind, sentence: str, requirement: str | None = None) -> Finding:
+    def finding(kind: GateKind, sentence: str, requirement: str | None = None) -> GateFinding:
         about = f"{target}: " if requirement is None else f"{target}: {requirement} "
-        return Finding(kind=kind, target=target, requirement=requirement, sentence=about + sentence)
+        return GateFinding(
+            kind=kind, target=target, requirement=requirement, sentence=about + sentence
+        )
 
     if summary.defect is not None:
-        yield finding(Kind.NOT_WHOLE, f"run {run} is incomplete: {summary.defect}")
+        yield finding(GateKind.NOT_WHOLE, f"run {run} is incomplete: {summary.defect}")
     for case, name in summary.missing:
-        yield finding(Kind.NOT_WHOLE, f"was planned in {case} and left no check", name)
+        yield finding(GateKind.NOT_WHOLE, f"was planned in {case} and left no check", name)
     for name, one in summary.requirements.items():
         for kind, sentence in _of_requirement(one, entries.get(name)):
             yield finding(kind, sentence, name)
     if not summary.complete:
         return  # what is not there yet has not vanished
     if not summary.counts[Verdict.PASSED]:
-        yield finding(Kind.UNPROVED, f"nothing passed in run {run}, so nothing was shown")
+        yield finding(GateKind.UNPROVED, f"nothing passed in run {run}, so nothing was shown")
     for name in sorted({*present, *entries}):
         judged = summary.requirements.get(name)
         if judged is None or judged.verdict not in JUDGED:
             state = "has no check at all" if judged is None else f"is {judged.verdict}"
-            yield finding(Kind.VANISHED, f"{state} in run {run}, but the profile names it", name)
+            yield finding(
+                GateKind.VANISHED, f"{state} in run {run}, but the profile names it", name
+            )
 
 
 def _of_requirement(
     one: RequirementSummary, entry: KnownFailure | None
-) -> Iterator[tuple[Kind, str]]:
+) -> Iterator[tuple[GateKind, str]]:
     reasons = [check.reason for check in one.checks if check.verdict is one.verdict]
     if one.verdict is Verdict.HARNESS_ERROR:
-        yield Kind.NOT_WHOLE, f"is a harness_error: {reasons[0]}"
+        yield GateKind.NOT_WHOLE, f"is a harness_error: {reasons[0]}"
     elif one.verdict is Verdict.FAILED and not _is_known(one, entry):
         if entry is None or entry.matches is None:
-            yield Kind.UNEXPECTED_FAILURE, f"failed: {reasons[0]}"
+            yield GateKind.UNEXPECTED_FAILURE, f"failed: {reasons[0]}"
         else:
             other = next(why for why in reasons if not entry.matches.search(why))
             yield (
-                Kind.UNEXPECTED_FAILURE,
+                GateKind.UNEXPECTED_FAILURE,
                 f'failed, but not with "{entry.matches.pattern}": {other}',
             )
     elif one.verdict is Verdict.INCONCLUSIVE and one.level == "MUST" and not _is_known(one, entry):
-        yield Kind.UNPROVED, f"is inconclusive: {reasons[0]}"
+        yield GateKind.UNPROVED, f"is inconclusive: {reasons[0]}"
     elif one.verdict is Verdict.PASSED and entry is not None:
-        yield Kind.KNOWN_FAILURE_PASSED, f"passed, but is known to fail ({entry.reason})"
+        yield GateKind.KNOWN_FAILURE_PASSED, f"passed, but is known to fail ({entry.reason})"
 
 
 def _is_known(one: RequirementSummary | None, entry: KnownFailure | None) -> bool:
@@ -272,10 +278,10 @@ def _all_match(one: RequirementSummary, pattern: re.Pattern[str]) -> bool:
 
 __all__ = [
     "SENTENCES",
-    "Finding",
     "GateExit",
+    "GateFinding",
+    "GateKind",
     "GateResult",
-    "Kind",
     "ProfileError",
     "ResultsNotWhole",
     "gate",

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from harness.conformance.toml_entry import Entry, load_table
+from harness.conformance.toml_entry import TomlEntry, load_table
 
 REQUESTS_FOLDER = Path(__file__).parent / "sweep"
 NAME, UUID, NULL = "$name", "$uuid", "$null"
@@ -86,7 +86,7 @@ def load_harmless_requests(folder: Path = REQUESTS_FOLDER) -> Mapping[str, Harml
     return MappingProxyType(found)
 
 
-def _api(entry: Entry) -> HarmlessApi:
+def _api(entry: TomlEntry) -> HarmlessApi:
     name = entry.text("name", pattern=_API_NAME)
     entry.named(name)
     api = HarmlessApi(
@@ -99,7 +99,7 @@ def _api(entry: Entry) -> HarmlessApi:
     return api
 
 
-def request_form(entry: Entry) -> RequestForm:
+def request_form(entry: TomlEntry) -> RequestForm:
     """A table with ``versions`` and ``fields``. Raises the entry's error."""
     form = RequestForm(entry.text("versions", pattern=VERSIONS), entry.mapping("fields"))
     entry.finish()

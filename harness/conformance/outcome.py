@@ -34,7 +34,7 @@ class NotApplicable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """A verdict with its reason.
 
     Attributes:
@@ -76,28 +76,28 @@ def register_missing_capability(*types: type[BaseException]) -> None:
     _Registered.missing_capabilities = tuple(dict.fromkeys((*known, *types)))
 
 
-def classify_in_check(error: BaseException, level: str) -> Outcome:
+def classify_in_check(error: BaseException, level: str) -> CheckOutcome:
     """Return the outcome of an exception that a check's body raised.
 
     An assertion or a registered broker fault means that the requirement does not hold.
     """
     if isinstance(error, (AssertionError, *_Registered.broker_faults)):
-        return Outcome(_DOES_NOT_HOLD[level], describe(error), did_not_hold=True)
-    return _own_words(error) or Outcome(Verdict.HARNESS_ERROR, describe(error))
+        return CheckOutcome(_DOES_NOT_HOLD[level], describe(error), did_not_hold=True)
+    return _own_words(error) or CheckOutcome(Verdict.HARNESS_ERROR, describe(error))
 
 
-def classify_outside(error: BaseException) -> Outcome:
+def classify_outside(error: BaseException) -> CheckOutcome:
     """Return the outcome of an exception outside of any check, for an id without a check.
 
     A broker fault there proves nothing about the id. An assertion there is a mistake in the suite:
     every expectation belongs into a check.
     """
     if isinstance(error, _Registered.broker_faults):
-        return Outcome(Verdict.INCONCLUSIVE, f"outside of any check: {describe(error)}")
+        return CheckOutcome(Verdict.INCONCLUSIVE, f"outside of any check: {describe(error)}")
     own = _own_words(error)
     if own is not None:
         return own
-    return Outcome(Verdict.HARNESS_ERROR, f"outside of any check: {describe(error)}")
+    return CheckOutcome(Verdict.HARNESS_ERROR, f"outside of any check: {describe(error)}")
 
 
 def says_why_not(error: BaseException) -> bool:
@@ -105,17 +105,17 @@ def says_why_not(error: BaseException) -> bool:
     return isinstance(error, (*_Registered.not_supported, *_Registered.missing_capabilities))
 
 
-def _own_words(error: BaseException) -> Outcome | None:
+def _own_words(error: BaseException) -> CheckOutcome | None:
     if isinstance(error, Inconclusive):
-        return Outcome(Verdict.INCONCLUSIVE, describe(error))
+        return CheckOutcome(Verdict.INCONCLUSIVE, describe(error))
     if isinstance(error, _Registered.not_supported):
-        return Outcome(Verdict.NOT_SUPPORTED, describe(error))
+        return CheckOutcome(Verdict.NOT_SUPPORTED, describe(error))
     if isinstance(error, _Registered.missing_capabilities):
         capability = getattr(error, "capability", None)
         if not isinstance(capability, str) or not capability:
             reason = f"{type(error).__name__} names no capability: {error}"
-            return Outcome(Verdict.HARNESS_ERROR, reason)
-        return Outcome(Verdict.NOT_APPLICABLE, describe(error), capability)
+            return CheckOutcome(Verdict.HARNESS_ERROR, reason)
+        return CheckOutcome(Verdict.NOT_APPLICABLE, describe(error), capability)
     return None
 
 

@@ -36,7 +36,7 @@ from tomlkit.items import Table
 from harness.conformance.catalogue import Catalogue, UnknownRequirementError
 from harness.conformance.kafka_name import NotARange, kafka_name, kafka_range
 from harness.conformance.summary import RunSummary
-from harness.conformance.toml_entry import Entry, load_table
+from harness.conformance.toml_entry import TomlEntry, load_table
 from harness.conformance.verdict import JUDGED, Verdict
 
 PROFILE_VERSION = 1
@@ -148,7 +148,7 @@ def load_profile(path: Path, catalogue: Catalogue) -> Profile:
     return Profile(known_failures=failures, present=present)
 
 
-def _known_failure(entry: Entry, catalogue: Catalogue) -> KnownFailure:
+def _known_failure(entry: TomlEntry, catalogue: Catalogue) -> KnownFailure:
     requirement = _known_id(entry.text("requirement"), entry, catalogue)
     entry.named(requirement)
     level = catalogue.requirement(requirement).level
@@ -173,7 +173,7 @@ def _known_failure(entry: Entry, catalogue: Catalogue) -> KnownFailure:
     return failure
 
 
-def _present(entry: Entry, catalogue: Catalogue) -> Present:
+def _present(entry: TomlEntry, catalogue: Catalogue) -> Present:
     present = Present(
         requirements=tuple(_known_id(n, entry, catalogue) for n in entry.texts("requirements")),
         target=_target(entry),
@@ -182,7 +182,7 @@ def _present(entry: Entry, catalogue: Catalogue) -> Present:
     return present
 
 
-def _target(entry: Entry) -> str:
+def _target(entry: TomlEntry) -> str:
     pattern = entry.optional_text("target") or EVERY_TARGET
     try:
         kafka_range(pattern)
@@ -191,7 +191,7 @@ def _target(entry: Entry) -> str:
     return pattern
 
 
-def _known_id(requirement: str, entry: Entry, catalogue: Catalogue) -> str:
+def _known_id(requirement: str, entry: TomlEntry, catalogue: Catalogue) -> str:
     try:
         return catalogue.requirement(requirement).id
     except UnknownRequirementError as error:

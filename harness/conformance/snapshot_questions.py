@@ -20,7 +20,7 @@ class SnapshotQuestionsError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SnapshotQuestion:
     """One section of a snapshot.
 
     Attributes:
@@ -37,14 +37,14 @@ class Question:
 
 
 @cache
-def load_snapshot_questions(file: Path = QUESTIONS_FILE) -> tuple[Question, ...]:
+def load_snapshot_questions(file: Path = QUESTIONS_FILE) -> tuple[SnapshotQuestion, ...]:
     """Read and check the questions. Raises SnapshotQuestionsError."""
     table = load_table(file, SnapshotQuestionsError)
     entries = table.entries("question")
     table.finish()
-    questions: list[Question] = []
+    questions: list[SnapshotQuestion] = []
     for entry in entries:
-        question = Question(
+        question = SnapshotQuestion(
             section=entry.text("section"),
             api=entry.text("api"),
             requests=tuple(request_form(one) for one in entry.entries("request")),

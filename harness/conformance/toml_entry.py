@@ -12,7 +12,7 @@ from typing import Any
 from harness.base.suggestion import did_you_mean
 
 
-class Entry:
+class TomlEntry:
     """One TOML table; callers take its keys one by one, and `finish` rejects the remaining ones.
 
     Args:
@@ -86,14 +86,14 @@ class Entry:
         if type(found) is not int or found != value:
             raise self.error(f"{self.where}: {key}: must be {value}, is {found!r}")
 
-    def entries(self, key: str) -> list[Entry]:
+    def entries(self, key: str) -> list[TomlEntry]:
         """Take a non-empty array of tables."""
         entries = self.optional_entries(key)
         if not entries:
             raise self.error(f"{self.where}: {key}: needs at least one [[{key}]]")
         return entries
 
-    def optional_entries(self, key: str) -> list[Entry]:
+    def optional_entries(self, key: str) -> list[TomlEntry]:
         """Take an array of tables, empty when the key is absent."""
         values = self._take(key)
         if values is None:
@@ -101,7 +101,7 @@ class Entry:
         if not isinstance(values, list) or not all(isinstance(v, dict) for v in values):
             raise self.error(f"{self.where}: {key}: is not an array of tables [[{key}]]")
         return [
-            Entry(value, f"{self.where}: {key} number {place}", self.error)
+            TomlEntry(value, f"{self.where}: {key} number {place}", self.error)
             for place, value in enumerate(values, start=1)
         ]
 
@@ -147,14 +147,14 @@ class Entry:
         return value
 
 
-def load_table(path: Path, error: type[ValueError]) -> Entry:
+def load_table(path: Path, error: type[ValueError]) -> TomlEntry:
     """Parse one TOML file.
 
     Raises:
         ValueError: of the given type; the file cannot be read or is not TOML.
     """
     try:
-        return Entry(tomllib.loads(path.read_text(encoding="utf-8")), str(path), error)
+        return TomlEntry(tomllib.loads(path.read_text(encoding="utf-8")), str(path), error)
     except OSError as wrong:
         raise error(f"{path}: cannot be read: {wrong.strerror}") from wrong
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:

@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.base.own_names import case_prefix, new_nonce
-from harness.differential.conversation import Conversation, Step
+from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.difference import Difference, differences
 from harness.differential.explained import Explained, judged, load_explained
-from harness.differential.player import Answer, How, Player
+from harness.differential.player import How, PlayedAnswer, Player
 from harness.differential.shrinking import shrink
 
 _BEHIND_NOW_MS = 60_000
 _REPEATS = 3
-Seen = tuple[Difference, tuple[Answer, Answer]]
+Seen = tuple[Difference, tuple[PlayedAnswer, PlayedAnswer]]
 """A difference, and the answers that differ."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDifference:
     """A difference, and the conversation that shows it.
 
     ``repeats`` False: a second play of the same conversation did not show the difference; then
@@ -32,12 +32,12 @@ class Found:
 
     conversation: Conversation
     difference: Difference
-    answers: tuple[Answer, Answer]
+    answers: tuple[PlayedAnswer, PlayedAnswer]
     repeats: bool
 
 
 @dataclass(slots=True)
-class Counted:
+class ComparedCounts:
     """Counts of compared exchanges by API and version, and of reasons of explained differences."""
 
     exchanges: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -45,7 +45,7 @@ class Counted:
     conversations: int = 0
 
 
-class Comparison:
+class ConversationComparison:
     """Two brokers, and the plays of conversations at both."""
 
     def __init__(self, players: tuple[Player, Player], prefix: str,
@@ -53,7 +53,7 @@ class Comparison:
         self.players, self.prefix = players, prefix
         self.specs = tuple(player.spec for player in players)
         self.explained = load_explained() if explained is None else explained
-        self.counted = Counted()
+        self.counted = ComparedCounts()
         self._nonce, self._plays = new_nonce(), 0
         self._known: set[tuple[str, str]] = set()
         self._threads = ThreadPoolExecutor(max_workers=2)
@@ -63,7 +63,7 @@ class Comparison:
 
     def play(
         self, conversation: Conversation, *, patient: bool = False
-    ) -> tuple[list[Answer], list[Answer]]:
+    ) -> tuple[list[PlayedAnswer], list[PlayedAnswer]]:
         """Play at both brokers at the same time, with names that were never used."""
         self._plays += 1
         name = f"{case_prefix(self.prefix, self._nonce, 'diff')}-{self._plays}"
@@ -74,7 +74,7 @@ class Comparison:
         ]
         return one.result(), other.result()
 
-    def compare(self, conversation: Conversation) -> Found | None:
+    def compare(self, conversation: Conversation) -> FoundDifference | None:
         """Play a conversation and shrink it if there is a difference.
 
         Return None without a difference, and for a difference of a kind that was found before.
@@ -87,12 +87,12 @@ class Comparison:
             again = self._differs(conversation)
             if again is not None and again[0].kind == seen[0].kind:
                 return self._shrunk(conversation, again)
-        return Found(conversation, *seen, repeats=False)
+        return FoundDifference(conversation, *seen, repeats=False)
 
-    def compare_once(self, conversation: Conversation) -> Found | None:
+    def compare_once(self, conversation: Conversation) -> FoundDifference | None:
         """Play it as it is."""
         seen = self._differs(conversation, first=True)
-        return None if seen is None else Found(conversation, *seen, repeats=True)
+        return None if seen is None else FoundDifference(conversation, *seen, repeats=True)
 
     def _differs(self, conversation: Conversation, *, first: bool = False) -> Seen | None:
         """Return the first difference that is not explained. Only a first play is counted.
@@ -100,13 +100,13 @@ class Comparison:
         A broker that did not answer may have been slow: then the conversation is played again with
         more patience.
         """
-        seen = self._difference(conversation, self.counted if first else Counted())
+        seen = self._difference(conversation, self.counted if first else ComparedCounts())
         if seen is not None and How.SILENT in seen[0].values:
-            return self._difference(conversation, Counted(), patient=True)
+            return self._difference(conversation, ComparedCounts(), patient=True)
         return seen
 
     def _difference(
-        self, conversation: Conversation, counted: Counted, *, patient: bool = False
+        self, conversation: Conversation, counted: ComparedCounts, *, patient: bool = False
     ) -> Seen | None:
         one, other = self.play(conversation, patient=patient)
         steps = conversation.steps
@@ -117,12 +117,12 @@ class Comparison:
         found = verdict.found
         return None if found is None else (found, (one[found.step], other[found.step]))
 
-    def _shrunk(self, conversation: Conversation, seen: Seen) -> Found:
+    def _shrunk(self, conversation: Conversation, seen: Seen) -> FoundDifference:
         last = seen[0].step + 1
         kind = seen[0].kind
 
-        def same(steps: Sequence[Step]) -> bool:
-            found = self._difference(conversation.with_steps(steps), Counted())
+        def same(steps: Sequence[ConversationStep]) -> bool:
+            found = self._difference(conversation.with_steps(steps), ComparedCounts())
             return found is not None and found[0].kind == kind
 
         cut = conversation.steps[:last]
@@ -130,22 +130,22 @@ class Comparison:
         for _ in range(_REPEATS):
             again = self._differs(least)
             if again is not None and again[0].kind == kind:
-                return Found(least, *again, repeats=True)
-        return Found(conversation, *seen, repeats=False)
+                return FoundDifference(least, *again, repeats=True)
+        return FoundDifference(conversation, *seen, repeats=False)
 
 
 def compare_many(
-    comparison: Comparison,
+    comparison: ConversationComparison,
     conversations: Iterator[Conversation],
     exchanges: int,
     most: int,
-    tell: Callable[[Counted, Found | None], Any],
-) -> list[Found]:
+    tell: Callable[[ComparedCounts, FoundDifference | None], Any],
+) -> list[FoundDifference]:
     """Compare conversations up to a number of exchanges or ``most`` kinds of differences.
 
     ``tell`` is called after each conversation, with the difference found in it, or None.
     """
-    found: list[Found] = []
+    found: list[FoundDifference] = []
     counted = comparison.counted
     while counted.exchanges.total() < exchanges and len(found) < most:
         one = comparison.compare(next(conversations))

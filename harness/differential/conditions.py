@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.codec.specs import INT_RANGES, ZERO_UUID
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 
 _FIRST_FETCH_BY_ID = 13
 _RESOURCE_TYPES = (2, 4, 8, 16, 32)
@@ -19,7 +19,7 @@ _SET_OR_DELETE, _OF_LISTS = (0, 1), (2, 3)
 _NO_ID = str(ZERO_UUID)
 
 
-def _names_a_resource_twice(steps: Sequence[Step]) -> bool:
+def _names_a_resource_twice(steps: Sequence[ConversationStep]) -> bool:
     """By the type as ConfigResource.Type.forId has it: all that it does not know is one."""
     resources = steps[-1].fields.get("resources", [])
     kinds = [one.get("resource_type", 0) for one in resources]
@@ -29,7 +29,7 @@ def _names_a_resource_twice(steps: Sequence[Step]) -> bool:
     return any(count > 1 for count in named.values())
 
 
-def _names_a_topic_without_id(steps: Sequence[Step]) -> bool:
+def _names_a_topic_without_id(steps: Sequence[ConversationStep]) -> bool:
     """And another partition; in a session what earlier requests named counts too."""
     asked = [steps[-1]]
     if steps[-1].fields.get("session_epoch", -1) > 0:
@@ -38,35 +38,35 @@ def _names_a_topic_without_id(steps: Sequence[Step]) -> bool:
     return len(found) > 1 and any(topic_id == _NO_ID for topic_id, _ in found)
 
 
-def _fetches_no_id(steps: Sequence[Step]) -> bool:
+def _fetches_no_id(steps: Sequence[ConversationStep]) -> bool:
     return any(topic_id == _NO_ID for topic_id, _ in _fetched(steps[-1]))
 
 
-def _asks_for_no_group(steps: Sequence[Step]) -> bool:
+def _asks_for_no_group(steps: Sequence[ConversationStep]) -> bool:
     return not steps[-1].fields.get("groups")
 
 
-def _fetched(step: Step) -> Iterator[tuple[Any, Any]]:
+def _fetched(step: ConversationStep) -> Iterator[tuple[Any, Any]]:
     if step.version >= _FIRST_FETCH_BY_ID:
         for topic in step.fields.get("topics", []):
             for part in topic.get("partitions", []):
                 yield topic.get("topic_id", _NO_ID), part.get("partition", 0)
 
 
-def _describes_no_name(steps: Sequence[Step]) -> bool:
+def _describes_no_name(steps: Sequence[ConversationStep]) -> bool:
     fields = steps[-1].fields
     named = [topic.get("name", "") for topic in fields.get("topics", [])]
     return "" in named and fields.get("cursor") is None
 
 
-def _pages_beyond_int32(steps: Sequence[Step]) -> bool:
+def _pages_beyond_int32(steps: Sequence[ConversationStep]) -> bool:
     fields = steps[-1].fields
     limit = max(1, min(fields.get("response_partition_limit", 2000), _LONGEST_PAGE))
     cursor = fields.get("cursor") or {}
     return bool(cursor.get("partition_index", 0) + limit > INT_RANGES["int32"][1])
 
 
-def _mixes_unknown_operations(steps: Sequence[Step]) -> bool:
+def _mixes_unknown_operations(steps: Sequence[ConversationStep]) -> bool:
     """With those of lists, which not every config can be changed by."""
     for resource in steps[-1].fields.get("resources", []):
         said = {config.get("config_operation", 0) for config in resource.get("configs", [])}
@@ -75,7 +75,7 @@ def _mixes_unknown_operations(steps: Sequence[Step]) -> bool:
     return False
 
 
-CONDITIONS: Mapping[str, Callable[[Sequence[Step]], bool]] = {
+CONDITIONS: Mapping[str, Callable[[Sequence[ConversationStep]], bool]] = {
     "a resource is named twice": _names_a_resource_twice,
     "a topic without an id is fetched": _fetches_no_id,
     "no group is asked for": _asks_for_no_group,

@@ -22,7 +22,7 @@ class ConversationError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ConversationStep:
     """One request: an API by name, a version, its fields."""
 
     api: str
@@ -38,9 +38,9 @@ class Conversation:
     """Steps on one connection, in order; ``origin`` says which seed made it, or which file."""
 
     origin: str
-    steps: tuple[Step, ...]
+    steps: tuple[ConversationStep, ...]
 
-    def with_steps(self, steps: Sequence[Step]) -> Conversation:
+    def with_steps(self, steps: Sequence[ConversationStep]) -> Conversation:
         """The same with other steps."""
         return Conversation(self.origin, tuple(steps))
 
@@ -70,7 +70,7 @@ def from_json(text: str) -> Conversation:
     return Conversation(str(whole.get("origin", "a file")), made)
 
 
-def _step(value: Any, where: str) -> Step:
+def _step(value: Any, where: str) -> ConversationStep:
     if not isinstance(value, dict) or set(value) != {"api", "version", "fields"}:
         raise ConversationError(f'{where}: an object with "api", "version", "fields" is expected')
     versions = {api.name: api.valid_versions for api in APIS.values()}
@@ -80,4 +80,4 @@ def _step(value: Any, where: str) -> Step:
         raise ConversationError(f"{where}.version: {value['version']!r} is no version of it")
     if not isinstance(value["fields"], dict):
         raise ConversationError(f"{where}.fields: an object is expected")
-    return Step(value["api"], value["version"], value["fields"])
+    return ConversationStep(value["api"], value["version"], value["fields"])

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.differential.conversation import Step
-from harness.differential.player import HOW, Answer
+from harness.differential.conversation import ConversationStep
+from harness.differential.player import HOW, PlayedAnswer
 
 MISSING = "nothing"
 _INDEX = re.compile(r"\[\d+\]")
@@ -36,7 +36,7 @@ class Difference:
 
 
 def differences(
-    steps: Sequence[Step], one: Sequence[Answer], other: Sequence[Answer]
+    steps: Sequence[ConversationStep], one: Sequence[PlayedAnswer], other: Sequence[PlayedAnswer]
 ) -> Iterator[Difference]:
     """Return every field that differs, in the order of the conversation."""
     for place, step in enumerate(steps):

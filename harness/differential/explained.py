@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec.versions import VersionRange
-from harness.conformance.toml_entry import Entry, load_table
+from harness.conformance.toml_entry import TomlEntry, load_table
 from harness.differential.conditions import CONDITIONS
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 from harness.differential.difference import Difference
 
 EXPLAINED_FILE = Path(__file__).parent / "explained.toml"
@@ -49,7 +49,9 @@ class Explained:
     when: str | None = None
     parts: str | None = None
 
-    def covers(self, found: Difference, steps: Sequence[Step], specs: Sequence[str]) -> bool:
+    def covers(
+        self, found: Difference, steps: Sequence[ConversationStep], specs: Sequence[str]
+    ) -> bool:
         """True if it explains this difference between these targets."""
         if not fnmatchcase(found.api, self.api) or found.version not in self.versions:
             return False
@@ -93,7 +95,7 @@ def load_explained(path: Path = EXPLAINED_FILE) -> tuple[Explained, ...]:
     return tuple(found)
 
 
-def _condition(entry: Entry) -> str | None:
+def _condition(entry: TomlEntry) -> str | None:
     name = entry.optional_text("when")
     if name is not None and name not in CONDITIONS:
         raise ExplainedError(f"{entry.where}: when: {name!r} is no name of CONDITIONS")
@@ -101,7 +103,7 @@ def _condition(entry: Entry) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedDifference:
     """``found``: the first difference without an entry. ``compared``: number of compared steps."""
 
     found: Difference | None
@@ -111,16 +113,16 @@ class Judged:
 def judged(
     differences: Iterable[Difference],
     explained: Sequence[Explained],
-    steps: Sequence[Step],
+    steps: Sequence[ConversationStep],
     specs: Sequence[str],
     count: Counter[str],
-) -> Judged:
+) -> JudgedDifference:
     """Judge differences up to the first that no entry covers; count the reasons before it."""
     for one in differences:
         entry = next((entry for entry in explained if entry.covers(one, steps, specs)), None)
         if entry is None:
-            return Judged(one, len(steps))
+            return JudgedDifference(one, len(steps))
         count[entry.reason] += 1
         if entry.parts is not None:
-            return Judged(None, one.step + 1)
-    return Judged(None, len(steps))
+            return JudgedDifference(None, one.step + 1)
+    return JudgedDifference(None, len(steps))

@@ -17,7 +17,7 @@ from harness.codec.specs import MessageSpec, StructSpec
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 from harness.differential.batches import good_records, wrong_records
-from harness.differential.conversation import Conversation, Step
+from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.openings import OPENINGS, known_fields
 from harness.differential.pools import BY_TYPE, JOINT, LENGTHS, Pool, pool_for, row_for
 from harness.differential.symbols import NAME, NOBODYS_UUID
@@ -57,12 +57,12 @@ def conversations(seed: int, shared: Ranges, only: Collection[str] = ()) -> Iter
         steps = _opening(dice, shared)
         for _ in range(dice.randint(*STEPS) - len(steps)):
             api, version = deck.draw(dice)
-            steps.append(Step(api, version, request_fields(dice, api, version)))
+            steps.append(ConversationStep(api, version, request_fields(dice, api, version)))
         yield Conversation(f"seed {seed}, conversation {number}", tuple(steps))
         number += 1
 
 
-def _opening(dice: Random, shared: Ranges) -> list[Step]:
+def _opening(dice: Random, shared: Ranges) -> list[ConversationStep]:
     """One of :data:`OPENINGS`; each API in it at one version."""
     (opening,) = dice.choices(OPENINGS, [one.weight for one in OPENINGS])
     versions: dict[str, int] = {}
@@ -70,7 +70,7 @@ def _opening(dice: Random, shared: Ranges) -> list[Step]:
     for api, fields in opening.requests:
         if api in shared:
             version = versions.setdefault(api, dice.choice(list(shared[api])))
-            steps.append(Step(api, version, known_fields(api, version, fields)))
+            steps.append(ConversationStep(api, version, known_fields(api, version, fields)))
     return steps
 
 

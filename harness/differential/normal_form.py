@@ -31,7 +31,7 @@ _KEPT_IDS = (-1, 0, 77, 1 << 30, NOBODYS_NUMBER, NOBODYS_UUID, str(UUID(int=0)),
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NormalRule:
     """The normal form of all fields that the pattern ``fields`` (``API.path.to.field``) matches."""
 
     fields: str
@@ -90,38 +90,38 @@ def _batch(batch: Any, bound: Bindings) -> Any:
 
 
 _FOR_PEOPLE = "no protocol says its words, or whether there are any"
-RULES: tuple[Rule, ...] = (
-    Rule("*.throttle_time_ms", _nothing, "how busy the broker is"),
-    Rule("*.host", _address, "where it listens"),
-    Rule("*.port", _address, "where it listens"),
-    Rule("*.client_host", _address, "where the client is"),
-    Rule(
+RULES: tuple[NormalRule, ...] = (
+    NormalRule("*.throttle_time_ms", _nothing, "how busy the broker is"),
+    NormalRule("*.host", _address, "where it listens"),
+    NormalRule("*.port", _address, "where it listens"),
+    NormalRule("*.client_host", _address, "where the client is"),
+    NormalRule(
         "*.error_message",
         _nothing,
         _FOR_PEOPLE,
     ),
-    Rule(
+    NormalRule(
         "*.error_string",
         _nothing,
         _FOR_PEOPLE,
     ),
-    Rule(
+    NormalRule(
         "*.batch_index_error_message",
         _nothing,
         _FOR_PEOPLE,
     ),
-    Rule("*.documentation", _nothing, _FOR_PEOPLE),
-    Rule("*.topic_id", _id("topic_id"), "drawn by the broker"),
-    Rule("*.producer_id", _id("producer_id"), "drawn by the broker"),
-    Rule("*.member_id", _id("member_id"), "drawn by the broker"),
-    Rule("JoinGroup.leader", _id("member_id"), "a member's id"),
-    Rule("*.session_id", _id("session_id"), "drawn by the broker"),
-    Rule("*.cluster_id", _id("cluster_id"), "drawn when the cluster was made"),
-    Rule("*.log_dir", _id("log_dir"), "a folder of that machine"),
-    Rule("DescribeLogDirs.results.*_bytes", _nothing, "how large that machine is"),
-    Rule("*.records", _records, "compressors write other bytes for the same records"),
-    Rule("*timestamp*", _time, "the broker's clock"),
-    Rule("*_time_ms", _time, "the broker's clock"),
+    NormalRule("*.documentation", _nothing, _FOR_PEOPLE),
+    NormalRule("*.topic_id", _id("topic_id"), "drawn by the broker"),
+    NormalRule("*.producer_id", _id("producer_id"), "drawn by the broker"),
+    NormalRule("*.member_id", _id("member_id"), "drawn by the broker"),
+    NormalRule("JoinGroup.leader", _id("member_id"), "a member's id"),
+    NormalRule("*.session_id", _id("session_id"), "drawn by the broker"),
+    NormalRule("*.cluster_id", _id("cluster_id"), "drawn when the cluster was made"),
+    NormalRule("*.log_dir", _id("log_dir"), "a folder of that machine"),
+    NormalRule("DescribeLogDirs.results.*_bytes", _nothing, "how large that machine is"),
+    NormalRule("*.records", _records, "compressors write other bytes for the same records"),
+    NormalRule("*timestamp*", _time, "the broker's clock"),
+    NormalRule("*_time_ms", _time, "the broker's clock"),
 )
 """The first that fits counts."""
 
@@ -219,7 +219,7 @@ class _Forming:
 
 
 @cache
-def _rule_for(path: str) -> Rule | None:
+def _rule_for(path: str) -> NormalRule | None:
     return next((rule for rule in RULES if fnmatchcase(path, rule.fields)), None)
 
 

@@ -16,7 +16,7 @@ from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, ProduceRequest
 from harness.codec.versions import VersionRange
-from harness.differential.conversation import Conversation, Step
+from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.normal_form import normal_form
 from harness.differential.settling import Settling
 from harness.differential.symbols import Bindings
@@ -40,7 +40,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PlayedAnswer:
     """``meaning``: the normal form, for comparison; ``raw``: the answer in the dictionary form."""
 
     how: How
@@ -82,7 +82,7 @@ class Player:
 
     def play(
         self, conversation: Conversation, prefix: str, base_ms: int, *, patient: bool = False
-    ) -> list[Answer]:
+    ) -> list[PlayedAnswer]:
         """Return one answer per step. ``patient``: :data:`PATIENCE` does not count.
 
         Raises ConnectionClosed when the broker cannot be reached.
@@ -100,7 +100,7 @@ class Player:
             self._connection.close()
             self._connection = None
 
-    def _exchange(self, step: Step, bound: Bindings) -> Answer:
+    def _exchange(self, step: ConversationStep, bound: Bindings) -> PlayedAnswer:
         api = api_named(step.api)
         fields = bound.filled(step.fields)
         request: Any = from_dict(api.request, step.version, fields)
@@ -110,13 +110,13 @@ class Player:
             answer = self._ask_until_loaded(self._connection, request, step.version)
         except BrokerMisbehaved as problem:
             self._hang_up()
-            return Answer(_how(problem), note=str(problem))
+            return PlayedAnswer(_how(problem), note=str(problem))
         if answer is None:
-            return Answer(How.NO_ANSWER)
+            return PlayedAnswer(How.NO_ANSWER)
         raw = to_dict(answer, step.version)
         with contextlib.suppress(ConnectionClosed, ResponseTimeout):
             self._settling.after(step.api, to_dict(request, step.version), raw)
-        return Answer(How.ANSWERED, normal_form(step.api, raw, bound), raw)
+        return PlayedAnswer(How.ANSWERED, normal_form(step.api, raw, bound), raw)
 
     def _ask_until_loaded(self, connection: Connection, request: Any, version: int) -> Any:
         """A coordinator that loads refuses all that it is asked; when it has loaded, is a race."""

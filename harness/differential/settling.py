@@ -29,7 +29,7 @@ _GROUP_LIMIT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
+class AwaitedTopic:
     """A topic that must get ``partitions`` or more; with 0 it must disappear."""
 
     topic: str
@@ -45,34 +45,34 @@ class AwaitedGroup:
     limit_s: float = _GROUP_LIMIT_S
 
 
-def _created(request: Fields, answer: Fields) -> Iterator[Awaited]:
+def _created(request: Fields, answer: Fields) -> Iterator[AwaitedTopic]:
     if request.get("validate_only"):
         return
     for topic in answer["topics"]:
         if topic["error_code"] == ErrorCode.NONE:
-            yield Awaited(topic["name"], max(1, topic.get("num_partitions", 1)))
+            yield AwaitedTopic(topic["name"], max(1, topic.get("num_partitions", 1)))
 
 
-def _deleted(_request: Fields, answer: Fields) -> Iterator[Awaited]:
+def _deleted(_request: Fields, answer: Fields) -> Iterator[AwaitedTopic]:
     for topic in answer["responses"]:
         if topic["error_code"] == ErrorCode.NONE and topic["name"]:
-            yield Awaited(topic["name"], 0)
+            yield AwaitedTopic(topic["name"], 0)
 
 
-def _grown(request: Fields, answer: Fields) -> Iterator[Awaited]:
+def _grown(request: Fields, answer: Fields) -> Iterator[AwaitedTopic]:
     counts = {topic["name"]: topic["count"] for topic in request["topics"]}
     if not request["validate_only"]:
         for topic in answer["results"]:
             if topic["error_code"] == ErrorCode.NONE:
-                yield Awaited(topic["name"], counts[topic["name"]])
+                yield AwaitedTopic(topic["name"], counts[topic["name"]])
 
 
-def _made_by_asking(request: Fields, answer: Fields) -> Iterator[Awaited]:
+def _made_by_asking(request: Fields, answer: Fields) -> Iterator[AwaitedTopic]:
     named = [topic.get("name") for topic in request["topics"] or ()]
     if request.get("allow_auto_topic_creation", True):
         for topic in answer["topics"]:
             if topic["error_code"] in _NOT_YET and topic["name"] in named and topic["name"]:
-                yield Awaited(topic["name"], 1, _AUTOMATIC_LIMIT_S)
+                yield AwaitedTopic(topic["name"], 1, _AUTOMATIC_LIMIT_S)
 
 
 def _joined(request: Fields, answer: Fields) -> Iterator[AwaitedGroup]:
@@ -80,7 +80,7 @@ def _joined(request: Fields, answer: Fields) -> Iterator[AwaitedGroup]:
         yield AwaitedGroup(request["group_id"])
 
 
-CHANGES: Mapping[str, Callable[[Fields, Fields], Iterator[Awaited | AwaitedGroup]]] = {
+CHANGES: Mapping[str, Callable[[Fields, Fields], Iterator[AwaitedTopic | AwaitedGroup]]] = {
     "CreateTopics": _created,
     "DeleteTopics": _deleted,
     "CreatePartitions": _grown,
@@ -153,10 +153,10 @@ class Settling:
         topic = {"name": f"{self.prefix}-barrier-{self.barriers}", "num_partitions": 1,
                  "replication_factor": 1}  # fmt: skip
         self._ask("CreateTopics", 2, 4, {"topics": [topic], "timeout_ms": 30_000})
-        made = Awaited(topic["name"], 1)  # type: ignore[arg-type]
+        made = AwaitedTopic(topic["name"], 1)  # type: ignore[arg-type]
         self._until(lambda: self._shows(made), made.limit_s)
 
-    def _shows(self, awaited: Awaited | AwaitedGroup) -> bool:
+    def _shows(self, awaited: AwaitedTopic | AwaitedGroup) -> bool:
         if isinstance(awaited, AwaitedGroup):
             return self._shows_group(awaited.group)
         request = {"topics": [{"name": awaited.topic}], "allow_auto_topic_creation": False}

@@ -11,11 +11,11 @@ from typing import Any
 
 from harness.codec.apis import api_named
 from harness.codec.dictionary_form import DictionaryError, from_dict
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 from harness.differential.generator import skeleton_fields
 from harness.differential.symbols import DAMAGE, RECORDS
 
-StillDiffers = Callable[[Sequence[Step]], bool]
+StillDiffers = Callable[[Sequence[ConversationStep]], bool]
 PLAYS = 200
 _SIMPLE_BATCH = {"magic": 2, "records": [{"timestamp": "$time:0", "value": "76"}]}
 
@@ -28,14 +28,16 @@ class _Trying:
     def __init__(self, differs: StillDiffers, plays: int) -> None:
         self.differs, self.left = differs, plays
 
-    def __call__(self, steps: Sequence[Step]) -> bool:
+    def __call__(self, steps: Sequence[ConversationStep]) -> bool:
         if not self.left:
             raise _Spent
         self.left -= 1
         return self.differs(steps)
 
 
-def shrink(steps: Sequence[Step], differs: StillDiffers, plays: int = PLAYS) -> list[Step]:
+def shrink(
+    steps: Sequence[ConversationStep], differs: StillDiffers, plays: int = PLAYS
+) -> list[ConversationStep]:
     """Return the smallest conversation found; ``differs`` is called at most ``plays`` times."""
     trying, best = _Trying(differs, plays), [list(steps)]
     try:
@@ -46,7 +48,7 @@ def shrink(steps: Sequence[Step], differs: StillDiffers, plays: int = PLAYS) -> 
     return best[0]
 
 
-def _fewer_steps(best: list[list[Step]], differs: StillDiffers) -> None:
+def _fewer_steps(best: list[list[ConversationStep]], differs: StillDiffers) -> None:
     """Leave out ever smaller parts, until no single step can be left out."""
     size = max(1, len(best[0]) // 2)
     while True:
@@ -60,7 +62,7 @@ def _fewer_steps(best: list[list[Step]], differs: StillDiffers) -> None:
         size = size if cut and size == 1 else max(1, size // 2)
 
 
-def _plainer_steps(best: list[list[Step]], differs: StillDiffers) -> None:
+def _plainer_steps(best: list[list[ConversationStep]], differs: StillDiffers) -> None:
     """Every step's fields, again from the beginning after each change that is kept."""
     for place in range(len(best[0])):
         tried: set[str] = set()
@@ -69,11 +71,11 @@ def _plainer_steps(best: list[list[Step]], differs: StillDiffers) -> None:
 
 
 def _a_plainer(
-    steps: Sequence[Step], place: int, differs: StillDiffers, tried: set[str]
-) -> list[Step] | None:
+    steps: Sequence[ConversationStep], place: int, differs: StillDiffers, tried: set[str]
+) -> list[ConversationStep] | None:
     step = steps[place]
     for fields in _plainer(step.fields, skeleton_fields(step.api, step.version)):
-        made = Step(step.api, step.version, fields)
+        made = ConversationStep(step.api, step.version, fields)
         if str(made) in tried or not _is_whole(made):
             continue
         tried.add(str(made))
@@ -83,7 +85,7 @@ def _a_plainer(
     return None
 
 
-def _is_whole(step: Step) -> bool:
+def _is_whole(step: ConversationStep) -> bool:
     """True if it is still a valid request, symbols aside."""
     try:
         from_dict(api_named(step.api).request, step.version, _without_symbols(step.fields))

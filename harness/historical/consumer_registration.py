@@ -49,7 +49,7 @@ def wants(subscription: Subscription, topic: str) -> bool:
 
 
 @dataclass(slots=True)
-class Registration:
+class ConsumerRegistration:
     """The registries as one value; each change returns the groups that it rebalanced.
 
     ``topics``: the number of partitions of a topic on each broker, whether or not the broker is

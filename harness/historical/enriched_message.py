@@ -28,7 +28,7 @@ from harness.historical.fields import (
     INT32,
     INT64,
     UINT32,
-    Reader,
+    DocumentReader,
     nullable_bytes,
     number_bytes,
 )
@@ -88,13 +88,13 @@ def _tags_bytes(message: EnrichedMessage) -> bytes:
 
 def decode_enriched(data: bytes, at: int = 0) -> tuple[EnrichedMessage, int]:
     """(message, next position). Raises ByDocumentError."""
-    reader = Reader(_NAME, data, at)
+    reader = DocumentReader(_NAME, data, at)
     size = reader.number(INT32, "size")
     offset = reader.number(INT64, "offset")
     reader.require(max(size, 0), "size")
     if size < UINT32.size:
         raise reader.bad(f"impossible size {size}", "size", at)
-    body = Reader(_NAME, data, reader.at, reader.at + size)
+    body = DocumentReader(_NAME, data, reader.at, reader.at + size)
     crc = body.number(UINT32, "crc")
     computed = zlib.crc32(data[body.at : body.stop])
     if crc != computed:
@@ -111,10 +111,10 @@ def decode_enriched(data: bytes, at: int = 0) -> tuple[EnrichedMessage, int]:
     return message, body.at
 
 
-def _read_tags(body: Reader) -> tuple[dict[int, int], bytes]:
+def _read_tags(body: DocumentReader) -> tuple[dict[int, int], bytes]:
     length = body.number(INT32, "tags")
     raw = body.raw(0 if length == _NO_TAGS else length, "tags")
-    reader = Reader(_NAME, body.data, body.at - len(raw), body.at)
+    reader = DocumentReader(_NAME, body.data, body.at - len(raw), body.at)
     tags: dict[int, int] = {}
     while reader.left_bytes:
         start = reader.at

@@ -11,7 +11,7 @@ UINT32 = struct.Struct(">I")
 _LONGEST_STRING = 2**15 - 1
 
 
-class Reader:
+class DocumentReader:
     """Takes fields from ``data``, from ``at`` on. Every method raises ByDocumentError."""
 
     def __init__(self, name: str, data: bytes, at: int = 0, stop: int | None = None) -> None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from harness.codec.records.compression import CompressionError, compress, decompress
 from harness.historical.errors import ByDocumentError
-from harness.historical.fields import INT8, INT32, UINT32, Reader
+from harness.historical.fields import INT8, INT32, UINT32, DocumentReader
 
 CODECS = {"none": 0, "gzip": 1, "snappy": 2}
 _NAMES = {number: name for name, number in CODECS.items()}
@@ -28,7 +28,7 @@ _NAME = "Message of 0.7"
 
 
 @dataclass(slots=True)
-class Message:
+class Message07:
     """One message; ``crc`` is computed unless it is set, as wrong as may be."""
 
     payload: bytes
@@ -46,7 +46,7 @@ class LogEntry(NamedTuple):
 
     offset: int
     next_offset: int
-    message: Message
+    message: Message07
 
 
 class MessageSet(NamedTuple):
@@ -59,7 +59,7 @@ class MessageSet(NamedTuple):
     partial_bytes: int
 
 
-def entry_bytes(message: Message) -> bytes:
+def entry_bytes(message: Message07) -> bytes:
     """The log entry: length and message. Raises ByDocumentError for another magic than 0 and 1."""
     if message.magic not in _HEADER_BYTES:
         raise _bad(f"magic {message.magic}; there are 0 and 1", "magic")
@@ -71,7 +71,7 @@ def entry_bytes(message: Message) -> bytes:
     return INT32.pack(len(body)) + body
 
 
-def message_set_bytes(messages: Iterable[Message], compression: str = "none") -> bytes:
+def message_set_bytes(messages: Iterable[Message07], compression: str = "none") -> bytes:
     """All messages as they are, or in one compressed message. Raises ByDocumentError."""
     if compression not in CODECS:
         raise _bad(f"{compression}; there are {', '.join(CODECS)}", "compression")
@@ -79,7 +79,7 @@ def message_set_bytes(messages: Iterable[Message], compression: str = "none") ->
     codec_id = CODECS[compression]
     if not codec_id:
         return inner
-    return entry_bytes(Message(compress(codec_id, inner), attributes=codec_id))
+    return entry_bytes(Message07(compress(codec_id, inner), attributes=codec_id))
 
 
 def read_message_set(
@@ -92,7 +92,7 @@ def read_message_set(
     """
     left_bytes = limit_bytes
     entries: list[LogEntry] = []
-    reader = Reader("Message set of 0.7", data)
+    reader = DocumentReader("Message set of 0.7", data)
     while (message := _next_message(reader, f"messages[{len(entries)}]")) is not None:
         offset = entries[-1].next_offset if entries else initial_offset
         next_offset = initial_offset + reader.at
@@ -105,7 +105,7 @@ def read_message_set(
     return MessageSet(entries, reader.left_bytes)
 
 
-def _next_message(reader: Reader, path: str) -> Message | None:
+def _next_message(reader: DocumentReader, path: str) -> Message07 | None:
     """None at the end, or before an entry that is cut."""
     if reader.left_bytes < INT32.size:
         return None
@@ -115,7 +115,7 @@ def _next_message(reader: Reader, path: str) -> Message | None:
     if length > reader.left_bytes - INT32.size:
         return None
     start = reader.at
-    body = Reader(reader.name, reader.data, start + INT32.size, start + INT32.size + length)
+    body = DocumentReader(reader.name, reader.data, start + INT32.size, start + INT32.size + length)
     magic = body.number(INT8, f"{path}.magic")
     if magic not in _HEADER_BYTES:
         raise reader.bad(f"magic {magic}; there are 0 and 1", f"{path}.magic", start)
@@ -126,10 +126,10 @@ def _next_message(reader: Reader, path: str) -> Message | None:
     if crc != computed:
         raise reader.bad(f"checksum {crc:#x}, computed {computed:#x}", f"{path}.crc", start)
     reader.at = body.at
-    return Message(payload, magic, attributes, crc)
+    return Message07(payload, magic, attributes, crc)
 
 
-def _opened(message: Message, limit_bytes: int, depth: int) -> tuple[list[Message], int]:
+def _opened(message: Message07, limit_bytes: int, depth: int) -> tuple[list[Message07], int]:
     """(messages inside, bytes unpacked)."""
     if not depth:
         raise CompressionError(f"more than {_DEEPEST} compressed messages in one another")
@@ -137,8 +137,8 @@ def _opened(message: Message, limit_bytes: int, depth: int) -> tuple[list[Messag
         raise CompressionError(f"0.7 has no compression codec {message.codec_id}")
     data = decompress(message.codec_id, message.payload, limit_bytes)
     used_bytes = len(data)
-    found: list[Message] = []
-    reader = Reader("Message set of 0.7 inside a compressed message", data)
+    found: list[Message07] = []
+    reader = DocumentReader("Message set of 0.7 inside a compressed message", data)
     while (inner := _next_message(reader, f"messages[{len(found)}]")) is not None:
         if not inner.codec_id:
             found.append(inner)
@@ -156,7 +156,7 @@ def valid_bytes(data: bytes) -> int:
     Recovery cuts the file there. An entry is good when it ends within the file and its checksum is
     right.
     """
-    reader = Reader("Log of 0.7", data)
+    reader = DocumentReader("Log of 0.7", data)
     try:
         while _next_message(reader, "entry") is not None:
             pass

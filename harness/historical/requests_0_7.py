@@ -15,7 +15,7 @@ from harness.historical.fields import (
     INT16,
     INT32,
     INT64,
-    Reader,
+    DocumentReader,
     number_bytes,
     string_bytes,
 )
@@ -168,7 +168,7 @@ def decode_request(data: bytes) -> Request:
     return found
 
 
-def _read_fields(reader: Reader, cls: Any, prefix: str) -> Any:
+def _read_fields(reader: DocumentReader, cls: Any, prefix: str) -> Any:
     values: list[Any] = []
     for field, kind in zip(cls._fields, _LAYOUTS[cls], strict=True):
         path = prefix + field
@@ -247,8 +247,8 @@ def _sized(body: bytes) -> bytes:
     return INT32.pack(len(body)) + body
 
 
-def _unsized(name: str, data: bytes) -> Reader:
-    reader = Reader(name, data)
+def _unsized(name: str, data: bytes) -> DocumentReader:
+    reader = DocumentReader(name, data)
     size = reader.number(INT32, "size")
     if size != reader.left_bytes:
         raise reader.bad(f"{size} bytes are said, {reader.left_bytes} follow", "size", 0)

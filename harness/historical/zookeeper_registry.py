@@ -23,7 +23,7 @@ _PROTOCOLS = "listener_security_protocol_map"
 _PATTERNS = ("static", *_FILTER_MARKS.values())
 
 
-class BrokerNode(NamedTuple):
+class RegisteredBroker(NamedTuple):
     """``version`` 0 is the text of 0.7, with ``creator`` or, by the document, without."""
 
     host: str
@@ -37,7 +37,7 @@ class BrokerNode(NamedTuple):
     listener_security_protocols: Mapping[str, str] = {}
 
 
-class PartitionState(NamedTuple):
+class RegisteredPartition(NamedTuple):
     """The leader and ISR of a partition; ``leader`` is -1 if there is none."""
 
     leader: int
@@ -56,16 +56,16 @@ class ConsumerNode(NamedTuple):
     timestamp: str = ""
 
 
-def decode_broker(text: str) -> BrokerNode:
+def decode_broker(text: str) -> RegisteredBroker:
     """Raises RegistryError, like all of them."""
     if not text.lstrip().startswith("{"):
         match = _BROKER_0_7.fullmatch(text)
         if match is None:
             raise RegistryError(f"broker: {text!r} is not host:port")
-        return BrokerNode(match["host"], int(match["port"]), _TEXT_VERSION, match["creator"])
+        return RegisteredBroker(match["host"], int(match["port"]), _TEXT_VERSION, match["creator"])
     fields = Fields("broker", text)
     version = fields.number("version")
-    node = BrokerNode(
+    node = RegisteredBroker(
         host=fields.text("host"),
         port=fields.number("port"),
         version=version,
@@ -79,7 +79,7 @@ def decode_broker(text: str) -> BrokerNode:
     return node
 
 
-def encode_broker(node: BrokerNode) -> str:
+def encode_broker(node: RegisteredBroker) -> str:
     """The text that :func:`decode_broker` reads."""
     if node.version == _TEXT_VERSION:
         place = f"{node.host}:{node.port}"
@@ -110,11 +110,11 @@ def encode_topic(partitions: Mapping[int, Sequence[int]]) -> str:
     return _json({"version": 1, "partitions": named})
 
 
-def decode_state(text: str) -> PartitionState:
+def decode_state(text: str) -> RegisteredPartition:
     """Of ``/brokers/topics/TOPIC/partitions/N/state``."""
     fields = Fields("state", text)
     fields.expect_version(1)
-    state = PartitionState(
+    state = RegisteredPartition(
         leader=fields.number("leader"),
         isr=fields.numbers_of("isr", fields.take("isr")),
         leader_epoch=fields.number("leader_epoch"),
@@ -124,7 +124,7 @@ def decode_state(text: str) -> PartitionState:
     return state
 
 
-def encode_state(state: PartitionState) -> str:
+def encode_state(state: RegisteredPartition) -> str:
     """The text that :func:`decode_state` reads."""
     return _json({**state._asdict(), "isr": list(state.isr)})
 

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from harness.histories.history import Action, Operation, Outcome
-from harness.histories.judgement import Anomaly, Finding, Judgement, Verdict
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
+from harness.histories.judgement import Anomaly, FoundAnomaly, HistoryVerdict, Judgement
 
 Place = tuple[int, int]
 """Partition and offset."""
@@ -21,25 +21,25 @@ class _Findings:
     """A finding for each anomaly that was found, in the order of ``Anomaly``."""
 
     def __init__(self) -> None:
-        self._found: dict[Anomaly, Finding] = {}
+        self._found: dict[Anomaly, FoundAnomaly] = {}
 
-    def add(self, anomaly: Anomaly, *proof: Operation) -> None:
-        self._found.setdefault(anomaly, Finding(anomaly)).add(*proof)
+    def add(self, anomaly: Anomaly, *proof: ClientOperation) -> None:
+        self._found.setdefault(anomaly, FoundAnomaly(anomaly)).add(*proof)
 
-    def all(self) -> tuple[Finding, ...]:
+    def all(self) -> tuple[FoundAnomaly, ...]:
         return tuple(self._found[anomaly] for anomaly in Anomaly if anomaly in self._found)
 
 
 class _History:
     """A history, sorted by what its operations are about."""
 
-    def __init__(self, operations: Iterable[Operation]) -> None:
-        self.sent: dict[str, Operation] = {}  # by value, in the order of sending
-        self.ended: dict[str, Operation] = {}
-        self.polled: list[Operation] = []
+    def __init__(self, operations: Iterable[ClientOperation]) -> None:
+        self.sent: dict[str, ClientOperation] = {}  # by value, in the order of sending
+        self.ended: dict[str, ClientOperation] = {}
+        self.polled: list[ClientOperation] = []
         self.ends: dict[int, int] = {}
-        self.finished: list[Operation] = []
-        self.log: list[Operation] = []
+        self.finished: list[ClientOperation] = []
+        self.log: list[ClientOperation] = []
         self.was_read = False
         self.broken = ""
         for operation in operations:
@@ -47,29 +47,31 @@ class _History:
         self.acknowledged = [
             self.ended[value]
             for value in self.sent
-            if value in self.ended and self.ended[value].outcome is Outcome.OK
+            if value in self.ended and self.ended[value].outcome is OperationOutcome.OK
         ]
         producers = {operation.process for operation in self.sent.values()}
         others = [one for one in self.finished if one.process not in producers]
-        self.polled_to_the_end = bool(others) and all(one.outcome is Outcome.OK for one in others)
+        self.polled_to_the_end = bool(others) and all(
+            one.outcome is OperationOutcome.OK for one in others
+        )
 
-    def _take(self, one: Operation) -> None:
-        ok = one.outcome is Outcome.OK
-        if one.action is Action.SEND:
+    def _take(self, one: ClientOperation) -> None:
+        ok = one.outcome is OperationOutcome.OK
+        if one.action is ClientAction.SEND:
             self._take_send(one)
-        elif one.action is Action.POLL and ok:
+        elif one.action is ClientAction.POLL and ok:
             self.polled.append(one)
-        elif one.action is Action.END and ok:
+        elif one.action is ClientAction.END and ok:
             self.ends[one.partition] = one.offset
-        elif one.action is Action.FINISH and one.outcome is not Outcome.INVOKE:
+        elif one.action is ClientAction.FINISH and one.outcome is not OperationOutcome.INVOKE:
             self.finished.append(one)
-        elif one.action is Action.FINAL_READ and ok and one.value:
+        elif one.action is ClientAction.FINAL_READ and ok and one.value:
             self.log.append(one)
-        elif one.action is Action.FINAL_READ and ok:
+        elif one.action is ClientAction.FINAL_READ and ok:
             self.was_read = True  # to the end, however little was there
 
-    def _take_send(self, one: Operation) -> None:
-        if one.outcome is Outcome.INVOKE:
+    def _take_send(self, one: ClientOperation) -> None:
+        if one.outcome is OperationOutcome.INVOKE:
             if one.value in self.sent:
                 self.broken = self.broken or f"{one.value!r} was sent twice"
             self.sent[one.value] = one
@@ -81,7 +83,7 @@ class _History:
             self.ended[one.value] = one
 
 
-def check(history: Iterable[Operation]) -> Judgement:
+def check(history: Iterable[ClientOperation]) -> Judgement:
     """Judge the history of producers that each send to any partition, and of one consumer.
 
     Assumed, else the verdict is unknown: no value is sent twice, no send ends that never began or
@@ -91,22 +93,22 @@ def check(history: Iterable[Operation]) -> Judgement:
     """
     told = _History(history)
     if told.broken:
-        return Judgement(Verdict.UNKNOWN, why=f"the history is broken: {told.broken}")
+        return Judgement(HistoryVerdict.UNKNOWN, why=f"the history is broken: {told.broken}")
     if not told.was_read:
-        return Judgement(Verdict.UNKNOWN, why="the log was not read to its end")
+        return Judgement(HistoryVerdict.UNKNOWN, why="the log was not read to its end")
     findings = _Findings()
     _check_log(told, findings)
     _check_polls(told, findings)
     _check_progress(told, findings)
     if found := findings.all():
-        return Judgement(Verdict.INVALID, found)
+        return Judgement(HistoryVerdict.INVALID, found)
     if not told.acknowledged:
-        return Judgement(Verdict.UNKNOWN, why=NOTHING_ACKNOWLEDGED)
-    return Judgement(Verdict.VALID)
+        return Judgement(HistoryVerdict.UNKNOWN, why=NOTHING_ACKNOWLEDGED)
+    return Judgement(HistoryVerdict.VALID)
 
 
 def _check_log(told: _History, findings: _Findings) -> None:
-    by_value: defaultdict[str, list[Operation]] = defaultdict(list)
+    by_value: defaultdict[str, list[ClientOperation]] = defaultdict(list)
     for record in told.log:
         by_value[record.value].append(record)
         _check_source(record, told, findings)
@@ -128,13 +130,13 @@ def _check_log(told: _History, findings: _Findings) -> None:
                 findings.add(Anomaly.NONMONOTONIC_SEND, before, after)
 
 
-def _check_source(record: Operation, told: _History, findings: _Findings) -> None:
+def _check_source(record: ClientOperation, told: _History, findings: _Findings) -> None:
     sent = told.sent.get(record.value)
     if sent is None or sent.partition != record.partition:
         findings.add(Anomaly.PHANTOM, record)
         return
     ended = told.ended.get(record.value)
-    if ended is not None and ended.outcome is Outcome.FAIL:
+    if ended is not None and ended.outcome is OperationOutcome.FAIL:
         findings.add(Anomaly.FAILED_WRITE, ended, record)
 
 
@@ -154,14 +156,14 @@ def _check_polls(told: _History, findings: _Findings) -> None:
 
 
 def _check_order(
-    polled: Sequence[Operation], log: Mapping[Place, Operation], findings: _Findings
+    polled: Sequence[ClientOperation], log: Mapping[Place, ClientOperation], findings: _Findings
 ) -> None:
     """Check the polls of one partition.
 
     A repeated offset counts as duplicate only, not as a skip or a step back.
     """
     given: set[int] = set()
-    last: Operation | None = None
+    last: ClientOperation | None = None
     for record in polled:
         if record.offset in given:
             findings.add(Anomaly.POLL_DUPLICATE, record)
@@ -176,7 +178,7 @@ def _check_order(
             findings.add(Anomaly.POLL_SKIP, record)
 
 
-def _check_seen(told: _History, log: Mapping[Place, Operation], findings: _Findings) -> None:
+def _check_seen(told: _History, log: Mapping[Place, ClientOperation], findings: _Findings) -> None:
     """Find records that a finished consumer should have received and did not.
 
     A record is due when it was acknowledged, or when it is before the end that the consumer read.
@@ -197,7 +199,7 @@ def _check_seen(told: _History, log: Mapping[Place, Operation], findings: _Findi
 def _check_progress(told: _History, findings: _Findings) -> None:
     done = set()
     for finished in told.finished:
-        if finished.outcome is Outcome.OK:
+        if finished.outcome is OperationOutcome.OK:
             done.add(finished.process)
         else:
             findings.add(Anomaly.STUCK, finished)
@@ -206,8 +208,8 @@ def _check_progress(told: _History, findings: _Findings) -> None:
             findings.add(Anomaly.UNANSWERED, sent)
 
 
-def _by_partition(records: Iterable[Operation]) -> dict[int, list[Operation]]:
-    found: dict[int, list[Operation]] = {}
+def _by_partition(records: Iterable[ClientOperation]) -> dict[int, list[ClientOperation]]:
+    found: dict[int, list[ClientOperation]] = {}
     for record in records:
         found.setdefault(record.partition, []).append(record)
     return found

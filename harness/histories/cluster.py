@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.histories.replication import UNKNOWN, Broken, Finding, Observation
+from harness.histories.replication import UNKNOWN, Observation, ReplicationFinding, Violation
 
 
-def check_cluster(seen: Iterable[Observation]) -> list[Finding]:
+def check_cluster(seen: Iterable[Observation]) -> list[ReplicationFinding]:
     """Return the violations, in the order of the observations that show them.
 
     ``seen``: the observations of each door (client of a broker) in order, of any partitions and
@@ -23,7 +23,7 @@ def check_cluster(seen: Iterable[Observation]) -> list[Finding]:
     """
     leaders: dict[tuple[str, int], Observation] = {}
     doors: defaultdict[tuple[str, str], _Door] = defaultdict(_Door)
-    found: list[Finding] = []
+    found: list[ReplicationFinding] = []
     for one in seen:
         found += _check_registration(one)
         found += _check_leader(one, leaders)
@@ -31,26 +31,30 @@ def check_cluster(seen: Iterable[Observation]) -> list[Finding]:
     return found
 
 
-def _check_registration(one: Observation) -> Iterator[Finding]:
+def _check_registration(one: Observation) -> Iterator[ReplicationFinding]:
     """Check leader, replicas and ISR of one answer."""
     if one.isr is None:
         return
     if one.leader != UNKNOWN and one.leader not in one.isr:
-        yield Finding(Broken.ISR_WITHOUT_LEADER, one, f"{one.leader} leads, ISR {one.isr}")
+        yield ReplicationFinding(
+            Violation.ISR_WITHOUT_LEADER, one, f"{one.leader} leads, ISR {one.isr}"
+        )
     strangers = set(one.isr) - set(one.replicas or one.isr)
     if strangers:
-        yield Finding(Broken.ISR_OF_STRANGERS, one, f"{sorted(strangers)} in {one.isr}")
+        yield ReplicationFinding(
+            Violation.ISR_OF_STRANGERS, one, f"{sorted(strangers)} in {one.isr}"
+        )
 
 
 def _check_leader(
     one: Observation, leaders: dict[tuple[str, int], Observation]
-) -> Iterator[Finding]:
+) -> Iterator[ReplicationFinding]:
     if UNKNOWN in (one.leader, one.leader_epoch):
         return
     first = leaders.setdefault((one.partition, one.leader_epoch), one)
     if first.leader != one.leader:
         told = f"{first.leader} by {first.node}, {one.leader} by {one.node}"
-        yield Finding(Broken.TWO_LEADERS, one, f"in epoch {one.leader_epoch}: {told}")
+        yield ReplicationFinding(Violation.TWO_LEADERS, one, f"in epoch {one.leader_epoch}: {told}")
 
 
 @dataclass(slots=True)
@@ -68,22 +72,22 @@ class _Door:
     epoch: int = UNKNOWN
     leads: bool = False
     watermark: int = UNKNOWN
-    fell: Finding | None = None
+    fell: ReplicationFinding | None = None
 
-    def check(self, one: Observation) -> Iterator[Finding]:
+    def check(self, one: Observation) -> Iterator[ReplicationFinding]:
         if one.leader_epoch != UNKNOWN:
             yield from self._check_epoch(one)
         if one.high_watermark != UNKNOWN and self.leads:
             if one.high_watermark < self.watermark and self.fell is None:
                 told = f"{self.watermark}, then {one.high_watermark}"
-                self.fell = Finding(Broken.WATERMARK_FELL, one, told)
+                self.fell = ReplicationFinding(Violation.WATERMARK_FELL, one, told)
             reached = (one.high_watermark, one.last_stable_offset, one.read_to)
             self.watermark = max(self.watermark, *reached)
 
-    def _check_epoch(self, one: Observation) -> Iterator[Finding]:
+    def _check_epoch(self, one: Observation) -> Iterator[ReplicationFinding]:
         if one.leader_epoch < self.epoch:
             told = f"{self.epoch}, then {one.leader_epoch}"
-            yield Finding(Broken.EPOCH_FELL, one, told)
+            yield ReplicationFinding(Violation.EPOCH_FELL, one, told)
         leads = one.leader == one.node
         if self.leads and leads and one.leader_epoch == self.epoch:
             if self.fell is not None:

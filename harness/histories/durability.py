@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
 
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 
 Place = tuple[int, int]
 """Partition and offset."""
@@ -61,20 +61,20 @@ class Survival:
     acknowledged: int = 0
     unknown: int = 0
     kept: int = 0
-    lost: list[Operation] = field(default_factory=list)
-    seen_and_lost: list[Operation] = field(default_factory=list)
-    holes: list[Operation] = field(default_factory=list)
-    duplicated: list[Operation] = field(default_factory=list)
-    reordered: list[Operation] = field(default_factory=list)
-    moved: list[Operation] = field(default_factory=list)
-    reused: list[Operation] = field(default_factory=list)
-    garbage: list[Operation] = field(default_factory=list)
-    refused: list[Operation] = field(default_factory=list)
-    skipped: list[Operation] = field(default_factory=list)
+    lost: list[ClientOperation] = field(default_factory=list)
+    seen_and_lost: list[ClientOperation] = field(default_factory=list)
+    holes: list[ClientOperation] = field(default_factory=list)
+    duplicated: list[ClientOperation] = field(default_factory=list)
+    reordered: list[ClientOperation] = field(default_factory=list)
+    moved: list[ClientOperation] = field(default_factory=list)
+    reused: list[ClientOperation] = field(default_factory=list)
+    garbage: list[ClientOperation] = field(default_factory=list)
+    refused: list[ClientOperation] = field(default_factory=list)
+    skipped: list[ClientOperation] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SurvivalVerdict:
     """``broken``: a sentence for each promise that does not hold, with its proof.
 
     ``allowed``: how many of the lost records might be.
@@ -88,55 +88,61 @@ class Verdict:
 class _Story:
     """A history, sorted by the records that its operations are about."""
 
-    def __init__(self, history: Iterable[Operation]) -> None:
-        self.sent: dict[str, Operation] = {}
-        self.ended: dict[str, Operation] = {}
-        self.told: list[Operation] = []  # acknowledged or polled, in order, with their offsets
-        self.before: list[Operation] = []  # those of them before the last crash
-        self.polled: list[Operation] = []
-        self.log: list[Operation] = []
+    def __init__(self, history: Iterable[ClientOperation]) -> None:
+        self.sent: dict[str, ClientOperation] = {}
+        self.ended: dict[str, ClientOperation] = {}
+        self.told: list[
+            ClientOperation
+        ] = []  # acknowledged or polled, in order, with their offsets
+        self.before: list[ClientOperation] = []  # those of them before the last crash
+        self.polled: list[ClientOperation] = []
+        self.log: list[ClientOperation] = []
         for one in history:
             self._take(one)
-        self.there: defaultdict[str, list[Operation]] = defaultdict(list)
+        self.there: defaultdict[str, list[ClientOperation]] = defaultdict(list)
         for one in self.log:
             self.there[one.value].append(one)
-        self.at: dict[Place, Operation] = {(one.partition, one.offset): one for one in self.log}
+        self.at: dict[Place, ClientOperation] = {
+            (one.partition, one.offset): one for one in self.log
+        }
 
-    def _take(self, one: Operation) -> None:
-        ok = one.outcome is Outcome.OK
-        if one.action is Action.SEND and one.outcome is Outcome.INVOKE:
+    def _take(self, one: ClientOperation) -> None:
+        ok = one.outcome is OperationOutcome.OK
+        if one.action is ClientAction.SEND and one.outcome is OperationOutcome.INVOKE:
             self.sent[one.value] = one
-        elif one.action is Action.SEND:
+        elif one.action is ClientAction.SEND:
             self.ended[one.value] = one
             if ok:
                 self.told.append(one)
-        elif one.action is Action.POLL and ok:
+        elif one.action is ClientAction.POLL and ok:
             self.polled.append(one)
             self.told.append(one)
-        elif one.action is Action.FINAL_READ and ok and one.value:
+        elif one.action is ClientAction.FINAL_READ and ok and one.value:
             self.log.append(one)
-        elif one.action is Action.FAULT:
+        elif one.action is ClientAction.FAULT:
             self.before = list(self.told)
 
-    def ended_as(self, outcome: Outcome) -> list[Operation]:
+    def ended_as(self, outcome: OperationOutcome) -> list[ClientOperation]:
         """The ends of sends, in the order of the sends."""
         ends = (self.ended.get(value) for value in self.sent)
         return [end for end in ends if end is not None and end.outcome is outcome]
 
 
-def survival_of(history: Iterable[Operation], allowed: Mapping[str, Allowance]) -> Survival:
+def survival_of(history: Iterable[ClientOperation], allowed: Mapping[str, Allowance]) -> Survival:
     """Return the fate of all records; ``allowed``: each producer that may lose records."""
     story = _Story(history)
     found = Survival()
-    acknowledged = story.ended_as(Outcome.OK)
+    acknowledged = story.ended_as(OperationOutcome.OK)
     found.acknowledged = len(acknowledged)
     open_ = [value for value in story.sent if value not in story.ended]
-    open_ += [end.value for end in story.ended_as(Outcome.INFO)]
+    open_ += [end.value for end in story.ended_as(OperationOutcome.INFO)]
     found.unknown = len(open_)
     found.kept = sum(value in story.there for value in open_)
     found.lost = [one for one in acknowledged if one.value not in story.there]
     found.seen_and_lost = [one for one in story.polled if one.value not in story.there]
-    found.refused = [one for one in story.ended_as(Outcome.FAIL) if one.value in story.there]
+    found.refused = [
+        one for one in story.ended_as(OperationOutcome.FAIL) if one.value in story.there
+    ]
     found.holes = [*_holes(story, found.lost), *_gaps(story)]
     found.duplicated = [copies[0] for copies in story.there.values() if len(copies) > 1]
     found.reordered = list(_reordered(story, acknowledged))
@@ -147,7 +153,7 @@ def survival_of(history: Iterable[Operation], allowed: Mapping[str, Allowance]) 
     return found
 
 
-def _holes(story: _Story, lost: Sequence[Operation]) -> Iterable[Operation]:
+def _holes(story: _Story, lost: Sequence[ClientOperation]) -> Iterable[ClientOperation]:
     """Return lost records before the last one that was known before the crash and is there."""
     last: dict[int, int] = {}
     for one in story.before:
@@ -156,14 +162,14 @@ def _holes(story: _Story, lost: Sequence[Operation]) -> Iterable[Operation]:
     return (one for one in lost if one.offset < last.get(one.partition, -1))
 
 
-def _gaps(story: _Story) -> Iterable[Operation]:
+def _gaps(story: _Story) -> Iterable[ClientOperation]:
     """Yield records that do not follow directly on the one before them."""
     for before, after in pairwise(story.log):
         if before.partition == after.partition and after.offset != before.offset + 1:
             yield after
 
 
-def _reordered(story: _Story, acknowledged: Sequence[Operation]) -> Iterable[Operation]:
+def _reordered(story: _Story, acknowledged: Sequence[ClientOperation]) -> Iterable[ClientOperation]:
     highest: dict[int, int] = {}
     for one in acknowledged:
         if copies := story.there.get(one.value):
@@ -173,7 +179,7 @@ def _reordered(story: _Story, acknowledged: Sequence[Operation]) -> Iterable[Ope
             highest[one.partition] = max(offset, highest.get(one.partition, -1))
 
 
-def _skipped(polled: Iterable[Operation]) -> Iterable[Operation]:
+def _skipped(polled: Iterable[ClientOperation]) -> Iterable[ClientOperation]:
     """Yield records that a consumer polled without the offset before them.
 
     It begins at offset 0; after the loss of a tail it goes back to the log's end.
@@ -185,17 +191,17 @@ def _skipped(polled: Iterable[Operation]) -> Iterable[Operation]:
         last[one.partition] = one.offset
 
 
-def _moved(one: Operation, story: _Story) -> bool:
+def _moved(one: ClientOperation, story: _Story) -> bool:
     copies = story.there.get(one.value, [])
     return bool(copies) and one.offset >= 0 and one.offset not in {each.offset for each in copies}
 
 
-def _is_garbage(one: Operation, story: _Story) -> bool:
+def _is_garbage(one: ClientOperation, story: _Story) -> bool:
     sent = story.sent.get(one.value)
     return sent is None or sent.partition != one.partition
 
 
-def _reused(one: Operation, story: _Story, allowed: Mapping[str, Allowance]) -> bool:
+def _reused(one: ClientOperation, story: _Story, allowed: Mapping[str, Allowance]) -> bool:
     stands = story.at.get((one.partition, one.offset))
     sent = story.sent.get(one.value)
     if stands is None or stands.value == one.value or sent is None:
@@ -203,7 +209,7 @@ def _reused(one: Operation, story: _Story, allowed: Mapping[str, Allowance]) -> 
     return not allowed.get(sent.process, NOTHING).records
 
 
-def judge(history: Sequence[Operation], allowed: Mapping[str, Allowance]) -> Verdict:
+def judge(history: Sequence[ClientOperation], allowed: Mapping[str, Allowance]) -> SurvivalVerdict:
     """Return the verdict on a history; a producer that ``allowed`` lacks may lose nothing.
 
     Duplicates, holes, garbage and records in another order or place are never allowed: only
@@ -211,9 +217,9 @@ def judge(history: Sequence[Operation], allowed: Mapping[str, Allowance]) -> Ver
     """
     survival = survival_of(history, allowed)
     beyond = list(_beyond(survival.lost, allowed))
-    senders = {one.value: one.process for one in history if one.action is Action.SEND}
+    senders = {one.value: one.process for one in history if one.action is ClientAction.SEND}
     unseen = [one for one in survival.seen_and_lost if _owes(senders.get(one.value, ""), allowed)]
-    found: tuple[tuple[str, list[Operation]], ...] = (
+    found: tuple[tuple[str, list[ClientOperation]], ...] = (
         ("acknowledged records are lost", beyond),
         ("records that a consumer was given are lost", unseen),
         ("lost records, or nothing, stand before others that are there", survival.holes),
@@ -226,16 +232,18 @@ def judge(history: Sequence[Operation], allowed: Mapping[str, Allowance]) -> Ver
         ("consumers were given a record and not the one before it", survival.skipped),
     )
     broken = tuple(_sentence(what, proof) for what, proof in found if proof)
-    return Verdict(survival, len(survival.lost) - len(beyond), broken)
+    return SurvivalVerdict(survival, len(survival.lost) - len(beyond), broken)
 
 
 def _owes(process: str, allowed: Mapping[str, Allowance]) -> bool:
     return not allowed.get(process, NOTHING).records
 
 
-def _beyond(lost: Iterable[Operation], allowed: Mapping[str, Allowance]) -> Iterable[Operation]:
+def _beyond(
+    lost: Iterable[ClientOperation], allowed: Mapping[str, Allowance]
+) -> Iterable[ClientOperation]:
     """Yield the lost records beyond the allowance: the first surplus ones of each partition."""
-    by_place: defaultdict[tuple[str, int], list[Operation]] = defaultdict(list)
+    by_place: defaultdict[tuple[str, int], list[ClientOperation]] = defaultdict(list)
     for one in lost:
         by_place[one.process, one.partition].append(one)
     for (process, _), each in by_place.items():
@@ -243,7 +251,7 @@ def _beyond(lost: Iterable[Operation], allowed: Mapping[str, Allowance]) -> Iter
         yield from each[: 0 if may == inf else max(0, len(each) - int(may))]
 
 
-def _sentence(what: str, proof: Sequence[Operation]) -> str:
+def _sentence(what: str, proof: Sequence[ClientOperation]) -> str:
     first = "; ".join(map(str, proof[:SHOWN]))
     return f"{len(proof)} {what}: {first}"
 

@@ -14,14 +14,14 @@ from enum import StrEnum
 from typing import Any, Self
 
 
-class Outcome(StrEnum):
+class OperationOutcome(StrEnum):
     INVOKE = "invoke"
     OK = "ok"
     FAIL = "fail"
     INFO = "info"
 
 
-class Action(StrEnum):
+class ClientAction(StrEnum):
     """The kind of an operation.
 
     ``send``: one record, by its value, which no other record of the history has. ``poll``: one
@@ -43,7 +43,7 @@ class BadHistory(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ClientOperation:
     """One operation, ``at_ms`` after the history began.
 
     ``partition`` and ``offset`` are -1 when unknown. ``value``: the record's. ``detail``: for
@@ -51,8 +51,8 @@ class Operation:
     """
 
     process: str
-    outcome: Outcome
-    action: Action
+    outcome: OperationOutcome
+    action: ClientAction
     partition: int = -1
     offset: int = -1
     value: str = ""
@@ -74,7 +74,7 @@ class Operation:
         try:
             fields: dict[str, Any] = json.loads(text)
             made = cls(**fields)
-            outcome, action = Outcome(made.outcome), Action(made.action)
+            outcome, action = OperationOutcome(made.outcome), ClientAction(made.action)
         except (ValueError, TypeError) as problem:
             raise BadHistory(f"no operation: {text[:200]!r}: {problem}") from problem
         return cls(**{**fields, "outcome": outcome, "action": action})
@@ -88,15 +88,15 @@ class Operation:
         )
 
 
-def to_lines(history: Iterable[Operation]) -> str:
+def to_lines(history: Iterable[ClientOperation]) -> str:
     """Return the text of a file: one JSON object per line."""
     return "".join(f"{operation.to_json()}\n" for operation in history)
 
 
-def from_lines(lines: Iterable[str]) -> Iterator[Operation]:
+def from_lines(lines: Iterable[str]) -> Iterator[ClientOperation]:
     """Yield the operations of such lines. Raises BadHistory."""
     for number, line in enumerate(lines, start=1):
         try:
-            yield Operation.from_json(line)
+            yield ClientOperation.from_json(line)
         except BadHistory as problem:
             raise BadHistory(f"line {number}: {problem}") from problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from harness.histories.history import Operation
+from harness.histories.history import ClientOperation
 
 SHOWN = 5
 
@@ -50,7 +50,7 @@ class Anomaly(StrEnum):
     UNANSWERED = "unanswered"
 
 
-class Verdict(StrEnum):
+class HistoryVerdict(StrEnum):
     """``unknown``: the history breaks what the checker assumes, or nothing was acknowledged."""
 
     VALID = "valid"
@@ -59,14 +59,14 @@ class Verdict(StrEnum):
 
 
 @dataclass(slots=True)
-class Finding:
+class FoundAnomaly:
     """One anomaly: how often, and the operations that prove its first cases."""
 
     anomaly: Anomaly
     count: int = 0
-    proofs: list[tuple[Operation, ...]] = field(default_factory=list)
+    proofs: list[tuple[ClientOperation, ...]] = field(default_factory=list)
 
-    def add(self, *proof: Operation) -> None:
+    def add(self, *proof: ClientOperation) -> None:
         self.count += 1
         if len(self.proofs) < SHOWN:
             self.proofs.append(proof)
@@ -80,8 +80,8 @@ class Finding:
 class Judgement:
     """``why``: of a verdict that is unknown."""
 
-    verdict: Verdict
-    findings: tuple[Finding, ...] = ()
+    verdict: HistoryVerdict
+    findings: tuple[FoundAnomaly, ...] = ()
     why: str = ""
 
     @property

@@ -52,7 +52,7 @@ class Observation:
     door: str = ""
 
 
-class Broken(StrEnum):
+class Violation(StrEnum):
     """The promises, named by how they are broken."""
 
     WATERMARK_FELL = "the high watermark went back"
@@ -70,10 +70,10 @@ class Broken(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReplicationFinding:
     """A promise that did not hold, and the observation that shows it."""
 
-    broken: Broken
+    broken: Violation
     seen: Observation
     detail: str
 
@@ -81,13 +81,15 @@ class Finding:
         return f"{self.seen.what}: {self.broken}: {self.detail}"
 
 
-def check_replication(seen: Iterable[Observation], replicas: Sequence[int]) -> list[Finding]:
+def check_replication(
+    seen: Iterable[Observation], replicas: Sequence[int]
+) -> list[ReplicationFinding]:
     """Return all violations in the observations of one partition with these replicas, in order."""
     every = list(seen)
     return [*_check_offsets(every), *_check_members(every, replicas), *_check_confirmed(every)]
 
 
-def _check_offsets(every: Sequence[Observation]) -> Iterator[Finding]:
+def _check_offsets(every: Sequence[Observation]) -> Iterator[ReplicationFinding]:
     """Check the offsets of one leader after the other; a leader's answers bind only itself."""
     watermark = end = epoch = UNKNOWN
     node = UNKNOWN
@@ -96,34 +98,44 @@ def _check_offsets(every: Sequence[Observation]) -> Iterator[Finding]:
             node, watermark, end = one.node, UNKNOWN, UNKNOWN
         if one.log_end_offset != UNKNOWN:
             if one.log_end_offset < end:
-                yield Finding(Broken.END_FELL, one, f"{end}, then {one.log_end_offset}")
+                yield ReplicationFinding(
+                    Violation.END_FELL, one, f"{end}, then {one.log_end_offset}"
+                )
             end = max(end, one.log_end_offset)
             if one.log_end_offset < watermark:
                 told = f"{watermark}, the log end is {one.log_end_offset}"
-                yield Finding(Broken.WATERMARK_ABOVE_END, one, told)
+                yield ReplicationFinding(Violation.WATERMARK_ABOVE_END, one, told)
         if one.high_watermark != UNKNOWN:
             if one.high_watermark < watermark:
-                yield Finding(Broken.WATERMARK_FELL, one, f"{watermark}, then {one.high_watermark}")
+                yield ReplicationFinding(
+                    Violation.WATERMARK_FELL, one, f"{watermark}, then {one.high_watermark}"
+                )
             watermark = max(watermark, one.high_watermark)
             yield from _check_below(one)
         if one.leader_epoch != UNKNOWN:
             if one.leader_epoch < epoch:
-                yield Finding(Broken.EPOCH_FELL, one, f"{epoch}, then {one.leader_epoch}")
+                yield ReplicationFinding(
+                    Violation.EPOCH_FELL, one, f"{epoch}, then {one.leader_epoch}"
+                )
             epoch = max(epoch, one.leader_epoch)
 
 
-def _check_below(one: Observation) -> Iterator[Finding]:
+def _check_below(one: Observation) -> Iterator[ReplicationFinding]:
     """Check the other offsets of an answer against its high watermark."""
     for broken, offset in (
-        (Broken.READ_ABOVE_WATERMARK, one.read_to),
-        (Broken.STABLE_ABOVE_WATERMARK, one.last_stable_offset),
-        (Broken.START_ABOVE_WATERMARK, one.log_start_offset),
+        (Violation.READ_ABOVE_WATERMARK, one.read_to),
+        (Violation.STABLE_ABOVE_WATERMARK, one.last_stable_offset),
+        (Violation.START_ABOVE_WATERMARK, one.log_start_offset),
     ):
         if offset > one.high_watermark:
-            yield Finding(broken, one, f"{offset}, the high watermark is {one.high_watermark}")
+            yield ReplicationFinding(
+                broken, one, f"{offset}, the high watermark is {one.high_watermark}"
+            )
 
 
-def _check_members(every: Sequence[Observation], replicas: Sequence[int]) -> Iterator[Finding]:
+def _check_members(
+    every: Sequence[Observation], replicas: Sequence[int]
+) -> Iterator[ReplicationFinding]:
     confirmed: dict[int, int] = {}
     watermark = before = UNKNOWN  # before: as it was when the ISR was last seen
     last: tuple[int, ...] | None = None
@@ -134,17 +146,21 @@ def _check_members(every: Sequence[Observation], replicas: Sequence[int]) -> Ite
         if one.isr is None:
             continue
         if one.leader != UNKNOWN and one.leader not in one.isr:
-            yield Finding(Broken.ISR_WITHOUT_LEADER, one, f"{one.leader} leads, ISR {one.isr}")
+            yield ReplicationFinding(
+                Violation.ISR_WITHOUT_LEADER, one, f"{one.leader} leads, ISR {one.isr}"
+            )
         if strangers := set(one.isr) - set(replicas):
-            yield Finding(Broken.ISR_OF_STRANGERS, one, f"{sorted(strangers)} in {one.isr}")
+            yield ReplicationFinding(
+                Violation.ISR_OF_STRANGERS, one, f"{sorted(strangers)} in {one.isr}"
+            )
         for replica in set(one.isr) - set(one.isr if last is None else last):
             if replica in confirmed and confirmed[replica] < before:
                 told = f"{replica} at {confirmed[replica]}, the high watermark was {before}"
-                yield Finding(Broken.JOINED_EARLY, one, told)
+                yield ReplicationFinding(Violation.JOINED_EARLY, one, told)
         last, before = one.isr, watermark
 
 
-def _check_confirmed(every: Sequence[Observation]) -> Iterator[Finding]:
+def _check_confirmed(every: Sequence[Observation]) -> Iterator[ReplicationFinding]:
     """Check high watermarks against the ISR observed before and the ISRs observed soon after.
 
     A leader commits a smaller ISR when the controller answers AlterPartition; the metadata of that
@@ -164,7 +180,7 @@ def _check_confirmed(every: Sequence[Observation]) -> Iterator[Finding]:
         limits = [_least(isr, one.node, confirmed) for isr in isrs]
         if limits and one.high_watermark > max(limits):
             told = f"{one.high_watermark}, confirmed are {confirmed}"
-            yield Finding(Broken.WATERMARK_UNCONFIRMED, one, told)
+            yield ReplicationFinding(Violation.WATERMARK_UNCONFIRMED, one, told)
 
 
 def _isrs_soon_after(every: Sequence[Observation], at: int) -> Iterator[tuple[int, ...]]:

@@ -19,7 +19,7 @@ from harness.codec.data_framing.log_folder import (
     OFFSET_CHECKPOINTS,
     RECOVERY_POINTS,
     TIME_INDEX,
-    LogDirectory,
+    LogDirectoryFiles,
     PartitionFolder,
     SegmentFiles,
 )
@@ -33,13 +33,13 @@ from harness.log_tools.notes_check import (
     check_producer_snapshot,
 )
 from harness.log_tools.segment_check import EpochStarts, SegmentCheck
-from harness.log_tools.segment_reader import Damage, SegmentReader
+from harness.log_tools.segment_reader import SegmentDamage, SegmentReader
 
 _SNAPSHOT_FOOTER = 4
 _ANOTHER_SNAPSHOT = "an older snapshot is read, or the leader's is fetched"
 
 
-def check_log(found: LogDirectory | PartitionFolder) -> Iterator[Finding]:
+def check_log(found: LogDirectoryFiles | PartitionFolder) -> Iterator[Finding]:
     """Yield all problems, in the order of reading. Raises OSError."""
     if isinstance(found, PartitionFolder):
         yield from PartitionCheck(found).findings()
@@ -157,7 +157,7 @@ def check_metadata_snapshot(path: Path) -> Iterator[Finding]:
     last, next_offset = None, 0
     with SegmentReader(path) as reader:
         for found in reader.batches():
-            if isinstance(found, Damage):
+            if isinstance(found, SegmentDamage):
                 kind = f"metadata-snapshot-{found.kind.value}"
                 yield Finding(
                     path, kind, found.problem, _ANOTHER_SNAPSHOT, found.position, found.base_offset

@@ -29,25 +29,25 @@ from harness.codec.data_framing.log_folder import (
     QUORUM_STATE,
     TIME_INDEX,
     TXN_INDEX,
-    LogDirectory,
+    LogDirectoryFiles,
     PartitionFolder,
     partitions_of,
 )
 from harness.codec.errors import CodecError, DecodeError
 from harness.codec.records.log_batch import LogBatch
 from harness.codec.records.log_records import LogRecord
-from harness.log_tools.segment_reader import Damage, DamageKind, SegmentReader
+from harness.log_tools.segment_reader import DamageKind, SegmentDamage, SegmentReader
 
 Value = dict[str, Any]
 
 
-def log_values(found: LogDirectory | PartitionFolder, *, records: bool) -> Iterator[Value]:
+def log_values(found: LogDirectoryFiles | PartitionFolder, *, records: bool) -> Iterator[Value]:
     """Yield all values in the order of offsets; each has ``kind`` and ``file``. Raises OSError.
 
     A file or batch that cannot be read is a value too. ``records``: yield each record after its
     batch.
     """
-    if isinstance(found, LogDirectory):
+    if isinstance(found, LogDirectoryFiles):
         for path in found.notes:
             yield from _values_of(path, NOTES[path.name])
         for path in found.metadata_snapshots:
@@ -81,7 +81,7 @@ def batch_values(path: Path, *, records: bool) -> Iterator[Value]:
     """Yield the batches of one segment, and damaged bytes. Raises OSError."""
     with SegmentReader(path) as reader:
         for found in reader.batches():
-            if isinstance(found, Damage):
+            if isinstance(found, SegmentDamage):
                 yield _damage_value(path, found)
                 continue
             yield _batch_value(path, found)
@@ -90,7 +90,7 @@ def batch_values(path: Path, *, records: bool) -> Iterator[Value]:
                     yield _record_value(path, found, record)
 
 
-def _damage_value(path: Path, damage: Damage) -> Value:
+def _damage_value(path: Path, damage: SegmentDamage) -> Value:
     return {
         "kind": "damage",
         "file": str(path),

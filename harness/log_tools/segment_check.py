@@ -20,7 +20,7 @@ from harness.log_tools.index_check import (
     TimeIndexCheck,
     check_transaction_index,
 )
-from harness.log_tools.segment_reader import Damage, DamageKind, SegmentReader
+from harness.log_tools.segment_reader import DamageKind, SegmentDamage, SegmentReader
 
 
 class EpochStarts:
@@ -95,7 +95,7 @@ class SegmentCheck:
     ) -> Iterator[Finding]:
         with SegmentReader(log) as reader:
             for found in reader.batches():
-                if isinstance(found, Damage):
+                if isinstance(found, SegmentDamage):
                     self.is_damaged = True
                     yield self._of_damage(log, found)
                     for index in indexes:
@@ -111,7 +111,7 @@ class SegmentCheck:
                 index.end(reader.size_bytes)
         yield from self._found
 
-    def _of_damage(self, log: Path, damage: Damage) -> Finding:
+    def _of_damage(self, log: Path, damage: SegmentDamage) -> Finding:
         if damage.kind is DamageKind.RECORDS:
             recovery = self._recovery.kept(self._next_base_offset)
         else:

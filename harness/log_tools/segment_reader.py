@@ -41,7 +41,7 @@ class DamageKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
+class SegmentDamage:
     """A piece that is no batch.
 
     ``base_offset``, ``magic``: the numbers at their places, None where the file ends before.
@@ -77,17 +77,17 @@ class SegmentReader:
     ) -> None:
         self._file.close()
 
-    def batches(self) -> Iterator[LogBatch | Damage]:
+    def batches(self) -> Iterator[LogBatch | SegmentDamage]:
         """Yield all batches and damage in order; a position is that in the file."""
         position = 0
         while position < self.size_bytes:
             found = self._next(position)
             yield found
-            if isinstance(found, Damage) and found.ends:
+            if isinstance(found, SegmentDamage) and found.ends:
                 return
             position += found.size_bytes
 
-    def _next(self, position: int) -> LogBatch | Damage:
+    def _next(self, position: int) -> LogBatch | SegmentDamage:
         head = self._bytes(position, _START.size)
         left = self.size_bytes - position
         if len(head) < _START.size:
@@ -105,14 +105,20 @@ class SegmentReader:
         ends = not self._goes_on_at(position + size)
         if smallest is None:
             problem = f"magic {magic}; there are 0, 1 and 2"
-            return Damage(position, size, DamageKind.MAGIC, problem, base_offset, magic, ends)
+            return SegmentDamage(
+                position, size, DamageKind.MAGIC, problem, base_offset, magic, ends
+            )
         stored, computed = self._checksums(position, size, magic)
         if stored != computed:
             problem = f"checksum 0x{stored:08x}, that of its bytes 0x{computed:08x}"
-            return Damage(position, size, DamageKind.CHECKSUM, problem, base_offset, magic, ends)
+            return SegmentDamage(
+                position, size, DamageKind.CHECKSUM, problem, base_offset, magic, ends
+            )
         return self._read(position, size, base_offset, magic)
 
-    def _read(self, position: int, size: int, base_offset: int, magic: int) -> LogBatch | Damage:
+    def _read(
+        self, position: int, size: int, base_offset: int, magic: int
+    ) -> LogBatch | SegmentDamage:
         """Return the batch; its checksum is right, so its size is the one in its header."""
         reading = read_records(self._bytes(position, size), limit_bytes=LIMIT_BYTES)
         if not reading.problems:
@@ -122,7 +128,9 @@ class SegmentReader:
         problem = str(reading.problems[0].error)
         for prefix in ("batch at byte 0: ", "message at byte 0: "):
             problem = problem.removeprefix(prefix)
-        return Damage(position, size, DamageKind.RECORDS, problem, base_offset, magic, ends=False)
+        return SegmentDamage(
+            position, size, DamageKind.RECORDS, problem, base_offset, magic, ends=False
+        )
 
     def _last(
         self,
@@ -131,11 +139,11 @@ class SegmentReader:
         problem: str,
         base_offset: int | None = None,
         magic: int | None = None,
-    ) -> Damage:
+    ) -> SegmentDamage:
         left = self.size_bytes - position
-        return Damage(position, left, kind, problem, base_offset, magic, ends=True)
+        return SegmentDamage(position, left, kind, problem, base_offset, magic, ends=True)
 
-    def _zeros(self, position: int) -> Damage | None:
+    def _zeros(self, position: int) -> SegmentDamage | None:
         """Return the zeros at the end of a preallocated file (``log.preallocate``), or None."""
         for start in range(position, self.size_bytes, _WINDOW_BYTES):
             if self._bytes(start, _WINDOW_BYTES).strip(b"\0"):

@@ -27,7 +27,7 @@ from typing import Any
 from harness.base.suggestion import did_you_mean
 from harness.codec.apis import APIS, api_named
 from harness.codec.versions import VersionRange
-from harness.conformance.toml_entry import Entry, load_table
+from harness.conformance.toml_entry import TomlEntry, load_table
 
 CLIENTS_FOLDER = Path(__file__).parent / "clients"
 
@@ -112,7 +112,7 @@ def read_client_file(path: Path) -> ClientFile:
     return file
 
 
-def _features(entries: Iterable[Entry]) -> Iterable[Feature]:
+def _features(entries: Iterable[TomlEntry]) -> Iterable[Feature]:
     for entry in entries:
         name = entry.text("name")
         entry.named(name)
@@ -121,14 +121,14 @@ def _features(entries: Iterable[Entry]) -> Iterable[Feature]:
         entry.finish()
 
 
-def _versions(entry: Entry, key: str) -> dict[str, VersionRange]:
+def _versions(entry: TomlEntry, key: str) -> dict[str, VersionRange]:
     given = entry.mapping(key)
     if not given:
         raise ClientFileError(f"{entry.where}: {key}: names no API")
     return {api: _range(entry, key, api, text) for api, text in given.items()}
 
 
-def _range(entry: Entry, key: str, api: str, text: Any) -> VersionRange:
+def _range(entry: TomlEntry, key: str, api: str, text: Any) -> VersionRange:
     names = [one.name for one in APIS.values()]
     if api not in names:
         raise ClientFileError(f"{entry.where}: {key}: no API {api!r}{did_you_mean(api, names)}")

@@ -42,7 +42,7 @@ LOOP_TRIES = 20
 ORDERS = ("cut", "unmount", "mount", "sync", "read_only")
 
 
-class Disk:
+class HeldDisk:
     """One mounted image. Every method raises OSError."""
 
     def __init__(self, image: str, place: str) -> None:
@@ -145,8 +145,8 @@ def answer(action: Callable[[], object]) -> bool:
 
 def main(image: str, place: str) -> None:
     """Execute orders until the end of standard input."""
-    disks: list[Disk] = []
-    if not answer(lambda: disks.append(Disk(image, place))):
+    disks: list[HeldDisk] = []
+    if not answer(lambda: disks.append(HeldDisk(image, place))):
         return
     orders = {each: getattr(disks[0], each) for each in ORDERS}
     for line in sys.stdin:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 from harness.capture.file_forms import FileForm, Pcap, Pcapng
-from harness.capture.segment import Endpoint
+from harness.capture.segment import SocketAddress
 from harness.capture.writing import CaptureWriter, WrittenConnection, endpoint
 from harness.proxies.event import Event, Listener
 
@@ -115,7 +115,7 @@ class Capture:
             return side
         return _TappedSide(side, self, link, we_accepted=which is Sides.CLIENT)
 
-    def begin(self, opener: Endpoint, accepter: Endpoint, link: str) -> WrittenConnection:
+    def begin(self, opener: SocketAddress, accepter: SocketAddress, link: str) -> WrittenConnection:
         """Begin to capture a connection that was just made."""
         return WrittenConnection(self._writer, opener, accepter, self.time_ns(), link)
 
@@ -167,8 +167,8 @@ class _TappedSide(asyncio.Protocol):
     """A protocol before a side: it records the received bytes and those given to the transport."""
 
     _written: WrittenConnection
-    _us: Endpoint
-    _peer: Endpoint
+    _us: SocketAddress
+    _peer: SocketAddress
 
     def __init__(
         self, side: asyncio.Protocol, capture: Capture, link: str, *, we_accepted: bool
@@ -181,7 +181,9 @@ class _TappedSide(asyncio.Protocol):
         ours, theirs = map(transport.get_extra_info, ("sockname", "peername"))
         self._us = endpoint(*ours[:2])
         # A peer that is gone already has no name.
-        self._peer = endpoint(*theirs[:2]) if theirs else Endpoint(bytes(len(self._us.address)), 0)
+        self._peer = (
+            endpoint(*theirs[:2]) if theirs else SocketAddress(bytes(len(self._us.address)), 0)
+        )
         opener, accepter = self._us, self._peer
         if self._we_accepted:
             opener, accepter = accepter, opener
@@ -215,11 +217,11 @@ class _TappedSide(asyncio.Protocol):
     def gave_end(self, *, reset: bool = False) -> None:
         self._ended(self._us, reset=reset)
 
-    def _sent(self, sender: Endpoint, data: bytes) -> None:
+    def _sent(self, sender: SocketAddress, data: bytes) -> None:
         if not self._capture.is_over:
             self._written.sent(sender, data, self._capture.time_ns())
 
-    def _ended(self, sender: Endpoint, *, reset: bool = False) -> None:
+    def _ended(self, sender: SocketAddress, *, reset: bool = False) -> None:
         self._written.ended(sender, self._capture.time_ns(), reset=reset)
 
 

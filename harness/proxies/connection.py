@@ -11,26 +11,28 @@ from harness.proxies.counters import Counters
 from harness.proxies.direction import Direction
 from harness.proxies.requests import RequestWatch
 from harness.proxies.responses import ResponseWatch
-from harness.proxies.seen import Place
-from harness.proxies.side import Side
+from harness.proxies.seen import SeenConnection
+from harness.proxies.side import ProxyEndpoint
 from harness.proxies.stream import Stream
-from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.chain import Chain, ToxicChange
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.unanswered import Unanswered
 from harness.proxies.watching import Shared
-from harness.proxies.way import Way
+from harness.proxies.way import ProxyStream
 
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ConnectionPlan:
     """The settings and callbacks that a proxy gives to each of its connections."""
 
     shared: Shared
     counters: Counters
     now_ms: Callable[[], float]
-    chain: Callable[[Place, Direction, float], Chain | None]  # place, direction, since when
+    chain: Callable[
+        [SeenConnection, Direction, float], Chain | None
+    ]  # place, direction, since when
     connect: Callable[[ProxiedConnection], None]  # begin to connect its broker's side
     gone: Callable[[ProxiedConnection], None]
     is_framed: bool
@@ -39,7 +41,7 @@ class Plan:
 class ProxiedConnection:
     """Bytes in both directions. The end of one is passed on, the other goes on until its own."""
 
-    def __init__(self, plan: Plan, place: Place) -> None:
+    def __init__(self, plan: ConnectionPlan, place: SeenConnection) -> None:
         self._plan, self.place = plan, place
         self.began_ms = plan.now_ms()
         self.client, self.broker = self._side(UP), self._side(DOWN)
@@ -52,14 +54,16 @@ class ProxiedConnection:
         if plan.is_framed:
             self._watch(plan.shared)
 
-    def _side(self, direction: Direction) -> Side:
+    def _side(self, direction: Direction) -> ProxyEndpoint:
         plan = self._plan
-        return Side(self, plan.counters.of(direction), plan.shared.limits.linger_ms)
+        return ProxyEndpoint(self, plan.counters.of(direction), plan.shared.limits.linger_ms)
 
-    def _stream(self, direction: Direction, source: Side, destination: Side) -> Stream:
+    def _stream(
+        self, direction: Direction, source: ProxyEndpoint, destination: ProxyEndpoint
+    ) -> Stream:
         plan = self._plan
         make = partial(plan.chain, self.place, direction, self.began_ms)
-        way = Way(destination, make, plan.now_ms, plan.counters.of(direction))
+        way = ProxyStream(destination, make, plan.now_ms, plan.counters.of(direction))
         way.chain = make()
         stream = Stream(way, plan.shared.limits, plan.now_ms, source.pause)
         source.out, destination.into = stream, stream
@@ -109,7 +113,7 @@ class ProxiedConnection:
         if direction is UP and self.client.transport:
             self._connect()
 
-    def toxic_changed(self, change: Change, named: NamedToxic) -> None:
+    def toxic_changed(self, change: ToxicChange, named: NamedToxic) -> None:
         stream = self.stream(named.direction)
         stream.way.toxic_changed(change, named)
         stream.run()
@@ -132,7 +136,7 @@ class ProxiedConnection:
 
     # -- events of its sides ----------------------------------------------------------------------
 
-    def made(self, side: Side) -> None:
+    def made(self, side: ProxyEndpoint) -> None:
         if self._is_stopped:
             side.abort()
             return
@@ -174,7 +178,7 @@ class ProxiedConnection:
         self._plan.counters.not_connected += 1
         self.client.finish()
 
-    def ended(self, side: Side) -> None:
+    def ended(self, side: ProxyEndpoint) -> None:
         """Pass on what is left from ``side``, then its end: it sends nothing more."""
         if self._is_stopped or side.out.way.is_over:
             return
@@ -185,7 +189,7 @@ class ProxiedConnection:
         else:
             side.out.end()
 
-    def told_end(self, side: Side) -> None:
+    def told_end(self, side: ProxyEndpoint) -> None:
         """Note that all towards ``side`` is written, its end too; close the sides that are done."""
         other = self.client if side is self.broker else self.broker
         if side.was_told_end and other.was_told_end:
@@ -194,7 +198,7 @@ class ProxiedConnection:
         elif other.transport is None:
             side.finish()
 
-    def lost(self, side: Side) -> None:
+    def lost(self, side: ProxyEndpoint) -> None:
         """Handle the loss of ``side``: what is left for the other side is still written to it."""
         other = self.client if side is self.broker else self.broker
         if not side.is_loose:
@@ -219,7 +223,7 @@ class ProxiedConnection:
         self.client.finish()
         self.broker.finish()
 
-    def reset(self, side: Side) -> None:
+    def reset(self, side: ProxyEndpoint) -> None:
         """Close by RST the sockets that the step in the stream towards ``side`` names."""
         wanted = side.into.reset_side
         if wanted is None:

@@ -8,7 +8,7 @@ from harness.codec.frame import frame
 from harness.proxies.direction import Direction
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.rule import FrameRule
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
+from harness.proxies.seen import SeenConnection, SeenRequest, SeenResponse
 from harness.proxies.step import Send, SendBack, Step
 
 
@@ -35,10 +35,10 @@ class FrameRuleInterceptor(Interceptor):
     def ended(self, unanswered: SeenRequest) -> Sequence[Step]:
         return [_frame(out) for out in self.rule.on_close(unanswered)]
 
-    def cut(self, place: Place, rest: bytes) -> Sequence[Step]:  # noqa: ARG002
+    def cut(self, place: SeenConnection, rest: bytes) -> Sequence[Step]:  # noqa: ARG002
         return [Send(_require_bytes(self.rule.on_cut(rest)))]
 
-    def bad_length(self, place: Place, length: int) -> Sequence[Step] | None:  # noqa: ARG002
+    def bad_length(self, place: SeenConnection, length: int) -> Sequence[Step] | None:  # noqa: ARG002
         answer = self.rule.on_bad_length(length)
         return None if answer is None else [SendBack(_require_bytes(answer), in_turn=False)]
 

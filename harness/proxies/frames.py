@@ -25,7 +25,7 @@ SMALL_BYTES = 4096  # pieces below are put together, for each costs more than it
 _LENGTH = struct.Struct(">i")
 
 
-class Watch(Protocol[Claim]):
+class FrameReceiver(Protocol[Claim]):
     """The receiver of frames and of the bytes between them."""
 
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
@@ -73,7 +73,9 @@ class FrameFinder(Generic[Claim]):
         "is_stopped",
     )
 
-    def __init__(self, watch: Watch[Claim], head_bytes: int, longest: int = LONGEST) -> None:
+    def __init__(
+        self, watch: FrameReceiver[Claim], head_bytes: int, longest: int = LONGEST
+    ) -> None:
         self._watch, self._head_bytes, self._longest = watch, head_bytes, longest
         self.interrupt = False  # call ``between`` at every boundary
         self.is_behind = False  # more frames came than are walked at once: ``go_on`` walks others

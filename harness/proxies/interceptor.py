@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.proxies.direction import Direction
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
+from harness.proxies.seen import SeenConnection, SeenRequest, SeenResponse
 from harness.proxies.step import Step
 
 
@@ -31,11 +31,11 @@ class Interceptor:
         """True if no frame is wanted now: a proxy may pass bytes without finding frames."""
         return True
 
-    def opened(self, place: Place) -> Sequence[Step] | None:  # noqa: ARG002
+    def opened(self, place: SeenConnection) -> Sequence[Step] | None:  # noqa: ARG002
         """Return steps for the upstream direction of an accepted connection, before any byte."""
         return None
 
-    def closed(self, place: Place) -> None:
+    def closed(self, place: SeenConnection) -> None:
         """Forget the state of a connection that is gone, both its sockets."""
 
     def request(self, seen: SeenRequest) -> Sequence[Step] | None:  # noqa: ARG002
@@ -50,11 +50,11 @@ class Interceptor:
         """Return steps towards the client before its end: the broker ended instead of answering."""
         return None
 
-    def cut(self, place: Place, rest: bytes) -> Sequence[Step] | None:  # noqa: ARG002
+    def cut(self, place: SeenConnection, rest: bytes) -> Sequence[Step] | None:  # noqa: ARG002
         """Return steps for a client that ended inside a frame, ``rest`` of it; None passes it."""
         return None
 
-    def bad_length(self, place: Place, length: int) -> Sequence[Step] | None:  # noqa: ARG002
+    def bad_length(self, place: SeenConnection, length: int) -> Sequence[Step] | None:  # noqa: ARG002
         """Return steps for an impossible length of a client's frame.
 
         None passes it on, and all behind it unread. With steps nothing more of what this client

@@ -11,7 +11,7 @@ from harness.proxies.event import Event
 GIB = 1 << 30
 
 
-class Journal:
+class ProxyJournal:
     """A listener for events; each is in the file at once. Raises OSError: there can be no such.
 
     At ``limit_bytes``, or when the file fails, it ends: ``problem`` says why then.

@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProxyLimits:
     """Bytes, counts and times; all but the last two are for one connection.
 
     A direction holds at most ``held_bytes`` in steps and toxics and one read more, then reading
@@ -29,4 +29,4 @@ class Limits:
     collected_in_all: int = 256 * MIB  # of one proxy
 
 
-LIMITS = Limits()
+LIMITS = ProxyLimits()

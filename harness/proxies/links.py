@@ -12,7 +12,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from harness.base.suggestion import did_you_mean
 from harness.proxies.direction import Direction
-from harness.proxies.partitions import CLIENT, HalfLink, Name, Partition
+from harness.proxies.partitions import CLIENT, HalfLink, Name, NetworkPartition
 
 NO_BROKERS = (CLIENT, "controller", "zookeeper")
 BY_HAND = "by hand"
@@ -32,7 +32,7 @@ P = TypeVar("P", bound=Wire)
 T = TypeVar("T")
 
 
-class Run(Protocol):
+class LinkRun(Protocol):
     """Runs a function where the proxies run, and returns what it returns."""
 
     def __call__(self, work: Callable[[], T], /) -> T: ...
@@ -115,7 +115,9 @@ class LinkGroup(Generic[P]):
 class ActivePartition(Generic[P]):
     """A partition that is in effect; as a context manager it is healed at the exit."""
 
-    def __init__(self, links: Links[P], partition: Partition, cut: frozenset[HalfLink]) -> None:
+    def __init__(
+        self, links: Links[P], partition: NetworkPartition, cut: frozenset[HalfLink]
+    ) -> None:
         self._links, self.partition, self._cut = links, partition, cut
 
     @property
@@ -146,7 +148,7 @@ class Links(Mapping[tuple[str, str], Link[P]]):
     Names are broker ids, as numbers or text, ``client``, ``controller`` and ``zookeeper``.
     """
 
-    def __init__(self, proxies: Mapping[tuple[Name, Name], P], run: Run = _here) -> None:
+    def __init__(self, proxies: Mapping[tuple[Name, Name], P], run: LinkRun = _here) -> None:
         """``run`` runs a function where the proxies run; each group of changes is one such call."""
         self.run = run
         self._links = {
@@ -217,7 +219,7 @@ class Links(Mapping[tuple[str, str], Link[P]]):
 
     # -- partitions ----------------------------------------------------------------------------
 
-    def partition(self, partition: Partition) -> ActivePartition[P]:
+    def partition(self, partition: NetworkPartition) -> ActivePartition[P]:
         """Cut at one moment all links of the partition; pairs of nodes without a link are skipped.
 
         Raises UnknownLink: it names an unknown node, or cuts nothing at all.

@@ -34,7 +34,7 @@ class HalfLink(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Partition:
+class NetworkPartition:
     """``unheard``: pairs (speaker, hearer); nothing that the speaker sends reaches the hearer.
 
     ``a | b`` is both of them together.
@@ -64,11 +64,11 @@ class Partition:
         answered = {HalfLink(to, speaker, Direction.DOWNSTREAM) for speaker, to in self.unheard}
         return frozenset(said | answered)
 
-    def __or__(self, other: Partition) -> Partition:
-        return Partition(f"{self.name} + {other.name}", self.unheard | other.unheard)
+    def __or__(self, other: NetworkPartition) -> NetworkPartition:
+        return NetworkPartition(f"{self.name} + {other.name}", self.unheard | other.unheard)
 
 
-def split(*groups: Iterable[Name], name: str = "split") -> Partition:
+def split(*groups: Iterable[Name], name: str = "split") -> NetworkPartition:
     """Cut all groups off from each other. Raises PartitionError: a node in two groups."""
     sides = [_texts(group) for group in groups]
     if len(sides) < 2 or not all(sides):
@@ -80,10 +80,10 @@ def split(*groups: Iterable[Name], name: str = "split") -> Partition:
         for each in product(one, other)
         for pair in (each, each[::-1])
     }
-    return Partition(name, frozenset(pairs))
+    return NetworkPartition(name, frozenset(pairs))
 
 
-def symmetric(nodes: Iterable[Name], *, clients: bool = False) -> Partition:
+def symmetric(nodes: Iterable[Name], *, clients: bool = False) -> NetworkPartition:
     """Two halves in the order given, the second one the larger where they cannot be equal.
 
     ``clients``: they are cut off from the first half too.
@@ -93,16 +93,16 @@ def symmetric(nodes: Iterable[Name], *, clients: bool = False) -> Partition:
     return split(names[:half], [*names[half:], *_clients(clients)], name="symmetric")
 
 
-def asymmetric(hearer: Name, speakers: Name | Iterable[Name]) -> Partition:
+def asymmetric(hearer: Name, speakers: Name | Iterable[Name]) -> NetworkPartition:
     """Cut the direction from the speakers to ``hearer``; the other direction stays."""
     several = [speakers] if isinstance(speakers, Name) else speakers
     names = [each for each in _texts(several) if each != str(hearer)]
     if not names:
         raise PartitionError(f"there is nobody whom {hearer} would not hear")
-    return Partition("asymmetric", frozenset((each, str(hearer)) for each in names))
+    return NetworkPartition("asymmetric", frozenset((each, str(hearer)) for each in names))
 
 
-def ring(nodes: Iterable[Name]) -> Partition:
+def ring(nodes: Iterable[Name]) -> NetworkPartition:
     """Each node hears a majority around it, itself included, and no two hear the same one.
 
     Hearing is mutual where the majority is an odd number of nodes. Three nodes have a majority of
@@ -117,10 +117,12 @@ def ring(nodes: Iterable[Name]) -> Partition:
         for place in range(count)
         for offset in range(first, first + majority)
     }
-    return Partition("ring", frozenset(product(names, names)) - heard)
+    return NetworkPartition("ring", frozenset(product(names, names)) - heard)
 
 
-def bridge(nodes: Iterable[Name], *, over: Name | None = None, clients: bool = False) -> Partition:
+def bridge(
+    nodes: Iterable[Name], *, over: Name | None = None, clients: bool = False
+) -> NetworkPartition:
     """Make two halves that hear each other only over one node, which hears all nodes.
 
     ``over``: that node; without it the one in the middle of the order given. ``clients``: they are
@@ -135,7 +137,7 @@ def bridge(nodes: Iterable[Name], *, over: Name | None = None, clients: bool = F
     return split(rest[:half], [*rest[half:], *_clients(clients)], name="bridge")
 
 
-def isolate_one(node: Name, nodes: Iterable[Name], *, clients: bool = False) -> Partition:
+def isolate_one(node: Name, nodes: Iterable[Name], *, clients: bool = False) -> NetworkPartition:
     """Cut ``node`` off from the others, in both directions; ``clients``: from the clients too."""
     others = [each for each in _texts(nodes) if each != str(node)]
     return split([node], [*others, *_clients(clients, others)], name="isolate_one")
@@ -143,11 +145,11 @@ def isolate_one(node: Name, nodes: Iterable[Name], *, clients: bool = False) -> 
 
 def isolate_leader(
     leader: Name | Callable[[], Name], nodes: Iterable[Name], *, clients: bool = False
-) -> Partition:
+) -> NetworkPartition:
     """Isolate the leader of a partition; ``leader``: its id, or a function that returns the id."""
     found = leader() if callable(leader) else leader
     apart = isolate_one(found, nodes, clients=clients)
-    return Partition("isolate_leader", apart.unheard)
+    return NetworkPartition("isolate_leader", apart.unheard)
 
 
 def _clients(wanted: bool, there: Sequence[str] = ()) -> list[str]:

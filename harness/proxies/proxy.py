@@ -10,19 +10,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from harness.proxies import dice
 from harness.base.address import Address
+from harness.proxies import dice
 from harness.proxies.clock import new_clock
-from harness.proxies.connection import Plan, ProxiedConnection
+from harness.proxies.connection import ConnectionPlan, ProxiedConnection
 from harness.proxies.counters import Counters
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event, Listener
 from harness.proxies.interceptor import Interceptor
-from harness.proxies.limits import LIMITS, Limits
+from harness.proxies.limits import LIMITS, ProxyLimits
 from harness.proxies.rewriter import Rewriter
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 from harness.proxies.tap import Tap
-from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.chain import Chain, ToxicChange
 from harness.proxies.toxics.collection import ToxicCollection
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.watching import Shared
@@ -63,7 +63,7 @@ class Proxy:
         seed: int = 0,
         tell: Listener = _nobody,
         now_ms: Callable[[], float] | None = None,
-        limits: Limits = LIMITS,
+        limits: ProxyLimits = LIMITS,
         tap: Tap | None = None,
     ) -> None:
         self.name, self.source, self.destination = name, source, destination
@@ -85,7 +85,7 @@ class Proxy:
             self._guarded,
             limits,
         )
-        self._plan = Plan(
+        self._plan = ConnectionPlan(
             shared=shared,
             counters=self.counters,
             now_ms=self.now_ms,
@@ -221,7 +221,7 @@ class Proxy:
 
     async def _begin(self, accepted: socket.socket) -> None:
         counters = self.counters
-        place = Place(self.source, self.destination, counters.accepted)
+        place = SeenConnection(self.source, self.destination, counters.accepted)
         counters.accepted += 1
         counters.open += 1
         connection = ProxiedConnection(self._plan, place)
@@ -296,7 +296,7 @@ class Proxy:
 
     # -- toxics, errors, events -------------------------------------------------------------------
 
-    def _chain(self, place: Place, direction: Direction, began_ms: float) -> Chain | None:
+    def _chain(self, place: SeenConnection, direction: Direction, began_ms: float) -> Chain | None:
         """Return the toxics of a stream that began at ``began_ms``; None without any."""
         if not self.toxics.towards(direction):
             return None
@@ -308,12 +308,12 @@ class Proxy:
         now_ms = self.now_ms()  # later than began_ms for a toxic that is added to an old stream
         return self.toxics.chain(direction, chance, began_ms, now_ms=now_ms, struck=struck)
 
-    def _toxic_changed(self, change: Change, named: NamedToxic) -> None:
+    def _toxic_changed(self, change: ToxicChange, named: NamedToxic) -> None:
         for connection in self.connections:
             connection.toxic_changed(change, named)
         self._tell(f"toxic_{change.value}", named.direction, toxic=named.name)
 
-    def _toxic_struck(self, place: Place, named: NamedToxic) -> None:
+    def _toxic_struck(self, place: SeenConnection, named: NamedToxic) -> None:
         self._tell_event(
             Event(self.now_ms(), "fired", self.link, place.connection, named.direction,
                   rule=named.name, detail={"toxic": named.toxic.type})

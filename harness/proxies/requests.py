@@ -12,10 +12,10 @@ from harness.proxies.courses import Course
 from harness.proxies.direction import Direction
 from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.responses import ResponseWatch
-from harness.proxies.seen import PRODUCE_KEY, Place, SeenRequest
+from harness.proxies.seen import PRODUCE_KEY, SeenConnection, SeenRequest
 from harness.proxies.step import Send, SendBack, Step
 from harness.proxies.stream import Call, Stream
-from harness.proxies.unanswered import HEAD, OwnAnswer, Sent, Unanswered
+from harness.proxies.unanswered import HEAD, OwnAnswer, Unanswered, UnansweredRequest
 from harness.proxies.watching import FrameWatch, Shared
 
 WITHHELD = 1000  # requests that a rule kept back, to know them when it sends them
@@ -36,7 +36,7 @@ class RequestWatch(FrameWatch):
         self,
         stream: Stream,
         traffic: Traffic,
-        place: Place,
+        place: SeenConnection,
         shared: Shared,
         unanswered: Unanswered,
         responses: ResponseWatch,
@@ -66,7 +66,7 @@ class RequestWatch(FrameWatch):
         if key == PRODUCE_KEY:  # perhaps it is not answered
             self._unanswered.expect(data, at, at + length, ordinal)
         else:
-            self._unanswered.add(Sent(identity, key, version, ordinal))
+            self._unanswered.add(UnansweredRequest(identity, key, version, ordinal))
         return None
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:

@@ -11,16 +11,16 @@ from harness.proxies.counters import UNKNOWN, Traffic
 from harness.proxies.courses import Course
 from harness.proxies.direction import Direction
 from harness.proxies.frames import FrameFinder, Pieces
-from harness.proxies.seen import Place, SeenResponse
+from harness.proxies.seen import SeenConnection, SeenResponse
 from harness.proxies.step import Send, SendBack, Step
 from harness.proxies.stream import Call, Stream
-from harness.proxies.unanswered import Sent, Unanswered
+from harness.proxies.unanswered import Unanswered, UnansweredRequest
 from harness.proxies.watching import FrameWatch, Shared
 
 _CORRELATION_ID = struct.Struct(">i")
 
 
-Claim = tuple[int, Sent, Course]
+Claim = tuple[int, UnansweredRequest, Course]
 """A collected response: its ordinal, its request, and its course."""
 
 
@@ -33,7 +33,7 @@ class ResponseWatch(FrameWatch):
         self,
         stream: Stream,
         traffic: Traffic,
-        place: Place,
+        place: SeenConnection,
         shared: Shared,
         unanswered: Unanswered,
     ) -> None:

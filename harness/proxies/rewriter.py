@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.proxies.counters import Kind
 from harness.proxies.direction import Direction
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 
 
 class Rewriter:
@@ -14,10 +14,10 @@ class Rewriter:
         """True if frames of this API can hold an address; kept for a known API and version."""
         return False
 
-    def request(self, payload: bytes, place: Place) -> bytes | None:  # noqa: ARG002
+    def request(self, payload: bytes, place: SeenConnection) -> bytes | None:  # noqa: ARG002
         """Return the payload in place of a request's; None: unchanged."""
         return None
 
-    def response(self, payload: bytes, kind: Kind, place: Place) -> bytes | None:  # noqa: ARG002
+    def response(self, payload: bytes, kind: Kind, place: SeenConnection) -> bytes | None:  # noqa: ARG002
         """Return the payload in place of a response's to this kind of request; None: unchanged."""
         return None

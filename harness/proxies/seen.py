@@ -15,7 +15,7 @@ PRODUCE_KEY = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SeenConnection:
     """A connection: ``source`` opened it to ``destination`` (``client``, a broker id, ...), as the
     ``connection``-th of this link, from 0.
     """
@@ -29,7 +29,7 @@ class Place:
         return f"{self.source}->{self.destination}"
 
 
-NOWHERE = Place()
+NOWHERE = SeenConnection()
 
 
 @dataclass
@@ -39,7 +39,7 @@ class SeenRequest:
     payload: bytes
     ordinal: int = 0  # position among the requests of its connection, from 0
     notes: dict[str, object] = field(default_factory=dict)  # for the rule, from request to answer
-    place: Place = NOWHERE
+    place: SeenConnection = NOWHERE
 
     @cached_property
     def _header(self) -> tuple[RequestHeader, int] | None:
@@ -94,7 +94,7 @@ class SeenResponse:
     ordinal: int = 0  # position among the responses of its connection, from 0
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SeenConnection:
         return self.request.place
 
     @cached_property

@@ -33,7 +33,7 @@ class SendBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitStep:
     """Let nothing behind this step go on before so many milliseconds have passed.
 
     They begin with the step's turn; ``from_arrival``: when it was put into the queue. So frames
@@ -124,4 +124,4 @@ class Reset:
     side: Direction | None = None
 
 
-Step = Send | SendBack | Wait | Hold | Aside | End | Close | Reset
+Step = Send | SendBack | WaitStep | Hold | Aside | End | Close | Reset

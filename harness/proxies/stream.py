@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any
 
 from harness.proxies.direction import Direction
-from harness.proxies.limits import Limits
-from harness.proxies.step import Close, End, Hold, Reset, Send, Step, Wait
+from harness.proxies.limits import ProxyLimits
+from harness.proxies.step import Close, End, Hold, Reset, Send, Step, WaitStep
 from harness.proxies.toxics.chain import PIECE_COST_BYTES
-from harness.proxies.toxics.toxic import Mark
-from harness.proxies.way import Way
+from harness.proxies.toxics.toxic import StreamMarker
+from harness.proxies.way import ProxyStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,11 @@ class Stream:
     """
 
     def __init__(
-        self, way: Way, limits: Limits, now_ms: Callable[[], float], pause: Callable[[bool], None]
+        self,
+        way: ProxyStream,
+        limits: ProxyLimits,
+        now_ms: Callable[[], float],
+        pause: Callable[[bool], None],
     ) -> None:
         """``pause(True)`` stops reading from the sender, ``pause(False)`` goes on with it."""
         self.way, self._limits, self._now_ms, self._pause = way, limits, now_ms, pause
@@ -157,7 +161,7 @@ class Stream:
     def _append(self, item: Item) -> None:
         if self.way.is_over:
             return
-        if isinstance(item, Wait) and item.from_arrival:
+        if isinstance(item, WaitStep) and item.from_arrival:
             item = Until(self._now_ms() + item.for_ms)
         self._queue.append(item)
         self._queued_bytes += _cost(item)
@@ -176,7 +180,7 @@ class Stream:
     def _call(self, step: Call) -> None:
         step.act()
 
-    def _wait(self, step: Wait) -> None:
+    def _wait(self, step: WaitStep) -> None:
         self._wait_ms(step.for_ms)
 
     def _wait_until(self, step: Until) -> None:
@@ -211,14 +215,14 @@ class Stream:
             stop()
 
     def _end(self, step: End) -> None:  # noqa: ARG002
-        self.way.forward(Mark.END)
+        self.way.forward(StreamMarker.END)
 
     def _close(self, step: Close) -> None:  # noqa: ARG002
-        self.way.forward(Mark.CLOSE)
+        self.way.forward(StreamMarker.CLOSE)
 
     def _reset(self, step: Reset) -> None:
         self.reset_side = step.side
-        self.way.forward(Mark.RESET)
+        self.way.forward(StreamMarker.RESET)
 
 
 def _end_hold(hold: Hold, timer: asyncio.TimerHandle | None, tell: Callable[[], None]) -> None:
@@ -246,7 +250,7 @@ def _cost(item: Item) -> int:
 _ACTS: dict[type, Callable[[Stream, Any], None]] = {
     Send: Stream._send,
     Call: Stream._call,
-    Wait: Stream._wait,
+    WaitStep: Stream._wait,
     Until: Stream._wait_until,
     Hold: Stream._hold,
     End: Stream._end,

@@ -12,8 +12,8 @@ from harness.codec.apis import APIS, Api
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.proxies.counters import Counters
-from harness.proxies.limits import Limits
-from harness.proxies.seen import NOWHERE, PRODUCE_KEY, Place, SeenRequest
+from harness.proxies.limits import ProxyLimits
+from harness.proxies.seen import NOWHERE, PRODUCE_KEY, SeenConnection, SeenRequest
 from harness.proxies.toxics.chain import PIECE_COST_BYTES
 
 HEAD = struct.Struct(">hhi")  # api key, version, correlation id
@@ -24,7 +24,7 @@ _STUCK = 64  # so many requests without an answer may stand before one that is a
 class PeekedRequest(SeenRequest):
     """A request that went by unread: only API, version and correlation id are known."""
 
-    def __init__(self, sent: Sent, place: Place) -> None:
+    def __init__(self, sent: UnansweredRequest, place: SeenConnection) -> None:
         head = b""
         if sent.correlation_id is not None:
             head = HEAD.pack(sent.api_key, sent.version, sent.correlation_id)
@@ -60,7 +60,7 @@ def _known_api(key: int, version: int) -> Api | None:
     return api if api and version in api.valid_versions else None
 
 
-class Sent(NamedTuple):
+class UnansweredRequest(NamedTuple):
     """One request on its way. ``seen`` is there when it was read whole."""
 
     correlation_id: int | None
@@ -70,7 +70,7 @@ class Sent(NamedTuple):
     seen: SeenRequest | None = None
     perhaps_silent: bool = False  # a Produce with unknown acks
 
-    def request(self, place: Place = NOWHERE) -> SeenRequest:
+    def request(self, place: SeenConnection = NOWHERE) -> SeenRequest:
         """Return the request, as far as it is known."""
         return PeekedRequest(self, place) if self.seen is None else self.seen
 
@@ -104,9 +104,9 @@ class Unanswered:
 
     __slots__ = ("_counters", "_kept_bytes", "_limits", "_queue", "own_bytes", "own_count")
 
-    def __init__(self, counters: Counters, limits: Limits) -> None:
+    def __init__(self, counters: Counters, limits: ProxyLimits) -> None:
         self._counters, self._limits = counters, limits
-        self._queue: deque[Sent | OwnAnswer] = deque()
+        self._queue: deque[UnansweredRequest | OwnAnswer] = deque()
         self.own_count = 0  # of OwnAnswers that wait
         self.own_bytes = 0  # that they cost
         self._kept_bytes = 0
@@ -123,7 +123,7 @@ class Unanswered:
                seen: SeenRequest | None = None) -> None:  # fmt: skip
         """Add a request to the broker; its payload is ``data[at:stop]``, or begins there."""
         if stop - at < HEAD.size or len(data) - at < HEAD.size:
-            self.add(Sent(None, -1, -1, ordinal, seen))
+            self.add(UnansweredRequest(None, -1, -1, ordinal, seen))
             return
         key, version, correlation_id = HEAD.unpack_from(data, at)
         perhaps_silent = False
@@ -132,9 +132,9 @@ class Unanswered:
             if acks == 0:
                 return
             perhaps_silent = acks is None
-        self.add(Sent(correlation_id, key, version, ordinal, seen, perhaps_silent))
+        self.add(UnansweredRequest(correlation_id, key, version, ordinal, seen, perhaps_silent))
 
-    def add(self, sent: Sent) -> None:
+    def add(self, sent: UnansweredRequest) -> None:
         """Add a request behind all others; if it is too large to be kept, as peeked only."""
         if sent.seen is not None:
             size = len(sent.seen.payload)
@@ -144,16 +144,16 @@ class Unanswered:
                 self._kept_bytes += size
         self._append(sent)
 
-    def _append(self, one: Sent | OwnAnswer) -> None:
+    def _append(self, one: UnansweredRequest | OwnAnswer) -> None:
         self._queue.append(one)
         if len(self._queue) > self._limits.unanswered:
             self._forget(self._queue.popleft())
             self._counters.forgotten += 1
 
-    def first(self) -> Sent | None:
+    def first(self) -> UnansweredRequest | None:
         """Return the request that is answered next; one that perhaps gets no answer is left out."""
         for sent in self._queue:
-            if isinstance(sent, Sent) and not sent.perhaps_silent:
+            if isinstance(sent, UnansweredRequest) and not sent.perhaps_silent:
                 return sent
         return None
 
@@ -184,7 +184,7 @@ class Unanswered:
             due.append(own.data or b"")
         return due
 
-    def answered(self, correlation_id: int | None) -> Sent | None:
+    def answered(self, correlation_id: int | None) -> UnansweredRequest | None:
         """Return the request of a response that begins; None when it answers no request."""
         if not self._queue:
             self._counters.unasked += 1
@@ -220,8 +220,8 @@ class Unanswered:
         queue.extendleft(reversed(waiting))
         queue.appendleft(wanted)
 
-    def _forget(self, sent: Sent | OwnAnswer) -> None:
-        if isinstance(sent, Sent):
+    def _forget(self, sent: UnansweredRequest | OwnAnswer) -> None:
+        if isinstance(sent, UnansweredRequest):
             self._taken(sent)
         else:
             self._leaves(sent)
@@ -231,7 +231,7 @@ class Unanswered:
         self.own_count -= 1
         self.own_bytes -= PIECE_COST_BYTES + len(own.data or b"")
 
-    def _taken(self, sent: Sent) -> Sent:
+    def _taken(self, sent: UnansweredRequest) -> UnansweredRequest:
         if sent.seen is not None:
             self._kept_bytes -= len(sent.seen.payload)
         return sent

@@ -15,9 +15,9 @@ from harness.proxies.courses import Courses
 from harness.proxies.direction import Direction
 from harness.proxies.frames import FrameFinder
 from harness.proxies.interceptor import Interceptor
-from harness.proxies.limits import LIMITS, Limits
+from harness.proxies.limits import LIMITS, ProxyLimits
 from harness.proxies.rewriter import Rewriter
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 from harness.proxies.step import Aside, Send, Step
 from harness.proxies.stream import Call, Stream
 from harness.proxies.toxics.chain import PIECE_COST_BYTES
@@ -28,7 +28,7 @@ Steps = Sequence[Step]
 _KINDS = get_args(Step)
 
 
-class Guarded(Protocol):
+class GuardedInterceptor(Protocol):
     """Call code of an interceptor or rewriter: its error becomes an event, and None is returned."""
 
     def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None: ...
@@ -40,8 +40,8 @@ class Shared:
 
     interceptor: Interceptor
     rewriter: Rewriter
-    guarded: Guarded
-    limits: Limits = field(default=LIMITS)
+    guarded: GuardedInterceptor
+    limits: ProxyLimits = field(default=LIMITS)
     collected_bytes: int = 0  # that unfinished frames hold now
 
 
@@ -52,7 +52,9 @@ class FrameWatch:
 
     direction: ClassVar[Direction]
 
-    def __init__(self, stream: Stream, traffic: Traffic, place: Place, shared: Shared) -> None:
+    def __init__(
+        self, stream: Stream, traffic: Traffic, place: SeenConnection, shared: Shared
+    ) -> None:
         self.stream, self.traffic, self.place, self.shared = stream, traffic, place, shared
         self.passes: Callable[[bytes], None] = self._pass
         self.ordinal = 0

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from harness.proxies.counters import Traffic
-from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.chain import Chain, ToxicChange
 from harness.proxies.toxics.named import NamedToxic
-from harness.proxies.toxics.toxic import NEVER_MS, Mark, Piece
+from harness.proxies.toxics.toxic import NEVER_MS, Piece, StreamMarker
 
 
-class Marks(Protocol):
+class MarkReceiver(Protocol):
     """The side that acts on a mark when it comes out of the toxics."""
 
     def reached_end(self) -> None: ...
@@ -22,7 +22,7 @@ class Marks(Protocol):
     def reached_reset(self) -> None: ...
 
 
-class Way:
+class ProxyStream:
     """Pieces in, bytes to a transport in order.
 
     It holds what toxics hold, and all pieces while it is cut.
@@ -30,7 +30,7 @@ class Way:
 
     def __init__(
         self,
-        marks: Marks,
+        marks: MarkReceiver,
         new_chain: Callable[[], Chain | None],
         now_ms: Callable[[], float],
         traffic: Traffic,
@@ -70,7 +70,7 @@ class Way:
             self.chain.push(piece, self._now_ms())
             self.turn()
 
-    def toxic_changed(self, change: Change, named: NamedToxic) -> None:
+    def toxic_changed(self, change: ToxicChange, named: NamedToxic) -> None:
         """A toxic of this direction was added, changed or removed."""
         if self.is_over:
             return
@@ -119,10 +119,10 @@ class Way:
             assert self.transport is not None
             if not self.transport.is_closing():  # lost, which the loop reports on its next turn
                 self._write(piece)
-        elif piece is Mark.END:
+        elif piece is StreamMarker.END:
             self.finish()
             self._marks.reached_end()
-        elif piece is Mark.CLOSE:
+        elif piece is StreamMarker.CLOSE:
             self.finish()
             self._marks.reached_close()
         else:

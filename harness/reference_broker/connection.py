@@ -17,7 +17,7 @@ from harness.codec.frame import frame, frame_head
 from harness.codec.lent_bytes import LentBytes
 from harness.codec.structs import Message
 from harness.reference_broker.file_part import FilePart, FileTooShort
-from harness.reference_broker.node import Node, RequestRejected, Response, Waiting
+from harness.reference_broker.node import Node, RequestRejected, Response, WaitingRequest
 from harness.reference_broker.request_buffer import FrameRefused, RequestBuffer
 from harness.reference_broker.request_memory import RequestMemory
 from harness.reference_broker.untaken_answers import UntakenAnswers
@@ -52,7 +52,7 @@ class ClientConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._buffer = RequestBuffer(limit_bytes)
         self._reserved_bytes = 0
-        self._waiting: Waiting | None = None
+        self._waiting: WaitingRequest | None = None
         self._held_by: asyncio.Handle | None = None  # a mute, or the turn of the others
         self._is_writable, self._is_reading, self._has_ended = True, True, False
         self._heard_at = self._loop.time()
@@ -156,7 +156,7 @@ class ClientConnection(asyncio.Protocol):
             if payload is None:
                 return
             begun = self._node.begin(payload, self.ip, self._listener)
-            if isinstance(begun, Waiting):
+            if isinstance(begun, WaitingRequest):
                 self._waiting = begun
                 if self._has_ended:
                     self._abandon()

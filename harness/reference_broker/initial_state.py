@@ -31,7 +31,7 @@ from harness.reference_broker.state.registrations.brokers import (
     BrokerRegistration,
     Endpoint,
 )
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.state.topics.topic_creation import CreationDefaults
 from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
 
@@ -83,7 +83,7 @@ def _state_at(
     number = settings.number
     configs = _configs_of(settings, host, port)
     host_of_replicas = _host_of(settings, broker_id if own is None else own)
-    cluster = Cluster(_producer_expiration(settings), host_of_replicas)
+    cluster = ClusterState(_producer_expiration(settings), host_of_replicas)
     group_log = GroupLog(lambda: cluster.named(GROUP_METADATA_TOPIC), settings.like)
     return BrokerState(
         identity=BrokerIdentity(
@@ -132,7 +132,7 @@ def _host_of(settings: BrokerSettings, broker_id: BrokerId) -> ReplicaHost:
 
 
 def _register_alone(
-    cluster: Cluster, settings: BrokerSettings, endpoint: Endpoint, randomness: Randomness
+    cluster: ClusterState, settings: BrokerSettings, endpoint: Endpoint, randomness: Randomness
 ) -> None:
     """Register a single broker as the whole cluster."""
     cluster.host.brokers.put(

@@ -35,14 +35,14 @@ from harness.reference_broker.handlers.outcome import (
     ApiRange,
     CloseConnection,
     NoAnswer,
+    PurgatoryWait,
     RequestContext,
-    Wait,
     WakeKey,
 )
 from harness.reference_broker.handlers.table import (
     FORWARDED,
     HANDLERS,
-    Registration,
+    ServedApi,
     advertised_like,
 )
 from harness.reference_broker.initial_state import state_of
@@ -53,7 +53,7 @@ from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.cleaning.log_retention import retention_round
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -92,13 +92,13 @@ class _Served(NamedTuple):
     by_key: Mapping[int, ApiRange]
 
     @classmethod
-    def of(cls, like: Likeness, handlers: Mapping[int, Registration]) -> "_Served":
+    def of(cls, like: Likeness, handlers: Mapping[int, ServedApi]) -> "_Served":
         apis = advertised_like(like, handlers)
         return cls(Advertised(apis, like.release), {one.api_key: one for one in apis})
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingRequest:
     """A request that the node has carried out and not answered yet."""
 
     waiter: Waiter
@@ -116,7 +116,7 @@ class Seat:
     """
 
     state: BrokerState
-    handlers: Mapping[int, Registration]
+    handlers: Mapping[int, ServedApi]
     role: "ControllerRole | None" = None
     forward: Forward | None = None
     notice: Callable[[Effect], None] | None = None
@@ -155,7 +155,7 @@ class Node:
 
     def begin(
         self, payload: bytes, client_host: str = "", listener: str = CLIENT_LISTENER
-    ) -> Response | Waiting:
+    ) -> Response | WaitingRequest:
         """Carry out one request; return its response, or the state for `finish` if it has to wait.
 
         Raises RequestRejected.
@@ -185,10 +185,10 @@ class Node:
             raise RequestRejected(outcome.reason)
         if isinstance(outcome, NoAnswer):
             return Response(None, outcome.throttle_ms)
-        if isinstance(outcome, Wait):
+        if isinstance(outcome, PurgatoryWait):
             # At once: what happens from here on must not be missed.
             waiter = self.purgatory.enter(outcome, now_ms())
-            return Waiting(waiter, version, header.correlation_id, throttle_ms)
+            return WaitingRequest(waiter, version, header.correlation_id, throttle_ms)
         if outcome.encoded is not None:
             if throttle_ms == 0:
                 head = response_header(api, version, header.correlation_id)
@@ -196,7 +196,7 @@ class Node:
             outcome = Answer(copy(outcome.message))
         return _response(outcome.message, version, header.correlation_id, throttle_ms)
 
-    def finish(self, waiting: Waiting) -> Response:
+    def finish(self, waiting: WaitingRequest) -> Response:
         """Return the response of a waiting request after its waiter has got a result."""
         message = waiting.waiter.result.result()
         if isinstance(message, bytes):
@@ -204,13 +204,15 @@ class Node:
         version, correlation_id = waiting.api_version, waiting.correlation_id
         return _response(message, version, correlation_id, waiting.throttle_ms)
 
-    def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> Waiting:
+    def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> WaitingRequest:
         """Forward a request. The response fits the client: it has the same correlation id."""
         assert self._seat.forward is not None
-        waiter = self.purgatory.enter(Wait(frozenset(), None, lambda: None, None), now_ms())
+        waiter = self.purgatory.enter(
+            PurgatoryWait(frozenset(), None, lambda: None, None), now_ms()
+        )
         answered = self._seat.forward(payload, client_host)
         answered.add_done_callback(lambda future: _settle(waiter, future))
-        return Waiting(waiter, header.request_api_version, header.correlation_id, 0)
+        return WaitingRequest(waiter, header.request_api_version, header.correlation_id, 0)
 
     def _served(self, listener: str) -> "_Served":
         return self._for_clients if listener == CLIENT_LISTENER else self._for_nodes
@@ -355,7 +357,7 @@ def _upkeep_of(state: BrokerState, settings: BrokerSettings) -> list[Upkeep]:
     return [retention, compaction]
 
 
-def _compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
+def _compaction_round(cluster: ClusterState, now: TimeMs) -> Iterator[None]:
     if not any(topic.config.is_compacted for topic in cluster.topics()):
         return iter(())
     # Not at the start: the import is slow, and many brokers never have a log to compact.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from harness.base.ids import TimeMs
 from harness.codec.structs import Message
-from harness.reference_broker.handlers.outcome import Wait, WakeKey
+from harness.reference_broker.handlers.outcome import PurgatoryWait, WakeKey
 
 
 class Waiter:
@@ -17,7 +17,7 @@ class Waiter:
 
     __slots__ = ("result", "timer", "wait")
 
-    def __init__(self, wait: Wait, result: "asyncio.Future[Message | bytes]") -> None:
+    def __init__(self, wait: PurgatoryWait, result: "asyncio.Future[Message | bytes]") -> None:
         self.wait = wait
         self.result = result
         self.timer: asyncio.TimerHandle | None = None
@@ -38,7 +38,7 @@ class Purgatory:
         """The number of partitions and groups that requests wait for."""
         return len(self._by_key)
 
-    def enter(self, wait: Wait, now: TimeMs) -> "Waiter":
+    def enter(self, wait: PurgatoryWait, now: TimeMs) -> "Waiter":
         """Attempt `wait` again from now on; the caller must call `leave` in every case."""
         loop = asyncio.get_running_loop()
         waiter = Waiter(wait, loop.create_future())

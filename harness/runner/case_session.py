@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from harness.base.address import Address
 from harness.base.bundle import is_bundled
 from harness.base.own_names import case_prefix
 from harness.base.pace import FACTORS
@@ -26,7 +27,7 @@ from harness.conformance.dated import APACHE_KAFKA, by_date
 from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
-from harness.histories.history import Operation
+from harness.histories.history import ClientOperation
 from harness.power_loss.lossy_disk import LossyDisk
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.brokers.pooled_broker import UNHURRIED
@@ -40,7 +41,7 @@ from harness.runner.in_time import TooSlow
 from harness.runner.run_session import NOT_ANSWERED, WorkerContext
 from harness.targets.errors import MissingCapability
 from harness.targets.first_door import LEADER_AND_ISR
-from harness.targets.target import JOIN_AS_BROKER, Address, Target
+from harness.targets.target import JOIN_AS_BROKER, Target
 from harness.targets.zookeeper_topics import ZookeeperTopics
 from harness.virtual_broker.cluster import JoinedCluster
 
@@ -245,7 +246,7 @@ class CaseSession:
         return [*(self.faults.journal() if self.faults else ()), *self.notes.journal()]
 
     @property
-    def history(self) -> list[Operation]:
+    def history(self) -> list[ClientOperation]:
         """The operations of this test's workloads, and the faults of the cluster meanwhile."""
         return self.notes.history()
 

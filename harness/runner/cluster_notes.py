@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Event
 from harness.runner.faults import EVENTS_KEPT, plain
@@ -26,7 +26,7 @@ class ClusterNotes:
         self.now_ms = new_clock()
         self._events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self._told = 0
-        self._seen: deque[Operation] = deque(maxlen=OPERATIONS_KEPT)
+        self._seen: deque[ClientOperation] = deque(maxlen=OPERATIONS_KEPT)
         self._has_workload = False
 
     def did(self, what: str, node: int) -> None:
@@ -40,7 +40,7 @@ class ClusterNotes:
         if event.what in _OF_LINKS:
             self._harmed(f"{event.what} {event.link}")
 
-    def saw(self, operation: Operation) -> None:
+    def saw(self, operation: ClientOperation) -> None:
         """Note an operation of a workload; its time is of this clock."""
         self._has_workload = True
         self._seen.append(operation)
@@ -50,7 +50,9 @@ class ClusterNotes:
         self._events.append(event)
 
     def _harmed(self, what: str) -> None:
-        fault = Operation(NEMESIS, Outcome.INFO, Action.FAULT, detail=what, at_ms=self.now_ms())
+        fault = ClientOperation(
+            NEMESIS, OperationOutcome.INFO, ClientAction.FAULT, detail=what, at_ms=self.now_ms()
+        )
         self._seen.append(fault)
 
     def journal(self) -> list[dict[str, Any]]:
@@ -61,7 +63,7 @@ class ClusterNotes:
         events = sorted(self._events, key=lambda event: event.at_ms)
         return plain(events, self._told - len(events))
 
-    def history(self) -> list[Operation]:
+    def history(self) -> list[ClientOperation]:
         """All operations in order, faults among them; none when there was no workload."""
         seen = list(self._seen) if self._has_workload else []
         return sorted(seen, key=lambda operation: operation.at_ms)

@@ -25,19 +25,19 @@ from harness.codec.messages import (
 from harness.codec.records.any_format import read_records
 from harness.codec.structs import Message
 from harness.histories.cluster import check_cluster
-from harness.histories.replication import UNKNOWN, Broken, Finding, Observation
+from harness.histories.replication import UNKNOWN, Observation, ReplicationFinding, Violation
 
 KEPT_OBSERVATIONS: Final = 100_000
 _LIMIT_BYTES: Final = 64 * 1024 * 1024
 PROMISES: Final = {
-    Broken.TWO_LEADERS: "REPL-022",
-    Broken.EPOCH_FELL: "META-021",
-    Broken.ISR_WITHOUT_LEADER: "ISR-008",
-    Broken.ISR_OF_STRANGERS: "META-013",
-    Broken.WATERMARK_FELL: "FETCH-003",
+    Violation.TWO_LEADERS: "REPL-022",
+    Violation.EPOCH_FELL: "META-021",
+    Violation.ISR_WITHOUT_LEADER: "ISR-008",
+    Violation.ISR_OF_STRANGERS: "META-013",
+    Violation.WATERMARK_FELL: "FETCH-003",
 }
 """The requirement that each finding violates."""
-NOT_WITH_ZOOKEEPER: Final = frozenset({Broken.ISR_OF_STRANGERS})
+NOT_WITH_ZOOKEEPER: Final = frozenset({Violation.ISR_OF_STRANGERS})
 """True there for a moment when a reassignment ends: replicas and ISR are written one by one."""
 
 
@@ -63,7 +63,7 @@ class ClusterWatch:
     def broken(self, *, with_zookeeper: bool = False) -> dict[str, str]:
         """Return the first finding of each violated requirement, by requirement."""
         passed_over = NOT_WITH_ZOOKEEPER if with_zookeeper else frozenset()
-        found: dict[str, Finding] = {}
+        found: dict[str, ReplicationFinding] = {}
         for finding in check_cluster(list(self._seen)):
             if finding.broken not in passed_over:
                 found.setdefault(PROMISES[finding.broken], finding)

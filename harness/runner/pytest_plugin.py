@@ -37,8 +37,8 @@ from harness.runner.run_options import add_options
 from harness.runner.run_order import groups_of, turn_of
 from harness.runner.run_session import (
     DATA_NAME,
+    CaseReport,
     RunSession,
-    Told,
     WorkerContext,
     new_run_id,
     write_plan,
@@ -362,14 +362,14 @@ def pytest_runtest_makereport(
     case = item.stash.get(CASE, None)
     if case is not None and call.when == "teardown":
         told = item.config.stash[_TOLD].due(last=item.stash.get(_LAST, True))
-        setattr(report, Told.WIRE.value, [list(count) for count in told])
+        setattr(report, CaseReport.WIRE.value, [list(count) for count in told])
     if case is None or not (call.when == "call" or (call.when == "setup" and error)):
         return report
     records = case.finish(error, lambda: report.longreprtext)
     setattr(report, _DIED, case.died)
-    setattr(report, Told.FAULTS.value, case.fault_events())
-    setattr(report, Told.HISTORY.value, case.history_lines())
-    setattr(report, Told.RECORDS.value, [record.to_json() for record in records])
+    setattr(report, CaseReport.FAULTS.value, case.fault_events())
+    setattr(report, CaseReport.HISTORY.value, case.history_lines())
+    setattr(report, CaseReport.RECORDS.value, [record.to_json() for record in records])
     _translate(report, item, records)
     if report.failed:
         report.sections.append(("repeat this case", case.repeat_command()))

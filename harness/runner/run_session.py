@@ -212,7 +212,7 @@ class RunSession:
                     writer.close()
 
 
-class Told(Enum):
+class CaseReport(Enum):
     """The data that a test's report carries to the controller; the value is its name there."""
 
     RECORDS = "kafka_conformance_records"
@@ -221,11 +221,11 @@ class Told(Enum):
     HISTORY = "kafka_conformance_history"
 
 
-_TAKEN: dict[Told, Callable[[RunSession, Any], None]] = {
-    Told.RECORDS: RunSession.record,
-    Told.WIRE: RunSession.record_wire,
-    Told.FAULTS: RunSession.record_faults,
-    Told.HISTORY: RunSession.record_history,
+_TAKEN: dict[CaseReport, Callable[[RunSession, Any], None]] = {
+    CaseReport.RECORDS: RunSession.record,
+    CaseReport.WIRE: RunSession.record_wire,
+    CaseReport.FAULTS: RunSession.record_faults,
+    CaseReport.HISTORY: RunSession.record_history,
 }
 """The method that stores each kind."""
 

@@ -12,7 +12,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message, Request, Struct
 
 
-class Outcome(StrEnum):
+class SweepOutcome(StrEnum):
     """DECODED: answered, to the last byte as the definition says, with or without an error code.
 
     UNSERVED: refused by a close, as brokers may do with a version that is a placeholder. NOT_SENT:
@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SweepAnswer:
     """The result of a request at one version of an API.
 
     Attributes:
@@ -38,14 +38,14 @@ class Answer:
 
     api_name: str
     version: int
-    outcome: Outcome
+    outcome: SweepOutcome
     errors: tuple[str, ...] = ()
     note: str = ""
 
     @property
     def good(self) -> bool:
         """True if the outcome shows no defect of the broker."""
-        return self.outcome in (Outcome.DECODED, Outcome.UNSERVED, Outcome.NOT_SENT)
+        return self.outcome in (SweepOutcome.DECODED, SweepOutcome.UNSERVED, SweepOutcome.NOT_SENT)
 
 
 def ask(
@@ -54,7 +54,7 @@ def ask(
     version: int,
     timeout_ms: float,
     placeholder: str = "",
-) -> Answer:
+) -> SweepAnswer:
     """Send one request and decode its answer strictly; the outcome contains any problem.
 
     ``placeholder``: the ticket by which a broker may advertise this version and close on it.
@@ -65,13 +65,17 @@ def ask(
             response = connection.ask(request, version)
     except ConnectionClosed as problem:
         if placeholder:
-            return Answer(name, version, Outcome.UNSERVED, note=f"a placeholder ({placeholder})")
-        return Answer(name, version, Outcome.CLOSED, note=str(problem))
+            return SweepAnswer(
+                name, version, SweepOutcome.UNSERVED, note=f"a placeholder ({placeholder})"
+            )
+        return SweepAnswer(name, version, SweepOutcome.CLOSED, note=str(problem))
     except ResponseTimeout as problem:
-        return Answer(name, version, Outcome.SILENT, note=str(problem))
+        return SweepAnswer(name, version, SweepOutcome.SILENT, note=str(problem))
     except BrokerMisbehaved as problem:
-        return Answer(name, version, Outcome.UNDECODABLE, note=str(problem))
-    return Answer(name, version, Outcome.DECODED, tuple(dict.fromkeys(error_names(response))))
+        return SweepAnswer(name, version, SweepOutcome.UNDECODABLE, note=str(problem))
+    return SweepAnswer(
+        name, version, SweepOutcome.DECODED, tuple(dict.fromkeys(error_names(response)))
+    )
 
 
 def error_names(answer: Struct) -> Iterator[str]:

@@ -21,7 +21,7 @@ from harness.codec.messages import (
     MetadataRequest,
 )
 from harness.codec.versions import VersionRange
-from harness.conformance.snapshot_questions import Question, load_snapshot_questions
+from harness.conformance.snapshot_questions import SnapshotQuestion, load_snapshot_questions
 from harness.sweep.requests import OwnNames, build
 
 Snapshot = dict[str, frozenset[str]]
@@ -95,7 +95,7 @@ class _Asking:
         self.topics = {n: len(t.partitions) for n, t in shown.items() if n not in self.internal}
         self.brokers = [broker.node_id for broker in answer.brokers]
 
-    def _answer(self, question: Question) -> dict[str, Any] | None:
+    def _answer(self, question: SnapshotQuestion) -> dict[str, Any] | None:
         for form in reversed(question.requests):
             version = self.version(question.api, form.versions)
             if version is not None:

@@ -12,14 +12,14 @@ from harness.client.placeholder_versions import placeholder_of
 from harness.codec.apis import APIS, Api
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
-from harness.sweep.asking import Answer, Outcome, ask
+from harness.sweep.asking import SweepAnswer, SweepOutcome, ask
 from harness.sweep.requests import OwnNames, harmless_request, safety_of
 
 NO_BROKER_OF_OURS = "destructive: goes only to a broker that is started to be thrown away"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SweepStep:
     """One version of one API."""
 
     api: Api
@@ -44,7 +44,7 @@ ANYTHING = Own()
 
 def steps(
     advertised: Mapping[int, VersionRange] | None = None, only: Collection[str] = ()
-) -> list[Step]:
+) -> list[SweepStep]:
     """Every released version that the schemas know, and with ``advertised`` the target too.
 
     ``only``: names of APIs, all of them when empty.
@@ -58,7 +58,7 @@ def steps(
             if api.key not in advertised:
                 continue
             versions &= advertised[api.key]
-        found += [Step(api, v) for v in versions if v not in api.unstable_versions]
+        found += [SweepStep(api, v) for v in versions if v not in api.unstable_versions]
     return found
 
 
@@ -68,13 +68,13 @@ def new_names(prefix: str = DEFAULT_PREFIX) -> OwnNames:
 
 
 def sweep(
-    wanted: Collection[Step],
+    wanted: Collection[SweepStep],
     shared: Address,
     discarded: Callable[[], Address] | None,
     timeout_ms: float,
     advertised: Mapping[int, VersionRange],
     own: Own = ANYTHING,
-) -> Iterator[Answer]:
+) -> Iterator[SweepAnswer]:
     """Send the request of each step on a connection of its own, in order.
 
     Args:
@@ -88,14 +88,14 @@ def sweep(
     for step in wanted:
         if step.safety not in own.safety and step.safety is not Safety.DESTRUCTIVE:
             note = f"{step.safety}: the target does not grant such requests"
-            yield Answer(step.api.name, step.version, Outcome.NOT_SENT, note=note)
+            yield SweepAnswer(step.api.name, step.version, SweepOutcome.NOT_SENT, note=note)
             continue
         address: Address | None = shared
         if step.safety is Safety.DESTRUCTIVE:
             address = discarded() if discarded is not None else None
         if address is None:
             name = step.api.name
-            yield Answer(name, step.version, Outcome.NOT_SENT, note=NO_BROKER_OF_OURS)
+            yield SweepAnswer(name, step.version, SweepOutcome.NOT_SENT, note=NO_BROKER_OF_OURS)
             continue
         request = harmless_request(step.api.name, step.version, new_names(own.prefix))
         row = placeholder_of(advertised, step.api.name)

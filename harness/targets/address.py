@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from harness.base.address import Address
 from harness.targets.errors import TargetError
-from harness.targets.target import Address
 
 HOST_PORT = re.compile(
     r"(?:\[(?P<literal>[0-9A-Fa-f:.%\w]+)\]|(?P<name>[^\s:\[\]/,]+)):(?P<port>[0-9]{1,9})"

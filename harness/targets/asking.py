@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout, WireViolation
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
-from harness.targets.target import Address
 
 CLIENT_ID = "kafka-conformance-probe"
 SOFTWARE_NAME = "kafka-conformance"
@@ -48,7 +48,7 @@ class AnsweredWithError(NotAnswered):
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ProbedCluster:
     """The content of a Metadata response: cluster id, addresses and ids of the live brokers, and
     the id of the controller (None: not in the response)."""
 
@@ -151,7 +151,7 @@ def _patience_after_metadata(address: Address, timeout_ms: int) -> int | None:
     return min(timeout_ms, max(SILENCE_MS, int(SLOWER_THAN_METADATA * taken_ms)))
 
 
-def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
+def ask_cluster(address: Address, timeout_ms: int) -> ProbedCluster:
     """Return cluster id and live brokers by Metadata without topics. Raises NotAnswered.
 
     The request has the oldest version with a cluster id: the suites find out whether the other
@@ -169,7 +169,7 @@ def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
         return replace(_cluster(response, cluster_id), controller=response.controller_id)
 
 
-def ask_oldest_cluster(address: Address, timeout_ms: int) -> Cluster:
+def ask_oldest_cluster(address: Address, timeout_ms: int) -> ProbedCluster:
     """The live brokers by Metadata v0, for a broker that may not know ApiVersions (before 0.10).
 
     At v0 no topic means all of them; a name could make a topic. Raises NotAnswered.
@@ -178,13 +178,13 @@ def ask_oldest_cluster(address: Address, timeout_ms: int) -> Cluster:
         return _cluster(connection.ask(MetadataRequest(topics=[]), 0), None)
 
 
-def _cluster(response: MetadataResponse, cluster_id: str | None) -> Cluster:
+def _cluster(response: MetadataResponse, cluster_id: str | None) -> ProbedCluster:
     brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
-    return Cluster(cluster_id, brokers, tuple(broker.node_id for broker in response.brokers))
+    return ProbedCluster(cluster_id, brokers, tuple(broker.node_id for broker in response.brokers))
 
 
 @dataclass(frozen=True)
-class Pace:
+class AnswerPace:
     """The response times of a broker, in milliseconds.
 
     ``first_answer_ms``: from the connect to the first answer on a new connection;
@@ -197,7 +197,7 @@ class Pace:
 
 def measure_pace(
     address: Address, timeout_ms: int, round_trips: int, *, advertised: bool = True
-) -> Pace:
+) -> AnswerPace:
     """Time ApiVersions requests, or Metadata v0 where ApiVersions is not ``advertised``.
 
     Raises NotAnswered.
@@ -217,4 +217,4 @@ def measure_pace(
             begun = time.perf_counter()
             ask(connection)
             taken.append((time.perf_counter() - begun) * 1000)
-    return Pace(first * 1000, tuple(taken))
+    return AnswerPace(first * 1000, tuple(taken))

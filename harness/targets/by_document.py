@@ -11,9 +11,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
+from harness.base.address import Address
 from harness.targets.errors import TargetStartError
 from harness.targets.kind import Making, TargetKind, refuse_words
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 
 
 class ByDocument(Target):

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.address import parse_address
 from harness.targets.command_file import (
     PLACEHOLDERS,
@@ -36,7 +37,6 @@ from harness.targets.target import (
     LOG_DIRECTORY,
     POWER_LOSS,
     UPGRADE,
-    Address,
 )
 
 HOST = "127.0.0.1"

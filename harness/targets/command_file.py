@@ -47,7 +47,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.targets.errors import TargetError
-from harness.targets.obtain import KINDS, Source
+from harness.targets.obtain import KINDS, BrokerSource
 from harness.targets.target import (
     BROKER_CONFIG,
     CAPABILITIES,
@@ -95,7 +95,7 @@ class CommandFile:
     implementation: str
     release: str | None
     release_command: tuple[str, ...]
-    obtain: Source | None
+    obtain: BrokerSource | None
     working_directory: str
     capabilities: frozenset[str]
     setting: tuple[str, ...]
@@ -227,7 +227,7 @@ class _Reader:
             raise self.fail("release_command", "there is no {port} for it: nothing listens yet")
         return None, words
 
-    def obtain(self) -> Source | None:
+    def obtain(self) -> BrokerSource | None:
         if "obtain" not in self.values:
             return None
         given = self.table("obtain")
@@ -238,7 +238,7 @@ class _Reader:
             )
         [(kind, path)] = given.items()
         place = self.text(f"obtain.{kind}", path)
-        return Source(kind, self.path.absolute().parent / place)
+        return BrokerSource(kind, self.path.absolute().parent / place)
 
     def capabilities(self) -> tuple[str, ...]:
         names = self.words("capabilities", self.values.get("capabilities", []), ())

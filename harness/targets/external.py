@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.access_file import NEVER, AccessFile
 from harness.targets.asking import (
     NotAnswered,
@@ -27,7 +28,6 @@ from harness.targets.target import (
     RESTART_NODE,
     SAFETY_CLASSES,
     STOP_NODE,
-    Address,
     Target,
 )
 

@@ -9,11 +9,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.access_file import AccessFile
 from harness.targets.asking import NotAnswered, ask_cluster
 from harness.targets.command_file import filled
 from harness.targets.errors import TargetError, TargetStartError
-from harness.targets.target import Address
 
 LOG_LIMIT_BYTES = 64 * 1024
 SHOWN_LINES = 20

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from harness.proxies.direction import Direction
 from harness.proxies.proxy import Proxy
-from harness.proxies.rules.counts import Counts
+from harness.proxies.rules.counts import RuleCounts
 from harness.proxies.toxics.named import NamedToxic
 
 
@@ -39,7 +39,7 @@ class Fault:
         return f'the fault "{self.name}" {wanted}: {reason}'
 
 
-def of_rule(name: str, counts: Counts) -> Fault:
+def of_rule(name: str, counts: RuleCounts) -> Fault:
     """Fires once for each frame that the rule does something to."""
     return Fault(name, lambda: counts.fired, counts.in_words)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from harness.base.address import Address
 from harness.codec.apis import API_VERSIONS_KEY, api_named
 from harness.targets.asking import NotAnswered, ask_cluster, ask_oldest_cluster
 from harness.targets.external_nodes import same_place
-from harness.targets.target import Address
 
 LEADER_AND_ISR = api_named("LeaderAndIsr").key
 """Advertised where one of the brokers is the controller, which alone takes what changes topics."""

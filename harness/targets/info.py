@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from harness.base.address import Address
 from harness.base.own_names import DEFAULT_PREFIX
 from harness.targets.asking import (
+    AnswerPace,
     ApiVersionRanges,
     NotAnswered,
-    Pace,
     advertises,
     ask_api_versions,
     measure_pace,
@@ -21,7 +22,7 @@ from harness.targets.asking import (
 from harness.targets.by_document import ByDocument
 from harness.targets.errors import TargetStartError
 from harness.targets.observed_versions import observe_versions
-from harness.targets.target import SAFETY_CLASSES, Address, Target
+from harness.targets.target import SAFETY_CLASSES, Target
 
 ANSWER_TIMEOUT_MS = 30_000
 ROUND_TRIPS = 20
@@ -164,7 +165,7 @@ def _common(ranges: Sequence[dict[int, tuple[int, int]]]) -> dict[int, tuple[int
     return common
 
 
-def time_scale(pace: Pace) -> float:
+def time_scale(pace: AnswerPace) -> float:
     """The factor for waits: max(1, median round trip / 5 ms, first answer / 25 ms), at most 20.
 
     The median is that of :data:`ROUND_TRIPS` requests on one connection; the first

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from harness.base.address import Address
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.targets.errors import TargetStartError
 from harness.targets.ports import free_ports
 from harness.targets.reference import TAKEN, ReferenceBroker
 from harness.targets.start_again import StartAgain
-from harness.targets.target import LOG_DIRECTORY, POWER_LOSS, RESTART_NODE, Address
+from harness.targets.target import LOG_DIRECTORY, POWER_LOSS, RESTART_NODE
 
 _ONLY_NODE = 1
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Listener
 from harness.proxies.interceptor import Interceptor
@@ -21,7 +22,6 @@ from harness.targets.kafka.jvm import HEAP, QUICK
 from harness.targets.kafka.link_plan import ZOOKEEPER, LinkedPlan, PlannedLink
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.start_again import StartAgain
-from harness.targets.target import Address
 
 
 class LinkedKafka(KafkaTarget):

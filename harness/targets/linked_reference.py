@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.proxies.event import Listener
 from harness.proxies.links import Links
 from harness.proxies.proxy import Proxy
@@ -21,7 +22,6 @@ from harness.targets.linked import open_links
 from harness.targets.ports import free_ports
 from harness.targets.reference import COMMAND, START_TIMEOUT_MS
 from harness.targets.reference_cluster import CONTROLLER_ID, HOST, ReferenceCluster
-from harness.targets.target import Address
 
 _ANY = Address(HOST, 0)
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout
 from harness.codec import CodecError
@@ -50,7 +51,6 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message, Request, Struct
 from harness.targets.asking import CLIENT_ID, ApiVersionRanges
-from harness.targets.target import Address
 
 CORRELATION_ID = 1
 NO_TOPIC = "kc-observed-topic-that-never-was"
@@ -69,7 +69,7 @@ class ToldBy(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class VersionProbe:
     """One API at one version.
 
     ``topics``: what the answer must name, with partitions. ``sign``: the API and version that must
@@ -103,11 +103,11 @@ def observe_versions(address: Address, step_ms: int, timeout_ms: int) -> ApiVers
 
 
 def _hear(
-    address: Address, asked: Sequence[Question], step_ms: int, timeout_ms: int
-) -> dict[Question, bytes | None]:
+    address: Address, asked: Sequence[VersionProbe], step_ms: int, timeout_ms: int
+) -> dict[VersionProbe, bytes | None]:
     """The payload of each answer, None for a close; a question that met silence is not in it."""
-    heard: dict[Question, bytes | None] = {}
-    waiting: list[tuple[Question, Connection]] = []
+    heard: dict[VersionProbe, bytes | None] = {}
+    waiting: list[tuple[VersionProbe, Connection]] = []
     with ExitStack() as held:
         for question in asked:
             try:
@@ -129,7 +129,7 @@ class _Silent(Exception):
     """Nothing came yet."""
 
 
-def _put(address: Address, question: Question, timeout_ms: int) -> Connection:
+def _put(address: Address, question: VersionProbe, timeout_ms: int) -> Connection:
     """A connection on which the question was sent. Raises BrokerMisbehaved."""
     connection = Connection((address.host, address.port), CLIENT_ID, timeout_ms)
     try:
@@ -160,7 +160,7 @@ def _ranges(served: set[tuple[str, int]]) -> ApiVersionRanges:
     return dict(sorted(found.items()))
 
 
-def answers(question: Question, payload: bytes | None) -> bool:
+def answers(question: VersionProbe, payload: bytes | None) -> bool:
     """True if the payload proves that the broker serves the requested version; see the module."""
     answer = None if payload is None else _read(question.api, question.version, payload)
     if payload is None or answer is None:
@@ -204,12 +204,12 @@ def _first_of(struct: Struct, *names: str) -> Any:
 # -- the questions ---------------------------------------------------------------------------------
 
 
-def questions() -> list[Question]:
+def questions() -> list[VersionProbe]:
     """All that is asked, older versions first."""
     return [*_about_partitions(), *_about_groups(), *_about_the_cluster()]
 
 
-def _about_partitions() -> Iterator[Question]:
+def _about_partitions() -> Iterator[VersionProbe]:
     produce_2, coordinator, ours = ("Produce", 2), ("FindCoordinator", 0), [(NO_TOPIC, [0])]
     for api, version, make, told_by, sign in (
         ("Produce", 0, _produce, ToldBy.ANSWER, None),
@@ -227,22 +227,22 @@ def _about_partitions() -> Iterator[Question]:
         ("OffsetFetch", 0, _offset_fetch, ToldBy.ANSWER, None),
         ("OffsetFetch", 1, _offset_fetch, ToldBy.SIGN, coordinator),
     ):
-        yield Question(api, version, make(), told_by, sign, ours)
+        yield VersionProbe(api, version, make(), told_by, sign, ours)
 
 
-def _about_groups() -> Iterator[Question]:
+def _about_groups() -> Iterator[VersionProbe]:
     """0.8.2 has an early form of JoinGroup, and a Heartbeat that agrees with everything."""
     for name, make in _GROUP_REQUESTS.items():
         if name == "JoinGroup":
-            yield Question(name, 0, make())
+            yield VersionProbe(name, 0, make())
         else:
-            yield Question(name, 0, make(), ToldBy.SIGN, ("JoinGroup", 0))
+            yield VersionProbe(name, 0, make(), ToldBy.SIGN, ("JoinGroup", 0))
 
 
-def _about_the_cluster() -> Iterator[Question]:
+def _about_the_cluster() -> Iterator[VersionProbe]:
     for version, everything in ((0, []), (1, None)):
-        yield Question("Metadata", version, MetadataRequest(topics=everything))
-        yield Question("FindCoordinator", version, FindCoordinatorRequest(key=NO_GROUP))
+        yield VersionProbe("Metadata", version, MetadataRequest(topics=everything))
+        yield VersionProbe("FindCoordinator", version, FindCoordinatorRequest(key=NO_GROUP))
 
 
 def _produce() -> ProduceRequest:

@@ -38,7 +38,7 @@ class ObtainError(TargetError):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BrokerSource:
     """The source of a program: ``kind`` is a key of :data:`KINDS`."""
 
     kind: str
@@ -77,7 +77,7 @@ class _Step:
     environment: Mapping[str, str]
 
 
-def _go_build(source: Source, folder: Path) -> _Step:
+def _go_build(source: BrokerSource, folder: Path) -> _Step:
     program = shutil.which("go")
     if program is None:
         raise ObtainError(
@@ -89,7 +89,7 @@ def _go_build(source: Source, folder: Path) -> _Step:
     return _Step(words, source.path, {"CGO_ENABLED": "0", "GOWORK": "off"})
 
 
-def _pip_install(source: Source, folder: Path) -> _Step:
+def _pip_install(source: BrokerSource, folder: Path) -> _Step:
     if importlib.util.find_spec("pip") is not None:
         words = [sys.executable, "-P", "-m", "pip", "install", "--disable-pip-version-check"]
         words += ["--no-input"]
@@ -106,17 +106,17 @@ def _pip_install(source: Source, folder: Path) -> _Step:
     return _Step(words, source.path.parent, {"PIP_USER": "0"})  # which excludes --target
 
 
-KINDS: dict[str, Callable[[Source, Path], _Step]] = {"go": _go_build, "pip": _pip_install}
+KINDS: dict[str, Callable[[BrokerSource, Path], _Step]] = {"go": _go_build, "pip": _pip_install}
 
 
-def check_obtainable(source: Source) -> None:
+def check_obtainable(source: BrokerSource) -> None:
     """Raises ObtainError when it is not in the cache and what would make it is not there."""
     folder = source.folder()
     if not folder.is_dir():
         KINDS[source.kind](source, folder)
 
 
-def obtain(source: Source, timeout_ms: int = TIMEOUT_MS) -> Path:
+def obtain(source: BrokerSource, timeout_ms: int = TIMEOUT_MS) -> Path:
     """Return the folder with the program; make it if it is not in the cache.
 
     While another process makes it, the call waits. Raises ObtainError.
@@ -130,7 +130,7 @@ def obtain(source: Source, timeout_ms: int = TIMEOUT_MS) -> Path:
     return folder
 
 
-def _make(source: Source, folder: Path, timeout_ms: int) -> None:
+def _make(source: BrokerSource, folder: Path, timeout_ms: int) -> None:
     """Fill a folder beside the final one, which appears in one step when all went well."""
     unfinished = folder.with_name(f"{folder.name}.new")
     step = KINDS[source.kind](source, unfinished)

@@ -7,6 +7,7 @@ import time
 from abc import abstractmethod
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.asking import NotAnswered, ask_cluster
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import ChildProcess, Deadline, end_of_log
@@ -18,7 +19,6 @@ from harness.targets.target import (
     PAUSE_NODE,
     RESTART_NODE,
     STOP_NODE,
-    Address,
     Target,
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
+from harness.base.address import Address
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Event, Listener
@@ -17,7 +18,7 @@ from harness.proxies.running import RunningProxies
 from harness.proxies.tap import Tap
 from harness.targets.errors import TargetError
 from harness.targets.fault_sentences import FaultSentences
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 
 CLIENT = "client"
 EVENTS_KEPT = 10_000

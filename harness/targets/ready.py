@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from harness.base.address import Address
 from harness.targets.asking import NotAnswered, ask_api_versions, ask_cluster
 from harness.targets.errors import TargetStartError
 from harness.targets.process import Deadline
-from harness.targets.target import Address
 
 ATTEMPT_TIMEOUT_MS = 5_000
 PAUSE_S = 0.02

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.reference_broker.likeness import releases
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.targets.errors import TargetError
@@ -28,7 +29,6 @@ from harness.targets.target import (
     PAUSE_NODE,
     STOP_NODE,
     UPGRADE,
-    Address,
     Target,
 )
 

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.base.address import Address
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.forking import start_process
@@ -39,7 +40,6 @@ from harness.targets.target import (
     POWER_LOSS,
     RESTART_NODE,
     STOP_NODE,
-    Address,
     Target,
 )
 from harness.virtual_broker.door import KraftDoor

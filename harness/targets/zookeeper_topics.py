@@ -17,8 +17,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
+from harness.base.address import Address
 from harness.client.errors import ApiNotAdvertised, PreparationFailed
-from harness.targets.target import Address
 
 BROKERS = "/brokers/ids"
 TOPICS = "/brokers/topics"

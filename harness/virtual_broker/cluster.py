@@ -19,7 +19,7 @@ from harness.virtual_broker.assigned_topics import state_shown
 from harness.virtual_broker.door import Address, KraftDoor, PeerDoor
 from harness.virtual_broker.kraft import NOBODY_LISTENS, KraftMember, KraftWorld
 from harness.virtual_broker.leader import LedPartition
-from harness.virtual_broker.membership import Membership, World
+from harness.virtual_broker.membership import Membership, VirtualWorld
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.zookeeper import ZooKeeperWorld
 
@@ -39,7 +39,7 @@ class JoinedCluster:
     def __init__(self, door: PeerDoor, broker: BrokerUnderTest, leader: int) -> None:
         """Raises BrokerMisbehaved: the cluster cannot be reached at these addresses."""
         self.broker, self.leader = broker, leader
-        self.world: World
+        self.world: VirtualWorld
         self.kraft: KraftWorld | None = None
         if isinstance(door, KraftDoor):
             self.world = self.kraft = KraftWorld(door, broker)

@@ -17,7 +17,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
 from harness.virtual_broker.kraft import Controller, KraftMember
-from harness.virtual_broker.membership import PartitionState, World
+from harness.virtual_broker.membership import PartitionState, VirtualWorld
 
 FIRST_WITH_IDS, FIRST_WITH_EPOCHS = 2, 3
 RECOVERED, RECOVERING = 0, 1
@@ -32,7 +32,7 @@ class LedPartition:
     The epochs are the last ones that the controller returned.
     """
 
-    world: World
+    world: VirtualWorld
     controller: Controller
     topic: Topic
     leader: KraftMember

@@ -31,7 +31,7 @@ END_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """A follower's fetch of the served partition; ``last_epoch`` is -1 if its log is empty."""
 
     offset: int
@@ -48,7 +48,7 @@ class LeaderEndpoint:
 
     topic: Topic | None = None
     log: ServedLog | None = None
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ReceivedRequest] = field(default_factory=list)
     _listener: socket.socket = field(
         default_factory=lambda: socket.create_server((LOOPBACK, 0)), init=False
     )
@@ -134,7 +134,7 @@ class LeaderEndpoint:
         with self._changed:
             found = self._wanted(request)
             if found is not None:
-                self.asked.append(Asked(found.fetch_offset, found.last_fetched_epoch))
+                self.asked.append(ReceivedRequest(found.fetch_offset, found.last_fetched_epoch))
                 wait_s = request.max_wait_ms / 1000
                 self._changed.wait_for(lambda: self._closed or self._has_news(found), wait_s)
             if self._closed:

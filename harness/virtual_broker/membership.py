@@ -54,7 +54,7 @@ class Membership(Protocol):
         """Leave for good, without waiting and without an error; connections are closed."""
 
 
-class World(Protocol):
+class VirtualWorld(Protocol):
     """The cluster as its controller or ZooKeeper shows it."""
 
     def join(self, broker_id: int, listens_at: Address, rack: str | None = None) -> Membership:

@@ -24,7 +24,7 @@ from harness.codec.messages import FetchRequest, FetchResponse, ListOffsetsRespo
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.records.any_format import read_records
 from harness.histories.replication import Observation
-from harness.virtual_broker.membership import Membership, PartitionState, World
+from harness.virtual_broker.membership import Membership, PartitionState, VirtualWorld
 
 ANYBODY, DEBUGGER = -1, -2
 """Replica ids of clients that are no replica: a consumer, and one that gets the log's true end."""
@@ -34,7 +34,7 @@ Told = FetchResponse.PartitionData
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class FetchedRecords:
     """The response to a fetch: the offsets of its records, and all other fields."""
 
     offsets: tuple[int, ...]
@@ -58,7 +58,7 @@ class WatchedPartition:
     """
 
     broker: BrokerUnderTest
-    world: World
+    world: VirtualWorld
     topic: Topic
     leader: int
     replicas: tuple[int, ...]
@@ -81,7 +81,7 @@ class WatchedPartition:
                 raise PreparationFailed(f"Produce to {self.topic.name}: {told}", answer.error_code)
         return -1 if answer is None else answer.base_offset
 
-    def consume(self, offset: int, version: int | None = None) -> Read:
+    def consume(self, offset: int, version: int | None = None) -> FetchedRecords:
         """Fetch as a consumer, at the broker's highest version unless one is given."""
         read = self._fetch(ANYBODY, -1, offset, self._version(version))
         self._note(f"consumer fetch {offset}", read, read_to=max(read.offsets, default=-1) + 1)
@@ -105,7 +105,7 @@ class WatchedPartition:
         leader_epoch: int = -1,
         last_fetched_epoch: int = -1,
         log_start: int = 0,
-    ) -> Read:
+    ) -> FetchedRecords:
         """Fetch as this replica: it has all from ``log_start`` to ``offset`` and asks for more.
 
         ``broker_epoch``: that of its registration unless another is given, sent from version 15 on.
@@ -171,7 +171,7 @@ class WatchedPartition:
         leader_epoch: int = -1,
         last_fetched_epoch: int = -1,
         log_start: int = 0,
-    ) -> Read:
+    ) -> FetchedRecords:
         request = replica_fetch(
             self.topic,
             version,
@@ -195,7 +195,7 @@ class WatchedPartition:
             raise PreparationFailed(f"ListOffsets as {replica}: {told}", found.error_code)
         return found.offset
 
-    def _note(self, what: str, read: Read, *, read_to: int = -1) -> None:
+    def _note(self, what: str, read: FetchedRecords, *, read_to: int = -1) -> None:
         if read.error != ErrorCode.NONE:
             return
         told = read.told
@@ -249,13 +249,13 @@ def replica_fetch(
     return request
 
 
-def read_of(answer: FetchResponse) -> Read:
+def read_of(answer: FetchResponse) -> FetchedRecords:
     """Return the only partition of a response. Raises PreparationFailed: it is all refused."""
     if answer.error_code != ErrorCode.NONE:
         told = ErrorCode.describe(answer.error_code)
         raise PreparationFailed(f"Fetch is refused: {told}", answer.error_code)
     told_of = only(only(answer.responses, "topic").partitions, "partition")
-    return Read(offsets_in(bytes(told_of.records or b"")), told_of)
+    return FetchedRecords(offsets_in(bytes(told_of.records or b"")), told_of)
 
 
 def offsets_in(records: bytes) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ NO_EPOCH = (-1, -1)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ServedRecord:
     """One record, in a batch of its own; its offset is its place in the log."""
 
     epoch: int
@@ -23,7 +23,7 @@ class Entry:
 class ServedLog:
     """The leader's records, from offset 0 on, and the high watermark that it reports."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ServedRecord] = field(default_factory=list)
     high_watermark: int = 0
 
     @property
@@ -34,7 +34,7 @@ class ServedLog:
     def append(self, epoch: int, *values: bytes) -> None:
         """Append records of this epoch; they are committed immediately."""
         now_ms = time.time_ns() // 1_000_000
-        self.entries += [Entry(epoch, value, now_ms) for value in values]
+        self.entries += [ServedRecord(epoch, value, now_ms) for value in values]
         self.high_watermark = self.end
 
     def end_of(self, epoch: int) -> tuple[int, int]:

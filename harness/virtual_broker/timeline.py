@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.virtual_broker.membership import Membership
-from harness.virtual_broker.partition import Read, WatchedPartition
+from harness.virtual_broker.partition import FetchedRecords, WatchedPartition
 
 R2, R3 = "R2", "R3"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimelineRow:
     """The state after one step.
 
     ``told``: the high watermarks of the last responses to R2 and R3, -1 before. ``records``: the
@@ -33,7 +33,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TimelineStep:
     """One step by R2, R3, the ``producer`` or the ``consumer``.
 
     ``at``: the offset of a fetch, or the number of produced records.
@@ -51,29 +51,29 @@ class Step:
 
 PRODUCER, CONSUMER = "producer", "consumer"
 STEPS = (
-    Step("T1", PRODUCER, 3),
-    Step("T2", R2, 0),
-    Step("T3", R3, 0),
-    Step("T4", CONSUMER, 0),
-    Step("T5", R2, 3),
-    Step("T6", R3, 3),
-    Step("T7", PRODUCER, 2),
-    Step("T8", R2, 3),
-    Step("T9", R2, 5),
-    Step("T10", CONSUMER, 0),
+    TimelineStep("T1", PRODUCER, 3),
+    TimelineStep("T2", R2, 0),
+    TimelineStep("T3", R3, 0),
+    TimelineStep("T4", CONSUMER, 0),
+    TimelineStep("T5", R2, 3),
+    TimelineStep("T6", R3, 3),
+    TimelineStep("T7", PRODUCER, 2),
+    TimelineStep("T8", R2, 3),
+    TimelineStep("T9", R2, 5),
+    TimelineStep("T10", CONSUMER, 0),
 )
 _FIRST, _MORE = (0, 1, 2), (3, 4)
 EXPECTED = (
-    Row("T1", 3, (0, 0), 0, 0, (-1, -1), ()),
-    Row("T2", 3, (0, 0), 0, 0, (0, -1), _FIRST),
-    Row("T3", 3, (0, 0), 0, 0, (0, 0), _FIRST),
-    Row("T4", 3, (0, 0), 0, 0, (0, 0), ()),
-    Row("T5", 3, (3, 0), 0, 0, (0, 0), ()),
-    Row("T6", 3, (3, 3), 3, 3, (0, 0), ()),
-    Row("T7", 5, (3, 3), 3, 3, (0, 0), ()),
-    Row("T8", 5, (3, 3), 3, 3, (3, 0), _MORE),
-    Row("T9", 5, (5, 3), 3, 3, (3, 0), ()),
-    Row("T10", 5, (5, 3), 3, 3, (3, 0), _FIRST),
+    TimelineRow("T1", 3, (0, 0), 0, 0, (-1, -1), ()),
+    TimelineRow("T2", 3, (0, 0), 0, 0, (0, -1), _FIRST),
+    TimelineRow("T3", 3, (0, 0), 0, 0, (0, 0), _FIRST),
+    TimelineRow("T4", 3, (0, 0), 0, 0, (0, 0), ()),
+    TimelineRow("T5", 3, (3, 0), 0, 0, (0, 0), ()),
+    TimelineRow("T6", 3, (3, 3), 3, 3, (0, 0), ()),
+    TimelineRow("T7", 5, (3, 3), 3, 3, (0, 0), ()),
+    TimelineRow("T8", 5, (3, 3), 3, 3, (3, 0), _MORE),
+    TimelineRow("T9", 5, (5, 3), 3, 3, (3, 0), ()),
+    TimelineRow("T10", 5, (5, 3), 3, 3, (3, 0), _FIRST),
 )
 TOLD_AFTERWARDS = {"T6": (0, 3), "T7": (0, 3), "T8": (3, 3), "T9": (3, 3), "T10": (3, 3)}
 """The high watermarks of T6 to T10 in releases that respond with the one after the fetch itself."""
@@ -84,7 +84,7 @@ DATED = {
 """Releases of Apache Kafka with other high watermarks in their responses, by steps."""
 
 
-def expected_of(release: str) -> tuple[Row, ...]:
+def expected_of(release: str) -> tuple[TimelineRow, ...]:
     """Return the table that a release of Apache Kafka must show."""
     told = DATED.get(release, {})
     return tuple(replace(row, told=told.get(row.step, row.told)) for row in EXPECTED)
@@ -100,13 +100,13 @@ class Timeline:
         self.confirmed = {R2: 0, R3: 0}
         self.told = {R2: -1, R3: -1}
 
-    def follow(self, who: str, offset: int) -> Read:
+    def follow(self, who: str, offset: int) -> FetchedRecords:
         """Fetch as R2 or R3."""
         read = self.partition.follow(self.followers[who], offset)
         self.confirmed[who], self.told[who] = offset, read.high_watermark
         return read
 
-    def step(self, step: Step) -> tuple[int, ...]:
+    def step(self, step: TimelineStep) -> tuple[int, ...]:
         """Do a step; return the offsets of the records in its response."""
         if step.who == PRODUCER:
             self.partition.produce(step.at)
@@ -123,13 +123,13 @@ class Timeline:
             if step.name == last:
                 return
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TimelineRow]:
         """Do all steps; return the state after each, as seen from outside."""
         return [self._row(step, self.step(step)) for step in STEPS]
 
-    def _row(self, step: Step, records: tuple[int, ...]) -> Row:
+    def _row(self, step: TimelineStep, records: tuple[int, ...]) -> TimelineRow:
         beside = self.partition.consume(0)
-        return Row(
+        return TimelineRow(
             step.name,
             self.partition.log_end(),
             (self.confirmed[R2], self.confirmed[R3]),

@@ -39,7 +39,7 @@ def _told_as_preparation(where: str) -> Iterator[None]:
         raise PreparationFailed(f"ZooKeeper, {where}: {problem!r}") from problem
 
 
-class Session:
+class ZookeeperSession:
     """A ZooKeeper session; its ephemeral nodes are removed with it."""
 
     def __init__(self, zookeeper: Address) -> None:
@@ -90,14 +90,14 @@ class ZooKeeperMember:
     ) -> None:
         self.broker_id = broker_id
         self._zookeeper, self._listens_at, self._rack = zookeeper, listens_at, rack
-        self._session: Session | None = None
+        self._session: ZookeeperSession | None = None
         self.come_back()
 
     def come_back(self) -> None:
         """Open a new session with the registration in it. Raises PreparationFailed."""
         if self._session is not None:
             return
-        session = Session(self._zookeeper)
+        session = ZookeeperSession(self._zookeeper)
         try:
             there = [one for one in session.children(BROKERS) if one != str(self.broker_id)]
             if not there:
@@ -151,7 +151,7 @@ class ZooKeeperWorld:
     def __init__(self, door: ZooKeeperDoor, broker: BrokerUnderTest) -> None:
         """Raises PreparationFailed."""
         self._door, self._broker = door, broker
-        self._session = Session(door.zookeeper)
+        self._session = ZookeeperSession(door.zookeeper)
 
     def join(
         self, broker_id: int, listens_at: Address = NOBODY_LISTENS, rack: str | None = None

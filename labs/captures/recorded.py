@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.capture.capture_file import CaptureFile
 from harness.capture.events import REQUEST, Captured, Event
 from harness.capture.follow import Follower
-from harness.capture.segment import SYN, Segment
+from harness.capture.segment import SYN, TcpSegment
 
 FOLDER = Path(__file__).parent / "captures"
 FILES = sorted(FOLDER.glob("*.pcap*"))
@@ -21,12 +21,14 @@ def port_of(file: Path) -> int:
 
 
 @cache
-def segments(file: Path) -> tuple[Segment, ...]:
+def segments(file: Path) -> tuple[TcpSegment, ...]:
     """All segments of a capture."""
     return tuple(CaptureFile(str(file)))
 
 
-def follow(found: list[Segment] | tuple[Segment, ...], *ports: int) -> tuple[list[Event], Follower]:
+def follow(
+    found: list[TcpSegment] | tuple[TcpSegment, ...], *ports: int
+) -> tuple[list[Event], Follower]:
     """Return the events of the segments, and the follower with its totals."""
     follower = Follower(ports)
     return list(follower.events(found)), follower

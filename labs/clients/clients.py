@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
-from harness.targets.obtain import Source, obtain
+from harness.targets.obtain import BrokerSource, obtain
 from labs.clients.official import RELEASE, official
 from labs.clients.one_client import DRIVERS
-from labs.clients.session import Calls, Session
+from labs.clients.session import Calls, ClientSession
 from labs.clients.tools import TOOLS, CommandLine
 from labs.clients.vocabulary import CALLS, EAGER, STRATEGIES
 
@@ -61,14 +61,14 @@ def _tools(release: str) -> Client:
     )
 
 
-def _python(name: str) -> Callable[[str, Path], Session]:
+def _python(name: str) -> Callable[[str, Path], ClientSession]:
     words = [sys.executable, "-P", "-m", "labs.clients.one_client", name]
-    return lambda bootstrap, log: Session([*words, bootstrap], log)
+    return lambda bootstrap, log: ClientSession([*words, bootstrap], log)
 
 
 def _franz_go() -> Path:
     """The program, built once into the cache. Raises ObtainError."""
-    source = Source("go", FRANZ_GO)
+    source = BrokerSource("go", FRANZ_GO)
     return obtain(source) / FRANZ_GO.name
 
 
@@ -97,7 +97,7 @@ CLIENTS = {
         Client("java", official, lambda: RELEASE),
         Client(
             "franz-go",
-            lambda bootstrap, log: Session([str(_franz_go()), bootstrap], log),
+            lambda bootstrap, log: ClientSession([str(_franz_go()), bootstrap], log),
             _built_in,
         ),
         *map(_tools, TOOLS),

@@ -12,7 +12,7 @@ from harness.targets.artifacts import fetch_release
 from harness.targets.cache import cache_dir
 from harness.targets.java import find_java
 from harness.targets.pinned_file import exclusive
-from labs.clients.session import Session
+from labs.clients.session import ClientSession
 from labs.official_classes.maven import build
 
 RELEASE = "4.4.0"
@@ -21,10 +21,10 @@ FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePer
 MAIN = "clients.Client"
 
 
-def official(bootstrap: str, log: Path) -> Session:
+def official(bootstrap: str, log: Path) -> ClientSession:
     """Raises JavaError, DownloadError or MavenError: what it needs is not there."""
     words = [str(find_java().executable), *FLAGS, f"-Djava.io.tmpdir={log.parent}"]
-    return Session([*words, MAIN, bootstrap], log, {"CLASSPATH": _class_path(compiled())})
+    return ClientSession([*words, MAIN, bootstrap], log, {"CLASSPATH": _class_path(compiled())})
 
 
 def compiled() -> Path:

@@ -135,7 +135,7 @@ class Calls:
         self.call("delete_group", group=group)
 
 
-class Session(Calls):
+class ClientSession(Calls):
     """A process that reads calls and writes answers."""
 
     def __init__(

@@ -18,14 +18,14 @@ import click
 from rich.console import Console
 
 from harness.histories.history import to_lines
-from harness.histories.judgement import Verdict
+from harness.histories.judgement import HistoryVerdict
 from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from labs.clients_under_faults.findings import FINDINGS
 from labs.clients_under_faults.one_client import DRIVERS
-from labs.clients_under_faults.run import Run, Setting, run_client
-from labs.clients_under_faults.schedule import Schedule, schedule
-from labs.clients_under_faults.table import Table
+from labs.clients_under_faults.run import FaultRun, Setting, run_client
+from labs.clients_under_faults.schedule import FaultSchedule, schedule
+from labs.clients_under_faults.table import FaultTable
 
 
 def seeds_of(text: str) -> list[int]:
@@ -87,7 +87,7 @@ def main(
                     _tell(run, console, out)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
-    table = Table(target, runs, not no_idempotence, time.monotonic() - began_s)
+    table = FaultTable(target, runs, not no_idempotence, time.monotonic() - began_s)
     name = _name(target, finding, "not-idempotent" if no_idempotence else None)
     (out / f"{name}.md").write_text(table.markdown(), "utf-8")
     (out / f"{name}.json").write_text(json.dumps(table.to_json(), indent=1) + "\n", "utf-8")
@@ -95,7 +95,9 @@ def main(
     sys.exit(0 if table.good else 1)
 
 
-def _each(wanted: list[tuple[str, Schedule]], setting: Setting, jobs: int) -> Iterator[Run]:
+def _each(
+    wanted: list[tuple[str, FaultSchedule]], setting: Setting, jobs: int
+) -> Iterator[FaultRun]:
     """Yield the runs as they end. A caller that stops early, or is interrupted, waits only for the
     runs under way.
     """
@@ -110,7 +112,7 @@ def _each(wanted: list[tuple[str, Schedule]], setting: Setting, jobs: int) -> It
 
 def _wanted(
     clients: tuple[str, ...], seeds_text: str, finding: str | None
-) -> list[tuple[str, Schedule]]:
+) -> list[tuple[str, FaultSchedule]]:
     if finding is not None:
         return [(FINDINGS[finding].client, FINDINGS[finding].schedule)]
     schedules = [schedule(seed) for seed in seeds_of(seeds_text)]
@@ -121,13 +123,13 @@ def _name(target: str, *more: str | None) -> str:
     return "-".join([target.replace(":", "-"), *(word for word in more if word)])
 
 
-def _tell(run: Run, console: Console, out: Path) -> None:
+def _tell(run: FaultRun, console: Console, out: Path) -> None:
     """Print a line; for a run that is not valid, write the whole history beside the table."""
     judgement = run.judgement
     found = "; ".join(map(str, judgement.findings)) or judgement.why
     line = f"{run.client} seed {run.schedule.seed}: {judgement.verdict} {found[:300]}"
     console.print(line, highlight=False, markup=False)
-    if judgement.verdict is not Verdict.VALID:
+    if judgement.verdict is not HistoryVerdict.VALID:
         kept = out / f"{run.client}-{run.schedule.seed}"
         kept.with_suffix(".history.jsonl").write_text(to_lines(run.history), "utf-8")
         kept.with_suffix(".txt").write_text(f"{run.schedule}\n\n{found}\n\n{run.log}\n", "utf-8")

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.histories.history import Operation
+from harness.histories.history import ClientOperation
 from labs.clients_under_faults.job import Job
 from labs.clients_under_faults.notes import GO, READY
 
@@ -26,14 +26,16 @@ LAST_BYTES = 4000
 MODULE = "labs.clients_under_faults.one_client"
 
 
-class ClientFailed(RuntimeError):
+class ClientProcessFailed(RuntimeError):
     """The process did not start; the text contains its last output."""
 
 
 class ClientProcess:
     """``take`` is called with each operation, in a thread that reads while the block runs."""
 
-    def __init__(self, client: str, job: Job, log: Path, take: Callable[[Operation], None]) -> None:
+    def __init__(
+        self, client: str, job: Job, log: Path, take: Callable[[ClientOperation], None]
+    ) -> None:
         self._command = [sys.executable, "-P", "-m", MODULE, client, job.to_json()]
         self._log, self._take = log, take
         self._ready = threading.Event()
@@ -72,7 +74,7 @@ class ClientProcess:
                 self._ready.set()
                 continue
             try:
-                self._take(Operation.from_json(line))
+                self._take(ClientOperation.from_json(line))
             except Exception as problem:  # of another thread: the caller raises it
                 self.problem = self.problem or problem
         self._ready.set()  # or dead
@@ -81,7 +83,7 @@ class ClientProcess:
         """Start the job. Raises ClientFailed if the process did not start."""
         self._ready.wait(START_S)
         if not self._is_ready:
-            raise ClientFailed(f"the client did not start: {self.last_words()}")
+            raise ClientProcessFailed(f"the client did not start: {self.last_words()}")
         self.order(GO)
 
     def order(self, word: str) -> None:

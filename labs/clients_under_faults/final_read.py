@@ -8,36 +8,41 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import decode_batches
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from labs.clients_under_faults.job import Job
 
 READER = "reader"
 
 
-class NotReadable(RuntimeError):
+class FinalReadFailed(RuntimeError):
     """The log cannot be read to its end."""
 
 
-def final_read(broker: BrokerUnderTest, topic: Topic, job: Job) -> Iterator[Operation]:
+def final_read(broker: BrokerUnderTest, topic: Topic, job: Job) -> Iterator[ClientOperation]:
     """All records, and then that the end was reached. Raises NotReadable or BrokerMisbehaved."""
     for partition in range(job.partitions):
         offset, end = 0, broker.end_offset(topic, partition)
         while offset < end:
             answer = broker.fetch(topic, offset, partition=partition)
             if answer.error_code != ErrorCode.NONE:
-                raise NotReadable(f"{topic.name}-{partition}: {answer.error_code}")
+                raise FinalReadFailed(f"{topic.name}-{partition}: {answer.error_code}")
             before = offset
             for at, value in _records(bytes(answer.records or b"")):
                 if at >= offset:
-                    yield Operation(
-                        READER, Outcome.OK, Action.FINAL_READ, partition, at, job.name_of(value)
+                    yield ClientOperation(
+                        READER,
+                        OperationOutcome.OK,
+                        ClientAction.FINAL_READ,
+                        partition,
+                        at,
+                        job.name_of(value),
                     )
                     offset = at + 1
             if offset == before:
-                raise NotReadable(
+                raise FinalReadFailed(
                     f"{topic.name}-{partition}: nothing at {offset}, the end is {end}"
                 )
-    yield Operation(READER, Outcome.OK, Action.FINAL_READ)
+    yield ClientOperation(READER, OperationOutcome.OK, ClientAction.FINAL_READ)
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes | None]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labs.clients_under_faults.schedule import Fault, Schedule, Words, Workload
+from labs.clients_under_faults.schedule import ClientWorkload, FaultSchedule, ScheduledFault, Words
 
 DELIVERY_TIMEOUT_MS = 3000
 SILENCE_MS = 3500  # longer than the first records may take, not than the last may
@@ -19,11 +19,11 @@ class Known:
 
     client: str
     shows: str
-    schedule: Schedule
+    schedule: FaultSchedule
 
 
-def _one_rule(delivery_timeout_ms: int, at_ms: int, **words: object) -> Schedule:
-    workload = Workload(
+def _one_rule(delivery_timeout_ms: int, at_ms: int, **words: object) -> FaultSchedule:
+    workload = ClientWorkload(
         records=200,
         partitions=2,
         value_bytes=20,
@@ -33,7 +33,7 @@ def _one_rule(delivery_timeout_ms: int, at_ms: int, **words: object) -> Schedule
         delivery_timeout_ms=delivery_timeout_ms,
     )
     rule: Words = {"id": "found", **words}
-    return Schedule(0, workload, (Fault(at_ms, SILENCE_MS, "rule", rule),))
+    return FaultSchedule(0, workload, (ScheduledFault(at_ms, SILENCE_MS, "rule", rule),))
 
 
 _ANSWERS_ARE_LOST = _one_rule(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from harness.histories.checker import NOTHING_ACKNOWLEDGED
 from labs.clients_under_faults.findings import DELIVERY_TIMEOUT_MS, FINDINGS
-from labs.clients_under_faults.run import Run
+from labs.clients_under_faults.run import FaultRun
 
 ALL_GIVEN_UP = "all-given-up"
 
 
-def known(run: Run) -> str | None:
+def known(run: FaultRun) -> str | None:
     """Return the name of the finding; None for a run that is valid or shows anything else."""
     judgement = run.judgement
     if run.schedule.workload.delivery_timeout_ms > DELIVERY_TIMEOUT_MS:

@@ -11,7 +11,7 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.rules import RuleSet, read_rule
 from harness.proxies.toxics.named import NamedToxic
 from harness.targets.proxied import ProxiedTarget
-from labs.clients_under_faults.schedule import Fault, Schedule
+from labs.clients_under_faults.schedule import FaultSchedule, ScheduledFault
 
 Told = Callable[[str], None]
 
@@ -25,7 +25,7 @@ class Nemesis:
         self._over = threading.Event()
 
     @contextmanager
-    def at_work(self, schedule: Schedule, healed: Callable[[], None]) -> Iterator[None]:
+    def at_work(self, schedule: FaultSchedule, healed: Callable[[], None]) -> Iterator[None]:
         """Execute the schedule while the block runs; ``healed`` is called at its end.
 
         All faults are healed when the block ends, also by an error.
@@ -40,7 +40,9 @@ class Nemesis:
             stop.set()
             thread.join()
 
-    def _run(self, schedule: Schedule, stop: threading.Event, healed: Callable[[], None]) -> None:
+    def _run(
+        self, schedule: FaultSchedule, stop: threading.Event, healed: Callable[[], None]
+    ) -> None:
         began_s = time.monotonic()
         try:
             for at_ms, begins, fault in _steps(schedule):
@@ -60,7 +62,7 @@ class Nemesis:
         """Wait until all faults are healed."""
         self._over.wait()
 
-    def _do(self, fault: Fault, begins: bool) -> None:
+    def _do(self, fault: ScheduledFault, begins: bool) -> None:
         if fault.kind == "rule":
             if begins:
                 self._behind.net.call(self._rules.arm, read_rule(fault.words))
@@ -79,33 +81,33 @@ class Nemesis:
             await proxy.enable()
 
 
-def _steps(schedule: Schedule) -> list[tuple[int, bool, Fault]]:
+def _steps(schedule: FaultSchedule) -> list[tuple[int, bool, ScheduledFault]]:
     begins = [(fault.at_ms, True, fault) for fault in schedule.faults]
     ends = [(fault.at_ms + fault.for_ms, False, fault) for fault in schedule.faults if fault.for_ms]
     return sorted(begins + ends, key=lambda step: step[0])
 
 
-async def _add_toxic(proxy: Proxy, fault: Fault) -> None:
+async def _add_toxic(proxy: Proxy, fault: ScheduledFault) -> None:
     proxy.toxics.add_all([NamedToxic.from_json(fault.words)])
 
 
-async def _remove_toxic(proxy: Proxy, fault: Fault) -> None:
+async def _remove_toxic(proxy: Proxy, fault: ScheduledFault) -> None:
     proxy.toxics.remove(fault.words["name"])
 
 
-async def _refuse(proxy: Proxy, _: Fault) -> None:
+async def _refuse(proxy: Proxy, _: ScheduledFault) -> None:
     await proxy.disable()
 
 
-async def _listen_again(proxy: Proxy, _: Fault) -> None:
+async def _listen_again(proxy: Proxy, _: ScheduledFault) -> None:
     await proxy.enable()
 
 
-async def _reset(proxy: Proxy, _: Fault) -> None:
+async def _reset(proxy: Proxy, _: ScheduledFault) -> None:
     proxy.reset_connections()
 
 
-async def _nothing(proxy: Proxy, _: Fault) -> None:
+async def _nothing(proxy: Proxy, _: ScheduledFault) -> None:
     """Do nothing: a fault that happens once has no end."""
 
 

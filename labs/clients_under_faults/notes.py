@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from labs.clients_under_faults.job import CONSUMER, PRODUCER, Job
 
 READY, GO, HEALED = "ready", "go", "healed"
@@ -20,7 +20,7 @@ MOST_TROUBLES = 20  # of one text: a client may say the same at every poll
 BACKOFF_S = 0.05
 
 
-class Notes:
+class ClientNotes:
     """Notes the outcome of each record of a job. Thread-safe."""
 
     def __init__(self, job: Job) -> None:
@@ -56,57 +56,71 @@ class Notes:
     # -- the producer ------------------------------------------------------------------------------
 
     def sending(self, name: str, partition: int) -> None:
-        self._note(PRODUCER, Outcome.INVOKE, Action.SEND, partition, value=name)
+        self._note(PRODUCER, OperationOutcome.INVOKE, ClientAction.SEND, partition, value=name)
 
     def acknowledged(self, name: str, partition: int, offset: int | None) -> None:
         where = -1 if offset is None else offset
-        self._note(PRODUCER, Outcome.OK, Action.SEND, partition, where, name)
+        self._note(PRODUCER, OperationOutcome.OK, ClientAction.SEND, partition, where, name)
 
     def not_sent(self, name: str, partition: int, why: object) -> None:
         """Note a record that the client refused: it never was in its buffers."""
-        self._note(PRODUCER, Outcome.FAIL, Action.SEND, partition, value=name, detail=text(why))
+        self._note(
+            PRODUCER,
+            OperationOutcome.FAIL,
+            ClientAction.SEND,
+            partition,
+            value=name,
+            detail=text(why),
+        )
 
     def given_up(self, name: str, partition: int, why: object) -> None:
         """Note a record without acknowledgement, which may have been written."""
-        self._note(PRODUCER, Outcome.INFO, Action.SEND, partition, value=name, detail=text(why))
+        self._note(
+            PRODUCER,
+            OperationOutcome.INFO,
+            ClientAction.SEND,
+            partition,
+            value=name,
+            detail=text(why),
+        )
 
     def produced(self) -> None:
         """Note the producer's end: no send is under way."""
-        self._note(PRODUCER, Outcome.OK, Action.FINISH)
+        self._note(PRODUCER, OperationOutcome.OK, ClientAction.FINISH)
         self._produced.set()
 
     # -- the consumer ------------------------------------------------------------------------------
 
     def polled(self, partition: int, offset: int, payload: bytes | None) -> None:
         name = self._job.name_of(payload)
-        self._note(CONSUMER, Outcome.OK, Action.POLL, partition, offset, name)
+        self._note(CONSUMER, OperationOutcome.OK, ClientAction.POLL, partition, offset, name)
 
     def ends(self, partition: int, offset: int) -> None:
-        self._note(CONSUMER, Outcome.OK, Action.END, partition, offset)
+        self._note(CONSUMER, OperationOutcome.OK, ClientAction.END, partition, offset)
 
     def consumed(self) -> None:
         """Note the consumer's end: it has read everything."""
-        self._note(CONSUMER, Outcome.OK, Action.FINISH)
+        self._note(CONSUMER, OperationOutcome.OK, ClientAction.FINISH)
 
     def trouble(self, process: str, what: object) -> None:
         """Note an error that concerns no single record; the client goes on."""
         said = text(what)
         self._troubles[said] += 1
         if self._troubles[said] <= MOST_TROUBLES:
-            self._note(process, Outcome.INFO, Action.POLL, detail=said)
+            self._note(process, OperationOutcome.INFO, ClientAction.POLL, detail=said)
 
     def _note(
         self,
         process: str,
-        outcome: Outcome,
-        action: Action,
+        outcome: OperationOutcome,
+        action: ClientAction,
         partition: int = -1,
         offset: int = -1,
         value: str = "",
         detail: str = "",
     ) -> None:
         at_ms = round((time.monotonic() - self._began_s) * 1000, 1)
-        made = Operation(process, outcome, action, partition, offset, value, detail, at_ms)
+        made = ClientOperation(process, outcome, action, partition, offset, value, detail, at_ms)
         with self._lock:
             print(made.to_json(), flush=True)
 

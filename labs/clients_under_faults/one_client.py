@@ -11,7 +11,7 @@ import warnings
 from importlib.metadata import version
 
 from labs.clients_under_faults.job import Job
-from labs.clients_under_faults.notes import Notes
+from labs.clients_under_faults.notes import ClientNotes
 
 DRIVERS = {"confluent-kafka": "confluent", "kafka-python": "kafka_python", "aiokafka": "aio"}
 """By the name of the distribution."""
@@ -29,7 +29,7 @@ def main(client: str, job: Job) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         driver = importlib.import_module(f"labs.clients_under_faults.drivers.{DRIVERS[client]}")
-    notes = Notes(job)
+    notes = ClientNotes(job)
     notes.begin()
     driver.run(job, notes)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from harness.client.broker import BrokerUnderTest
 from harness.histories.checker import check
-from harness.histories.history import Action, Operation, Outcome
-from harness.histories.judgement import Judgement, Verdict
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
+from harness.histories.judgement import HistoryVerdict, Judgement
 from harness.proxies.event import Event
 from harness.proxies.rules import RuleSet
 from harness.targets.asking import ask_api_versions
@@ -25,7 +25,7 @@ from labs.clients_under_faults.final_read import final_read
 from labs.clients_under_faults.job import CONSUMER, PRODUCER, Job
 from labs.clients_under_faults.nemesis import Nemesis
 from labs.clients_under_faults.notes import HEALED
-from labs.clients_under_faults.schedule import SPAN_MS, Schedule
+from labs.clients_under_faults.schedule import SPAN_MS, FaultSchedule
 
 NUMBER = re.compile(r"\d+")
 MOST_REASONS = 20
@@ -36,28 +36,30 @@ STRUCK = {"fired", "disabled", "reset"}
 
 
 @dataclass(slots=True)
-class Run:
+class FaultRun:
     """``struck``: how often a fault changed traffic. ``log``: the end of the client's log."""
 
     client: str
-    schedule: Schedule
-    history: list[Operation] = field(default_factory=list)
-    judgement: Judgement = field(default_factory=lambda: Judgement(Verdict.UNKNOWN, why="not run"))
+    schedule: FaultSchedule
+    history: list[ClientOperation] = field(default_factory=list)
+    judgement: Judgement = field(
+        default_factory=lambda: Judgement(HistoryVerdict.UNKNOWN, why="not run")
+    )
     struck: int = 0
     seconds: float = 0.0
     log: str = ""
 
     @property
-    def sends(self) -> dict[Outcome, int]:
+    def sends(self) -> dict[OperationOutcome, int]:
         """The number of sends by outcome; ``invoke``: all sends."""
-        found = Counter(one.outcome for one in self.history if one.action is Action.SEND)
-        return {outcome: found[outcome] for outcome in Outcome}
+        found = Counter(one.outcome for one in self.history if one.action is ClientAction.SEND)
+        return {outcome: found[outcome] for outcome in OperationOutcome}
 
     @property
     def why_not_sent(self) -> dict[str, int]:
         """The reasons of sends that were not acknowledged, with their numbers."""
-        bad = (Outcome.FAIL, Outcome.INFO)
-        told = (o for o in self.history if o.action is Action.SEND and o.outcome in bad)
+        bad = (OperationOutcome.FAIL, OperationOutcome.INFO)
+        told = (o for o in self.history if o.action is ClientAction.SEND and o.outcome in bad)
         said = Counter(f"{one.outcome}: {NUMBER.sub('N', one.detail)}" for one in told)
         return dict(said.most_common(MOST_REASONS))
 
@@ -87,21 +89,21 @@ class Setting:
     limit_s: float = 30.0
 
 
-def run_client(client: str, schedule: Schedule, setting: Setting) -> Run:
+def run_client(client: str, schedule: FaultSchedule, setting: Setting) -> FaultRun:
     """Return the run. Errors of a client are part of it; our own make its verdict unknown."""
-    run = Run(client, schedule)
+    run = FaultRun(client, schedule)
     began_s = time.monotonic()
     try:
         _carry_out(run, setting)
         run.judgement = check(run.history)
     except Exception as problem:
         why = f"the run itself failed: {type(problem).__name__}: {problem}"
-        run.judgement = Judgement(Verdict.UNKNOWN, why=why)
+        run.judgement = Judgement(HistoryVerdict.UNKNOWN, why=why)
     run.seconds = time.monotonic() - began_s
     return run
 
 
-def _carry_out(run: Run, setting: Setting) -> None:
+def _carry_out(run: FaultRun, setting: Setting) -> None:
     with _broker(setting.target, f"{run.client}-{run.schedule.seed}") as broker:
         topic = broker.create_topic(partitions=run.schedule.workload.partitions)
         job = _under_faults(run, setting, topic.name)
@@ -121,7 +123,7 @@ def _broker(target: Target, about: str) -> Iterator[BrokerUnderTest]:
         broker.close()
 
 
-def _under_faults(run: Run, setting: Setting, topic: str) -> Job:
+def _under_faults(run: FaultRun, setting: Setting, topic: str) -> Job:
     schedule = run.schedule
     clock_began_s = time.monotonic()
 
@@ -139,7 +141,9 @@ def _under_faults(run: Run, setting: Setting, topic: str) -> Job:
 
         def note(what: str) -> None:
             at_ms = round(now_ms())
-            one = Operation(NEMESIS, Outcome.INFO, Action.FAULT, detail=what, at_ms=at_ms)
+            one = ClientOperation(
+                NEMESIS, OperationOutcome.INFO, ClientAction.FAULT, detail=what, at_ms=at_ms
+            )
             run.history.append(one)
 
         with ClientProcess(run.client, job, log, run.history.append) as process:
@@ -156,17 +160,17 @@ def _under_faults(run: Run, setting: Setting, topic: str) -> Job:
     return job
 
 
-def _progress(run: Run) -> int:
+def _progress(run: FaultRun) -> int:
     """The number of operations of the client, without failed polls."""
     return sum(one.process != NEMESIS and not _complains(one) for one in run.history)
 
 
-def _complains(one: Operation) -> bool:
-    return one.action is Action.POLL and one.outcome is Outcome.INFO
+def _complains(one: ClientOperation) -> bool:
+    return one.action is ClientAction.POLL and one.outcome is OperationOutcome.INFO
 
 
-def _note_unfinished(run: Run, status: int | None, limit_s: float) -> None:
-    done = {one.process for one in run.history if one.action is Action.FINISH}
+def _note_unfinished(run: FaultRun, status: int | None, limit_s: float) -> None:
+    done = {one.process for one in run.history if one.action is ClientAction.FINISH}
     # The consumer waits for the producer's end: of the two only the first is to blame.
     missing = [each for each in (PRODUCER, CONSUMER) if each not in done][:1]
     if status is None:
@@ -178,11 +182,13 @@ def _note_unfinished(run: Run, status: int | None, limit_s: float) -> None:
     else:
         why = "the process ended without it"
     for each in missing:
-        told = Operation(each, Outcome.INFO, Action.FINISH, detail=f"{WATCHDOG}: {why}")
+        told = ClientOperation(
+            each, OperationOutcome.INFO, ClientAction.FINISH, detail=f"{WATCHDOG}: {why}"
+        )
         run.history.append(told)
 
 
-def _job(schedule: Schedule, bootstrap: str, topic: str, *, idempotent: bool) -> Job:
+def _job(schedule: FaultSchedule, bootstrap: str, topic: str, *, idempotent: bool) -> Job:
     workload = schedule.workload
     return Job(
         bootstrap=bootstrap,

@@ -21,7 +21,7 @@ APIS = ("Produce", "Produce", "Produce", "Fetch", "Metadata", "InitProducerId", 
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ScheduledFault:
     """``kind``: ``toxic`` and ``rule`` have ``words`` as the proxy's control API takes them;
     ``refuse`` closes the port and all connections, ``reset`` resets all connections once."""
 
@@ -36,7 +36,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class ClientWorkload:
     """The drawn settings of the clients: the effect of a fault depends on the records in flight."""
 
     records: int
@@ -49,10 +49,10 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class FaultSchedule:
     seed: int
-    workload: Workload
-    faults: tuple[Fault, ...]
+    workload: ClientWorkload
+    faults: tuple[ScheduledFault, ...]
 
     @property
     def healed_ms(self) -> int:
@@ -89,16 +89,16 @@ class Chance:
         return choices[int(self.number(name) * len(choices))]
 
 
-def schedule(seed: int) -> Schedule:
+def schedule(seed: int) -> FaultSchedule:
     """Return the schedule of a seed, the same on every machine."""
     chance = Chance(seed)
     faults = [_fault(chance.about(f"fault {n}"), n) for n in range(chance.whole("n", FEWEST, MOST))]
     faults.sort(key=lambda fault: fault.at_ms)
-    return Schedule(seed, _workload(chance.about("workload")), tuple(faults))
+    return FaultSchedule(seed, _workload(chance.about("workload")), tuple(faults))
 
 
-def _workload(chance: Chance) -> Workload:
-    return Workload(
+def _workload(chance: Chance) -> ClientWorkload:
+    return ClientWorkload(
         records=chance.whole("records", 200, 400),
         partitions=chance.whole("partitions", 1, 3),
         value_bytes=chance.one_of("value", (20, 200, 2000)),
@@ -109,14 +109,14 @@ def _workload(chance: Chance) -> Workload:
     )
 
 
-def _fault(chance: Chance, ordinal: int) -> Fault:
+def _fault(chance: Chance, ordinal: int) -> ScheduledFault:
     name = chance.one_of("name", tuple(MAKERS))
     kind, words = MAKERS[name](chance)
     if kind in ("toxic", "rule"):
         words = {"name" if kind == "toxic" else "id": f"{name} {ordinal}", **words}
     at_ms = chance.whole("at", 0, SPAN_MS)
     for_ms = chance.whole("for", SHORTEST_MS, LONGEST_MS)
-    return Fault(at_ms, 0 if kind == "reset" else for_ms, kind, words)
+    return ScheduledFault(at_ms, 0 if kind == "reset" else for_ms, kind, words)
 
 
 # -- bytes -----------------------------------------------------------------------------------------

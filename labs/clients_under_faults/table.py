@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
-from harness.histories.history import Outcome
-from harness.histories.judgement import Verdict
+from harness.histories.history import OperationOutcome
+from harness.histories.judgement import HistoryVerdict
 from labs.clients_under_faults.known_runs import known
 from labs.clients_under_faults.one_client import release_of
-from labs.clients_under_faults.run import Run
+from labs.clients_under_faults.run import FaultRun
 
 JSON_VERSION = 1
 COLUMNS = (
@@ -22,23 +22,25 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FaultTable:
     """``seconds``: of the whole, with runs side by side."""
 
     target: str
-    runs: list[Run]
+    runs: list[FaultRun]
     idempotent: bool
     seconds: float
 
     @property
     def good(self) -> bool:
         """Every run is valid, or shows what is known of an idempotent producer of that client."""
-        return all(run.judgement.verdict is Verdict.VALID or self._known(run) for run in self.runs)
+        return all(
+            run.judgement.verdict is HistoryVerdict.VALID or self._known(run) for run in self.runs
+        )
 
-    def _known(self, run: Run) -> str | None:
+    def _known(self, run: FaultRun) -> str | None:
         return known(run) if self.idempotent else None
 
-    def _of(self, client: str) -> list[Run]:
+    def _of(self, client: str) -> list[FaultRun]:
         return [run for run in self.runs if run.client == client]
 
     @property
@@ -57,7 +59,7 @@ class Table:
             "",
         ]
         for run in sorted(self.runs, key=lambda one: (one.client, one.schedule.seed)):
-            if run.judgement.verdict is not Verdict.VALID:
+            if run.judgement.verdict is not HistoryVerdict.VALID:
                 found = "; ".join(map(str, run.judgement.findings)) or run.judgement.why
                 name = self._known(run)
                 told = f" (known: {name})" if name else ""
@@ -78,12 +80,27 @@ class Table:
     def _row(self, client: str) -> str:
         runs = self._of(client)
         verdicts = Counter(run.judgement.verdict for run in runs)
-        sends = {outcome: sum(run.sends[outcome] for run in runs) for outcome in Outcome}
+        sends = {outcome: sum(run.sends[outcome] for run in runs) for outcome in OperationOutcome}
         cells = [
             release_of(client),
             len(runs),
-            *(verdicts[verdict] for verdict in (Verdict.VALID, Verdict.INVALID, Verdict.UNKNOWN)),
-            *(sends[one] for one in (Outcome.INVOKE, Outcome.OK, Outcome.INFO, Outcome.FAIL)),
+            *(
+                verdicts[verdict]
+                for verdict in (
+                    HistoryVerdict.VALID,
+                    HistoryVerdict.INVALID,
+                    HistoryVerdict.UNKNOWN,
+                )
+            ),
+            *(
+                sends[one]
+                for one in (
+                    OperationOutcome.INVOKE,
+                    OperationOutcome.OK,
+                    OperationOutcome.INFO,
+                    OperationOutcome.FAIL,
+                )
+            ),
             sum(run.struck for run in runs),
             f"{median(run.seconds for run in runs):.1f}",
         ]

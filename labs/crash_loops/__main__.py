@@ -14,7 +14,7 @@ import click
 
 from harness.histories.history import to_lines
 from harness.targets.errors import MissingCapability, TargetError
-from labs.crash_loops.cases import CASES, Case, named, usual
+from labs.crash_loops.cases import CASES, CrashCase, named, usual
 from labs.crash_loops.rounds import Round, play, read_back
 from labs.crash_loops.stage import nodes_of, stage
 from labs.crash_loops.table import Loop, markdown
@@ -51,7 +51,7 @@ def main(target: str, names: tuple[str, ...], rounds: int, seed: int, out: Path)
     sys.exit(0 if all(loop.good for loop in loops) else 1)
 
 
-def run(target: str, case: Case, rounds: int, seed: int) -> Loop:
+def run(target: str, case: CrashCase, rounds: int, seed: int) -> Loop:
     """All rounds, so many on a start: each leaves its logs, which every recovery looks at."""
     began_s = time.monotonic()
     played: list[Round] = []
@@ -61,7 +61,7 @@ def run(target: str, case: Case, rounds: int, seed: int) -> Loop:
     return Loop(case, played, time.monotonic() - began_s)
 
 
-def _on_one_start(target: str, case: Case, seeds: list[str]) -> list[Round]:
+def _on_one_start(target: str, case: CrashCase, seeds: list[str]) -> list[Round]:
     """Logs that no crash may take from are read behind the last one."""
     played: list[Round] = []
     with tempfile.TemporaryDirectory(prefix="crash-loops-") as folder:

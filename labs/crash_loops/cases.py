@@ -14,7 +14,7 @@ PRODUCERS = {IDEMPOTENT: -1, ALL: -1, LEADER: 1}
 """The producers of a load, with their acks."""
 
 
-class Fault(StrEnum):
+class CrashFault(StrEnum):
     KILL = "kill"
     POWER = "power"
 
@@ -32,11 +32,11 @@ class Back(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CrashCase:
     """``nodes``: number of brokers; ``may_lose``: losses by producer, none for other producers."""
 
     name: str
-    fault: Fault
+    fault: CrashFault
     nodes: int
     victims: Victims
     says: str
@@ -52,32 +52,32 @@ _AT_MOST = dict.fromkeys(PRODUCERS, Allowance(BETWEEN, f"flushed every {BETWEEN}
 _ONE_COPY = {LEADER: Allowance(inf, "acks=1 awaits no follower, another may lead behind it")}
 
 CASES = (
-    Case("kill", Fault.KILL, 1, Victims.ONE, "the page cache stays: nothing"),
-    Case("kill-one", Fault.KILL, 3, Victims.ONE,
+    CrashCase("kill", CrashFault.KILL, 1, Victims.ONE, "the page cache stays: nothing"),
+    CrashCase("kill-one", CrashFault.KILL, 3, Victims.ONE,
          "of acks=1 what no follower had", may_lose=_ONE_COPY),
-    Case("kill-all", Fault.KILL, 3, Victims.ALL,
+    CrashCase("kill-all", CrashFault.KILL, 3, Victims.ALL,
          "of acks=1 what no follower had, where another leads first", may_lose=_ONE_COPY),
-    Case("power-flush-1", Fault.POWER, 1, Victims.ONE,
+    CrashCase("power-flush-1", CrashFault.POWER, 1, Victims.ONE,
          "each message is flushed before it is acknowledged: nothing", {FLUSH_MESSAGES: "1"}),
-    Case("power-flush-10", Fault.POWER, 1, Victims.ONE,
+    CrashCase("power-flush-10", CrashFault.POWER, 1, Victims.ONE,
          "ten messages at the end of each partition", {FLUSH_MESSAGES: str(BETWEEN)}, _AT_MOST),
-    Case("power", Fault.POWER, 1, Victims.ONE,
+    CrashCase("power", CrashFault.POWER, 1, Victims.ONE,
          "all that was not flushed, from an end of each partition", {}, _UNTIL_FLUSHED),
-    Case("power-one-fenced", Fault.POWER, 3, Victims.ONE,
+    CrashCase("power-one-fenced", CrashFault.POWER, 3, Victims.ONE,
          "of acks=1 what no follower had", {}, _ONE_COPY, Back.FENCED),
-    Case("power-one", Fault.POWER, 3, Victims.ONE,
+    CrashCase("power-one", CrashFault.POWER, 3, Victims.ONE,
          "the same: no broker may register again before it is fenced", {}, _ONE_COPY),
-    Case("power-all", Fault.POWER, 3, Victims.ALL,
+    CrashCase("power-all", CrashFault.POWER, 3, Victims.ALL,
          "what no disk had", {}, _UNTIL_FLUSHED),
 )  # fmt: skip
 """All cases; their names are used on the command line. ``says``: the possible loss."""
 
 
-def named(name: str) -> Case:
+def named(name: str) -> CrashCase:
     """Return the case with this name. Raises KeyError."""
     return {case.name: case for case in CASES}[name]
 
 
-def usual(nodes: int) -> list[Case]:
+def usual(nodes: int) -> list[CrashCase]:
     """Return the cases with this number of brokers in which processes are killed."""
-    return [case for case in CASES if case.nodes == nodes and case.fault is Fault.KILL]
+    return [case for case in CASES if case.nodes == nodes and case.fault is CrashFault.KILL]

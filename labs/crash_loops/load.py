@@ -10,8 +10,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from labs.crash_loops.cases import IDEMPOTENT, PRODUCERS
 from labs.crash_loops.doors import Doors
-from labs.crash_loops.notes import Notes
-from labs.crash_loops.producers import Idempotent, Plain, Producer
+from labs.crash_loops.notes import CrashNotes
+from labs.crash_loops.producers import Idempotent, LoadProducer, Plain
 from labs.crash_loops.reading import Consumer
 
 EACH = 2  # partitions of a producer
@@ -21,10 +21,10 @@ PARTITIONS = EACH * len(PRODUCERS)
 class Load:
     """The producers and the consumer in their threads, and their unexpected errors."""
 
-    def __init__(self, cluster: Cluster, topic: Topic, notes: Notes, seed: str) -> None:
+    def __init__(self, cluster: Cluster, topic: Topic, notes: CrashNotes, seed: str) -> None:
         self._cluster, self._notes = cluster, notes
         self._failed: list[BaseException] = []
-        self._workers: list[Producer | Consumer] = [
+        self._workers: list[LoadProducer | Consumer] = [
             Consumer(PARTITIONS, Doors(cluster.own_doors(), topic), notes)
         ]
         for number, (name, acks) in enumerate(PRODUCERS.items()):
@@ -34,7 +34,7 @@ class Load:
             self._workers.append(kind(name, acks, own, doors, notes, seed))
         self._threads = [threading.Thread(target=self._run, args=(w,)) for w in self._workers]
 
-    def _run(self, worker: Producer | Consumer) -> None:
+    def _run(self, worker: LoadProducer | Consumer) -> None:
         try:
             worker.run()
         except Exception as failed:  # raised again by await_more
@@ -67,7 +67,7 @@ class Load:
 
 
 @contextmanager
-def under_load(cluster: Cluster, topic: Topic, notes: Notes, seed: str) -> Iterator[Load]:
+def under_load(cluster: Cluster, topic: Topic, notes: CrashNotes, seed: str) -> Iterator[Load]:
     """Run a load during the block."""
     load = Load(cluster, topic, notes, seed)
     load.begin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 
 NEMESIS, READER, CONSUMER = "nemesis", "reader", "consumer"
 FILL = b"."
@@ -26,38 +26,68 @@ def value_of(data: bytes | None) -> str:
     return text if is_ours else f"{STRANGE}{text[:40]}"
 
 
-class Notes:
+class CrashNotes:
     """The recorded operations; ``history`` is in the order of observation."""
 
     def __init__(self) -> None:
-        self.history: list[Operation] = []
+        self.history: list[ClientOperation] = []
         self._began_s = time.monotonic()
 
-    def _add(self, process: str, outcome: Outcome, action: Action, **told: object) -> None:
+    def _add(
+        self, process: str, outcome: OperationOutcome, action: ClientAction, **told: object
+    ) -> None:
         at_ms = round((time.monotonic() - self._began_s) * 1000, 1)
-        made = partial(Operation, process, outcome, action, at_ms=at_ms)
+        made = partial(ClientOperation, process, outcome, action, at_ms=at_ms)
         self.history.append(made(**told))  # type: ignore[arg-type]  # the caller's names are fields
 
     def sends(self, process: str, value: str, partition: int) -> None:
-        self._add(process, Outcome.INVOKE, Action.SEND, value=value, partition=partition)
+        self._add(
+            process, OperationOutcome.INVOKE, ClientAction.SEND, value=value, partition=partition
+        )
 
-    def ended(self, process: str, outcome: Outcome, value: str, partition: int, offset: int = -1,
-              detail: str = "") -> None:  # fmt: skip
-        self._add(process, outcome, Action.SEND, value=value, partition=partition, offset=offset,
-                  detail=detail)  # fmt: skip
+    def ended(
+        self,
+        process: str,
+        outcome: OperationOutcome,
+        value: str,
+        partition: int,
+        offset: int = -1,
+        detail: str = "",
+    ) -> None:
+        self._add(
+            process,
+            outcome,
+            ClientAction.SEND,
+            value=value,
+            partition=partition,
+            offset=offset,
+            detail=detail,
+        )
 
     def polled(self, partition: int, offset: int, value: str) -> None:
-        self._add(CONSUMER, Outcome.OK, Action.POLL, partition=partition, offset=offset,
-                  value=value)  # fmt: skip
+        self._add(
+            CONSUMER,
+            OperationOutcome.OK,
+            ClientAction.POLL,
+            partition=partition,
+            offset=offset,
+            value=value,
+        )
 
     def stored(self, partition: int, offset: int, value: str) -> None:
-        self._add(READER, Outcome.OK, Action.FINAL_READ, partition=partition, offset=offset,
-                  value=value)  # fmt: skip
+        self._add(
+            READER,
+            OperationOutcome.OK,
+            ClientAction.FINAL_READ,
+            partition=partition,
+            offset=offset,
+            value=value,
+        )
 
     def fault(self, what: str) -> None:
-        self._add(NEMESIS, Outcome.INFO, Action.FAULT, detail=what)
+        self._add(NEMESIS, OperationOutcome.INFO, ClientAction.FAULT, detail=what)
 
     def acknowledged(self, process: str) -> int:
         """Return the number of acknowledged records so far."""
-        ok = Outcome.OK
+        ok = OperationOutcome.OK
         return sum(o.process == process and o.outcome is ok for o in list(self.history))

@@ -14,9 +14,9 @@ from harness.client.errors import BrokerMisbehaved
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import InitProducerIdRequest, ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.histories.history import Outcome
+from harness.histories.history import OperationOutcome
 from labs.crash_loops.doors import Doors
-from labs.crash_loops.notes import Notes, payload
+from labs.crash_loops.notes import CrashNotes, payload
 
 PAUSE_S = 0.01
 MOST_RECORDS = 3  # of a batch
@@ -31,11 +31,11 @@ LOST_TRACK = {
 """Error codes after which a producer needs a new id: the log has forgotten its state."""
 
 
-class Producer(ABC):
+class LoadProducer(ABC):
     """A thread that sends batches of unique values to partitions of its own, one at a time."""
 
     def __init__(
-        self, name: str, acks: int, partitions: range, doors: Doors, notes: Notes, seed: str
+        self, name: str, acks: int, partitions: range, doors: Doors, notes: CrashNotes, seed: str
     ) -> None:
         self.name = name
         self.acks, self.partitions = acks, partitions
@@ -78,7 +78,7 @@ class Producer(ABC):
             self.doors.forget(partition)
         return answer
 
-    def end(self, outcome: Outcome, values: list[str], partition: int, base: int = -1,
+    def end(self, outcome: OperationOutcome, values: list[str], partition: int, base: int = -1,
             detail: str = "") -> None:  # fmt: skip
         """Note the outcome of all records of a batch."""
         for delta, value in enumerate(values):
@@ -92,21 +92,25 @@ def batch_of(values: list[str]) -> RecordBatch:
     return RecordBatch([Record(payload(value)) for value in values], base_timestamp=now_ms)
 
 
-class Plain(Producer):
+class Plain(LoadProducer):
     """Sends each batch once."""
 
     def send(self, values: list[str], partition: int) -> None:
         answer = self.ask(batch_of(values), partition)
         if isinstance(answer, str):
-            self.end(Outcome.INFO, values, partition, detail=answer)
+            self.end(OperationOutcome.INFO, values, partition, detail=answer)
         elif answer.error_code == ErrorCode.NONE:
-            self.end(Outcome.OK, values, partition, answer.base_offset)
+            self.end(OperationOutcome.OK, values, partition, answer.base_offset)
         else:
-            outcome = Outcome.FAIL if answer.error_code in NEVER_WRITTEN else Outcome.INFO
+            outcome = (
+                OperationOutcome.FAIL
+                if answer.error_code in NEVER_WRITTEN
+                else OperationOutcome.INFO
+            )
             self.end(outcome, values, partition, detail=ErrorCode.describe(answer.error_code))
 
 
-class Idempotent(Producer):
+class Idempotent(LoadProducer):
     """Sends each batch again until its outcome is known."""
 
     _id: tuple[int, int] | None = None
@@ -119,19 +123,19 @@ class Idempotent(Producer):
                 return
             time.sleep(PAUSE_S)
         self._id = None  # the next batch may not follow one of which nothing is known
-        self.end(Outcome.INFO, values, partition, detail="stopped")
+        self.end(OperationOutcome.INFO, values, partition, detail="stopped")
 
     def _is_settled(
         self, answer: ProduceResponse.PartitionProduceResponse, values: list[str], partition: int
     ) -> bool:
         if answer.error_code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
             self._next[partition] += len(values)
-            self.end(Outcome.OK, values, partition, answer.base_offset)
+            self.end(OperationOutcome.OK, values, partition, answer.base_offset)
             return True
         if answer.error_code in LOST_TRACK:
             self._id = None
             said = ErrorCode.describe(answer.error_code)
-            self.end(Outcome.INFO, values, partition, detail=said)
+            self.end(OperationOutcome.INFO, values, partition, detail=said)
             return True
         return False
 

@@ -12,7 +12,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import RecordsError, decode_batches
 from labs.crash_loops.doors import Doors
-from labs.crash_loops.notes import STRANGE, Notes, value_of
+from labs.crash_loops.notes import STRANGE, CrashNotes, value_of
 
 PAUSE_S = 0.02
 GIVE_UP_S = 30.0
@@ -42,7 +42,7 @@ def records_of(data: bytes, offset: int) -> list[tuple[int, str]]:
 class Consumer:
     """Reads every partition from its beginning; behind a lost tail it goes back to the end."""
 
-    def __init__(self, partitions: int, doors: Doors, notes: Notes) -> None:
+    def __init__(self, partitions: int, doors: Doors, notes: CrashNotes) -> None:
         self.stopped = threading.Event()
         self._positions = dict.fromkeys(range(partitions), 0)
         self._doors, self._notes = doors, notes
@@ -75,7 +75,7 @@ class Consumer:
                 self._positions[partition] = offset + 1
 
 
-def final_read(cluster: Cluster, topic: Topic, partitions: int, notes: Notes) -> None:
+def final_read(cluster: Cluster, topic: Topic, partitions: int, notes: CrashNotes) -> None:
     """Note all records, from each partition's first to its end. Raises NotReadable."""
     for partition in range(partitions):
         door = cluster.leader_door(topic, partition)

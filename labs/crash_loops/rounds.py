@@ -7,13 +7,13 @@ import time
 from dataclasses import dataclass, field
 
 from harness.client.requests import Topic
-from harness.histories.durability import Verdict, judge
-from harness.histories.history import Operation
-from labs.crash_loops.cases import Back, Fault, Victims
+from harness.histories.durability import SurvivalVerdict, judge
+from harness.histories.history import ClientOperation
+from labs.crash_loops.cases import Back, CrashFault, Victims
 from labs.crash_loops.load import PARTITIONS, under_load
-from labs.crash_loops.notes import Notes
+from labs.crash_loops.notes import CrashNotes
 from labs.crash_loops.reading import NotReadable, final_read
-from labs.crash_loops.stage import TOPIC, Stage
+from labs.crash_loops.stage import TOPIC, CrashStage
 
 BEFORE, BEHIND = 5, 5  # acknowledged records of each producer before the crash, and behind it
 LONGEST_S = 1.5
@@ -29,14 +29,14 @@ class Round:
 
     seed: str
     topic: Topic
-    notes: Notes = field(default_factory=Notes)
+    notes: CrashNotes = field(default_factory=CrashNotes)
     kills: int = 0
     back_s: float = 0.0
-    verdict: Verdict | None = None
+    verdict: SurvivalVerdict | None = None
     why: str = ""
 
     @property
-    def history(self) -> list[Operation]:
+    def history(self) -> list[ClientOperation]:
         return self.notes.history
 
     @property
@@ -46,7 +46,7 @@ class Round:
         return (*unread, *(self.verdict.broken if self.verdict else ()))
 
 
-def play(stage: Stage, seed: str) -> Round:
+def play(stage: CrashStage, seed: str) -> Round:
     """The crash; the log is read at once where later crashes may take more of it."""
     dice = random.Random(seed)
     made = Round(seed, _topic(stage))
@@ -68,12 +68,12 @@ def play(stage: Stage, seed: str) -> Round:
         load.await_more(BEHIND)
         made.back_s = time.monotonic() - struck_s
     _await_whole(stage, made.topic)
-    if case.fault is Fault.POWER:
+    if case.fault is CrashFault.POWER:
         read_back(stage, made)
     return made
 
 
-def read_back(stage: Stage, made: Round) -> None:
+def read_back(stage: CrashStage, made: Round) -> None:
     """Read the log and judge the history."""
     try:
         final_read(stage.cluster, made.topic, PARTITIONS, made.notes)
@@ -82,7 +82,7 @@ def read_back(stage: Stage, made: Round) -> None:
     made.verdict = judge(made.history, stage.case.may_lose)
 
 
-def _topic(stage: Stage) -> Topic:
+def _topic(stage: CrashStage) -> Topic:
     """Create a topic in which each node leads some partitions."""
     nodes = stage.cluster.nodes
     assignment = [
@@ -92,7 +92,7 @@ def _topic(stage: Stage) -> Topic:
     return stage.cluster.create_topic(assignment, TOPIC)
 
 
-def _await_fenced(stage: Stage, topic: Topic, node: int) -> None:
+def _await_fenced(stage: CrashStage, topic: Topic, node: int) -> None:
     """Wait until no broker lists the node and no ISR has it."""
     cluster = stage.cluster
     cluster.await_brokers(cluster.up)
@@ -103,7 +103,7 @@ def _await_fenced(stage: Stage, topic: Topic, node: int) -> None:
     )
 
 
-def _await_whole(stage: Stage, topic: Topic) -> None:
+def _await_whole(stage: CrashStage, topic: Topic) -> None:
     for partition in range(PARTITIONS):
         stage.cluster.await_leader(topic, partition)
         stage.cluster.await_isr(topic, stage.cluster.replicas(topic, partition), partition)

@@ -15,7 +15,7 @@ from harness.power_loss.lossy_disk import LossyDisk
 from harness.targets.asking import ask_api_versions
 from harness.targets.spec import parse_target
 from harness.targets.target import KILL_NODE, RESTART_NODE, Target
-from labs.crash_loops.cases import Case, Fault
+from labs.crash_loops.cases import CrashCase, CrashFault
 
 ASK_MS = 30_000
 DISK_BYTES = 2 << 30
@@ -36,10 +36,10 @@ def nodes_of(spec: str) -> int:
 
 
 @dataclass(slots=True)
-class Stage:
+class CrashStage:
     """``disks``: of the nodes, when the case needs them."""
 
-    case: Case
+    case: CrashCase
     target: Target
     cluster: Cluster
     disks: dict[int, LossyDisk]
@@ -61,14 +61,14 @@ class Stage:
 
 
 @contextmanager
-def stage(spec: str, case: Case, log_dir: Path) -> Iterator[Stage]:
+def stage(spec: str, case: CrashCase, log_dir: Path) -> Iterator[CrashStage]:
     """Started, and cleared away. Raises TargetError, MissingCapability: it cannot be had."""
     with ExitStack() as opened:
         like = parse_target(spec, log_dir=log_dir)
         for capability in (KILL_NODE, RESTART_NODE):
             like.require(capability)
         disks = {}
-        if case.fault is Fault.POWER:
+        if case.fault is CrashFault.POWER:
             nodes = range(1, case.nodes + 1)
             disks = {node: opened.enter_context(LossyDisk(DISK_BYTES)) for node in nodes}
         folders = {node: disk.path / "node" for node, disk in disks.items()}
@@ -78,7 +78,7 @@ def stage(spec: str, case: Case, log_dir: Path) -> Iterator[Stage]:
         for disk in disks.values():
             disk.sync()  # what Kafka 3.9.2 formats is not flushed by itself
         cluster = opened.enter_context(_cluster_of(target))
-        yield Stage(case, target, cluster, disks)
+        yield CrashStage(case, target, cluster, disks)
 
 
 @contextmanager

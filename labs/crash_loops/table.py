@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.histories.durability import COUNTS
-from labs.crash_loops.cases import LEADER, Case
+from labs.crash_loops.cases import LEADER, CrashCase
 from labs.crash_loops.rounds import Round
 
 COLUMNS = (
@@ -24,7 +24,7 @@ COLUMNS = (
 class Loop:
     """One case of one target; ``seconds``: of all."""
 
-    case: Case
+    case: CrashCase
     rounds: list[Round]
     seconds: float
 

@@ -18,31 +18,31 @@ from rich.console import Console
 import labs.defects.prepared  # noqa: F401  # before workers are forked
 from harness.targets.errors import TargetError
 from labs.defects.all_defects import ALL_DEFECTS
-from labs.defects.chosen_rows import Slice, has_several_nodes, sampled, strikes
+from labs.defects.chosen_rows import RowSlice, has_several_nodes, sampled, strikes
 from labs.defects.defect import Defect
 from labs.defects.ended_by_signal import EndedBySignal, signals_raise
-from labs.defects.row_queue import Judged, NeverClean
+from labs.defects.row_queue import JudgedRow, NeverClean
 from labs.defects.row_session import CollectionFailed
 from labs.defects.row_unit import RowUnseen
-from labs.defects.table_run import Asked, TableRun
+from labs.defects.table_run import TableRequest, TableRun
 
 
-def _slice(context: click.Context, parameter: click.Parameter, text: str | None) -> Slice | None:
+def _slice(context: click.Context, parameter: click.Parameter, text: str | None) -> RowSlice | None:
     del context, parameter
     try:
-        return None if text is None else Slice.parse(text)
+        return None if text is None else RowSlice.parse(text)
     except ValueError as problem:
         raise click.BadParameter(str(problem)) from problem
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TableProgress:
     """Prints each row as it is decided."""
 
     console: Console
-    asked: Asked
+    asked: TableRequest
 
-    def __call__(self, defect: Defect, judged: Judged) -> None:
+    def __call__(self, defect: Defect, judged: JudgedRow) -> None:
         if isinstance(judged.found, RowUnseen):
             return
         problem = judged.found.problem
@@ -98,7 +98,7 @@ def main(
     versions: str,
     scope: str,
     sample: int | None,
-    part: Slice | None,
+    part: RowSlice | None,
     alone: int | None,
     seed: int,
     out: Path,
@@ -123,15 +123,15 @@ def main(
         )
     chosen = matching if sample is None else sampled(matching, sample, seed)
     drawn = None if alone is None else {one.name for one in sampled(chosen, alone, seed)}
-    asked = Asked(target, chosen, chosen == known, jobs, versions, scope, drawn)
+    asked = TableRequest(target, chosen, chosen == known, jobs, versions, scope, drawn)
     sys.exit(_run(asked, out))
 
 
-def _run(asked: Asked, out: Path) -> int:
+def _run(asked: TableRequest, out: Path) -> int:
     """Write the table and return the exit code."""
     try:
         with signals_raise():
-            progress = Progress(Console(stderr=True), asked)
+            progress = TableProgress(Console(stderr=True), asked)
             table = TableRun(asked, progress, progress.show).table()
     except (TargetError, CollectionFailed) as error:
         raise click.UsageError(str(error)) from error

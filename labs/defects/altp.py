@@ -17,7 +17,7 @@ WHOLE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class WrongProposal:
     """A proposal for the newest topic, and its answer, for a defect to edit."""
 
     done: Replicas
@@ -49,15 +49,15 @@ class Proposal:
             self.told.error_code = into
 
 
-def proposals(requirement: str, reason: str) -> Callable[[Callable[[Proposal], None]], Defect]:
+def proposals(requirement: str, reason: str) -> Callable[[Callable[[WrongProposal], None]], Defect]:
     """Make a defect that edits the answer to a proposal."""
 
-    def make(edit: Callable[[Proposal], None]) -> Defect:
+    def make(edit: Callable[[WrongProposal], None]) -> Defect:
         def answer(done: Replicas, asked: Message, answer: Message) -> None:
             if isinstance(asked, AlterPartitionRequest):
                 assert isinstance(answer, AlterPartitionResponse)
                 if answer.topics:
-                    edit(Proposal(done, asked, answer.topics[0].partitions[0]))
+                    edit(WrongProposal(done, asked, answer.topics[0].partitions[0]))
 
         answer.__name__, answer.__doc__ = edit.__name__, edit.__doc__
         return told_to_others(requirement, reason)(answer)
@@ -66,7 +66,7 @@ def proposals(requirement: str, reason: str) -> Callable[[Callable[[Proposal], N
 
 
 @proposals("ALTP-001", r"an expansion answers the leader epoch 1, expected 0")
-def an_expansion_begins_a_leader_epoch(seen: Proposal) -> None:
+def an_expansion_begins_a_leader_epoch(seen: WrongProposal) -> None:
     """The controller raises the leader epoch when it commits the whole ISR."""
     committed = seen.told.error_code == ErrorCode.NONE and seen.data.partition_epoch == 1
     if committed and len(seen.isr) == WHOLE and not seen.knows_no_epochs:
@@ -74,54 +74,54 @@ def an_expansion_begins_a_leader_epoch(seen: Proposal) -> None:
 
 
 @proposals("ALTP-002", r"a lower partition epoch: error is NONE")
-def an_old_partition_epoch_passes(seen: Proposal) -> None:
+def an_old_partition_epoch_passes(seen: WrongProposal) -> None:
     """The controller accepts the whole ISR with any partition epoch."""
     if len(seen.isr) == WHOLE:
         seen.turn(ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.NONE)
 
 
 @proposals("ALTP-003", r"a higher leader epoch: error is FENCED_LEADER_EPOCH")
-def an_epoch_to_come_is_an_old_one(seen: Proposal) -> None:
+def an_epoch_to_come_is_an_old_one(seen: WrongProposal) -> None:
     """The controller answers FENCED_LEADER_EPOCH to every leader epoch that differs."""
     seen.turn(ErrorCode.NOT_CONTROLLER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 @proposals("ALTP-004", r"proposed by a follower: error is NONE")
-def a_follower_may_propose(seen: Proposal) -> None:
+def a_follower_may_propose(seen: WrongProposal) -> None:
     """The controller accepts a proposal of a follower that is in the ISR."""
     if len(seen.done.replicas) == WHOLE and not seen.by_the_first:
         seen.turn(ErrorCode.INVALID_REQUEST, ErrorCode.NONE)
 
 
 @proposals("ALTP-005", r"an ISR without the leader: error is NONE")
-def a_leader_may_leave_itself_out(seen: Proposal) -> None:
+def a_leader_may_leave_itself_out(seen: WrongProposal) -> None:
     """The controller accepts an ISR without the leader if all members are replicas."""
     if seen.by_the_first and seen.isr and seen.asked.broker_id not in seen.isr:
         seen.turn(ErrorCode.INVALID_REQUEST, ErrorCode.NONE)
 
 
 @proposals("ALTP-006", r"with a fenced replica: error is OPERATION_NOT_ATTEMPTED")
-def ineligible_is_not_attempted(seen: Proposal) -> None:
+def ineligible_is_not_attempted(seen: WrongProposal) -> None:
     """The controller answers OPERATION_NOT_ATTEMPTED, as before INELIGIBLE_REPLICA existed."""
     seen.turn(ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED)
 
 
 @proposals("ALTP-007", r"broker epochs of -1: error is INELIGIBLE_REPLICA")
-def every_member_must_have_an_epoch(seen: Proposal) -> None:
+def every_member_must_have_an_epoch(seen: WrongProposal) -> None:
     """The controller compares a broker epoch of -1 like any other."""
     if seen.data.new_isr_with_epochs and seen.knows_no_epochs:
         seen.turn(ErrorCode.NONE, ErrorCode.INELIGIBLE_REPLICA)
 
 
 @proposals("ALTP-008", r"two members while recovering: error is NONE")
-def a_recovering_leader_is_believed(seen: Proposal) -> None:
+def a_recovering_leader_is_believed(seen: WrongProposal) -> None:
     """The controller lets the ISR grow while the leader recovers."""
     if seen.data.leader_recovery_state == RECOVERING and len(seen.isr) > 1:
         seen.turn(ErrorCode.INVALID_REQUEST, ErrorCode.NONE)
 
 
 @proposals("ALTP-009", r"an unknown topic: error is UNKNOWN_TOPIC_OR_PARTITION")
-def a_proposal_by_id_is_answered_by_name(seen: Proposal) -> None:
+def a_proposal_by_id_is_answered_by_name(seen: WrongProposal) -> None:
     """The controller answers an unknown topic id with the error of the versions with names."""
     seen.turn(ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
@@ -134,13 +134,13 @@ def an_old_broker_is_answered_nothing(_: Replicas, asked: Message, answer: Messa
 
 
 @proposals("ALTP-011", r"the ISR has all that are to be replicas: error is NONE")
-def a_leader_is_not_told_that_it_is_none(seen: Proposal) -> None:
+def a_leader_is_not_told_that_it_is_none(seen: WrongProposal) -> None:
     """The controller answers NONE to the proposal that completes a reassignment."""
     seen.turn(ErrorCode.NEW_LEADER_ELECTED, ErrorCode.NONE)
 
 
 @proposals("ALTP-012", r"the answers are NONE \(0\), NONE \(0\)")
-def the_second_hears_that_it_has_won_too(seen: Proposal) -> None:
+def the_second_hears_that_it_has_won_too(seen: WrongProposal) -> None:
     """The controller answers a change that came too late as if it had applied it."""
     if len(seen.isr) < WHOLE and seen.by_the_first:
         seen.turn(ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.NONE)

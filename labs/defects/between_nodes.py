@@ -6,10 +6,10 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from harness.base.address import Address
 from harness.codec.frame import frame
 from harness.codec.messages import AlterPartitionRequest
 from harness.proxies import FrameRule
-from harness.base.address import Address
 from harness.proxies.direction import Direction
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.links import Links

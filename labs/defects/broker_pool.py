@@ -18,7 +18,7 @@ IDLE_LIMIT = 2
 
 
 @dataclass(slots=True)
-class PooledBroker:
+class RowBroker:
     """A running broker or cluster; events of its links go to its present listener."""
 
     target: Target
@@ -34,12 +34,12 @@ class PooledBroker:
 
 
 @dataclass(slots=True)
-class BrokerPool:
+class RowBrokers:
     """The waiting brokers, by their settings; the one that waited longest ends first."""
 
-    _idle: OrderedDict[int, PooledBroker] = field(default_factory=OrderedDict)
+    _idle: OrderedDict[int, RowBroker] = field(default_factory=OrderedDict)
 
-    def take(self, key: Hashable) -> PooledBroker | None:
+    def take(self, key: Hashable) -> RowBroker | None:
         """A live broker that waited with these settings, or None; the caller gives it back."""
         for number, one in list(self._idle.items()):
             if one.key == key:
@@ -49,7 +49,7 @@ class BrokerPool:
                 one.target.stop()
         return None
 
-    def give_back(self, one: PooledBroker, is_well: Callable[[Target], bool]) -> None:
+    def give_back(self, one: RowBroker, is_well: Callable[[Target], bool]) -> None:
         """Let the broker wait from now on, or end it if it has come to harm."""
         one.listener = None
         if one.is_spoiled or not (one.target.is_alive() and is_well(one.target)):

@@ -14,7 +14,7 @@ from labs.defects.seen_on import CLUSTER_SEEN_ON, KAFKA_ALONE, REFERENCE
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class RowSlice:
     """Every Nth row, from the Kth on: N slices together contain each row once."""
 
     number: int

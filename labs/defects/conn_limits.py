@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from harness.proxies import FrameRule
 from harness.proxies.toxics.half_open import HalfOpen
-from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Mark, ToxicState
+from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, StreamMarker, ToxicState
 from labs.defects.defect import rule
 
 
@@ -28,7 +28,7 @@ class _HalfOpenAfterState(ToxicState[_HalfOpenAfter]):
         self.passed = True
         return (Due(data, arrived_ms),)
 
-    def mark(self, mark: Mark, arrived_ms: float) -> Iterable[Due]:
+    def mark(self, mark: StreamMarker, arrived_ms: float) -> Iterable[Due]:
         is_hidden = self.passed is self.toxic.had_bytes
         return (Due(mark, NEVER_MS if is_hidden else arrived_ms),)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.codec.records import Message as OldMessage
+from harness.codec.records import LegacyMessage as OldMessage
 from harness.codec.records import encode_message, split_batches
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest

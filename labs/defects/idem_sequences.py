@@ -31,7 +31,7 @@ Line = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class SentBatch:
     """A producer's batch as the defects see it; no producer of these tests writes to two topics."""
 
     partition: int
@@ -46,7 +46,7 @@ class Batch:
         return (self.partition, self.producer)
 
 
-def batch_in(seen: SeenRequest) -> Batch | None:
+def batch_in(seen: SeenRequest) -> SentBatch | None:
     """The batch for the only partition of a request; None without a producer id."""
     request = seen.message
     if not isinstance(request, ProduceRequest) or seen.version < FIRST_WITH_BATCHES:
@@ -59,14 +59,16 @@ def batch_in(seen: SeenRequest) -> Batch | None:
     if header.magic < 2 or header.producer_id < 0:
         return None
     last = (header.base_sequence + header.last_offset_delta) % (LAST_SEQUENCE + 1)
-    return Batch(entry.index, header.producer_id, header.producer_epoch, header.base_sequence, last)
+    return SentBatch(
+        entry.index, header.producer_id, header.producer_epoch, header.base_sequence, last
+    )
 
 
 class LooksAtBatches(FrameRule):
     """Record the batches of each producer, and edit the answers to them."""
 
     def __init__(self) -> None:
-        self.sent: dict[Line, list[Batch]] = defaultdict(list)
+        self.sent: dict[Line, list[SentBatch]] = defaultdict(list)
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         batch = batch_in(seen)
@@ -80,21 +82,21 @@ class LooksAtBatches(FrameRule):
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         batch = seen.notes.get(NOTE)
-        if not isinstance(batch, Batch):
+        if not isinstance(batch, SentBatch):
             return [payload]
         return [edited(seen, payload, self._edit)]
 
     def _edit(self, seen: SeenRequest, message: Message) -> None:
         assert isinstance(message, ProduceResponse)
         batch = seen.notes[NOTE]
-        assert isinstance(batch, Batch)
+        assert isinstance(batch, SentBatch)
         self.edit(batch, message.responses[0].partition_responses[0])
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         """True if the defect strikes a batch, by the batches before it."""
         raise NotImplementedError
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         """Change the answer in place."""
         raise NotImplementedError
 
@@ -112,10 +114,10 @@ def _refuse(answer: Answer, error: ErrorCode) -> None:
 class AnEpochAlwaysStartsAtZero(LooksAtBatches):
     """The broker requires sequence 0 from a raised epoch, even of a producer it does not know."""
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         return batch.epoch > 0 and batch.first != 0 and not before
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _refuse(answer, OUT_OF_ORDER)
 
 
@@ -123,7 +125,7 @@ class OneMissingRecordIsNoGap(FrameRule):
     """The broker accepts a batch if one sequence is missing between it and the last one."""
 
     def __init__(self) -> None:
-        self.last: dict[Line, Batch] = {}
+        self.last: dict[Line, SentBatch] = {}
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         batch = batch_in(seen)
@@ -145,13 +147,13 @@ class _KnowsWhatIsStored(LooksAtBatches):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stored: set[Batch] = set()
+        self.stored: set[SentBatch] = set()
         self.latest: dict[Line, int] = {}
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         return True
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         if answer.error_code != ErrorCode.NONE:
             return
         if batch in self.stored:
@@ -160,7 +162,7 @@ class _KnowsWhatIsStored(LooksAtBatches):
             self.stored.add(batch)
             self.latest[batch.line] = answer.base_offset
 
-    def edit_repeated(self, batch: Batch, answer: Answer) -> None:
+    def edit_repeated(self, batch: SentBatch, answer: Answer) -> None:
         """Change the answer in place."""
         raise NotImplementedError
 
@@ -168,14 +170,14 @@ class _KnowsWhatIsStored(LooksAtBatches):
 class ARepeatedBatchIsAnError(_KnowsWhatIsStored):
     """The broker refuses a stored batch as a duplicate, without its offset."""
 
-    def edit_repeated(self, batch: Batch, answer: Answer) -> None:
+    def edit_repeated(self, batch: SentBatch, answer: Answer) -> None:
         _refuse(answer, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
 
 
 class ARepeatedBatchIsToldWhereTheLastStands(_KnowsWhatIsStored):
     """The broker answers every repeated batch with the offset of the last one."""
 
-    def edit_repeated(self, batch: Batch, answer: Answer) -> None:
+    def edit_repeated(self, batch: SentBatch, answer: Answer) -> None:
         answer.base_offset = self.latest[batch.line]
 
 
@@ -197,11 +199,11 @@ class WhatIsForgottenIsStoredAgain(StoresSomeAgain):
 class TheFirstSequenceDecides(LooksAtBatches):
     """The broker takes a batch for a repeated one by its first sequence alone."""
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         same_epoch = [one for one in before if one.epoch == batch.epoch]
         return any(one.first == batch.first and one.last != batch.last for one in same_epoch)
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _acknowledge(answer, OUT_OF_ORDER)
 
 
@@ -218,30 +220,30 @@ def an_older_epoch_is_fenced(_: SeenRequest, message: Message) -> None:
 class AHigherEpochGoesOn(LooksAtBatches):
     """The broker continues the sequences of the lower epoch at a higher one."""
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         return bool(before) and before[-1].epoch < batch.epoch == 1 and batch.first > 0
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _acknowledge(answer, OUT_OF_ORDER)
 
 
 class SequencesEndAtTheLast(LooksAtBatches):
     """The broker refuses sequence 0 after the last sequence as out of order."""
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         return batch.first == 0 and any(one.last == LAST_SEQUENCE for one in before)
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _refuse(answer, OUT_OF_ORDER)
 
 
 class ASequenceMayBeNegative(LooksAtBatches):
     """The broker accepts a producer id without a sequence."""
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         return batch.first < 0
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _acknowledge(answer, ErrorCode.INVALID_RECORD)
 
 
@@ -252,11 +254,11 @@ class PartitionsShareTheirSequences(LooksAtBatches):
         super().__init__()
         self.places: dict[tuple[int, int, int], int] = {}
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         key = (batch.producer, batch.epoch, batch.first)
         return self.places.setdefault(key, batch.partition) != batch.partition
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _refuse(answer, OUT_OF_ORDER)
 
 
@@ -272,18 +274,18 @@ class AProducerGoesWithItsRecords(LooksAtBatches):
             self.forgotten |= set(self.sent)
         return super().on_request(seen)
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         producers = {line[-1] for line in self.forgotten}
         return batch.first > 0 and batch.producer in producers
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _refuse(answer, ErrorCode.UNKNOWN_PRODUCER_ID)
 
 
 class ProducersAreKeptForEver(LooksAtBatches):
     """The broker refuses a gap as out of order however long the producer was idle."""
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         if not before:
             return False
         last = before[0].last
@@ -291,18 +293,18 @@ class ProducersAreKeptForEver(LooksAtBatches):
             last = each.last if each.first == last + 1 else last
         return batch.first > last + 1
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _refuse(answer, OUT_OF_ORDER)
 
 
 class WhatIsInFlightCounts(LooksAtBatches):
     """The broker accepts a batch that follows a refused one."""
 
-    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
         same_epoch = bool(before) and before[-1].epoch == batch.epoch
         return same_epoch and batch.first == before[-1].last + 1
 
-    def edit(self, batch: Batch, answer: Answer) -> None:
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
         _acknowledge(answer, OUT_OF_ORDER)
 
 

@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 from harness.historical.async_batching import AsyncBatching
-from harness.historical.consumer_registration import Registration
+from harness.historical.consumer_registration import ConsumerRegistration
 from harness.historical.enriched_message import EnrichedMessage
 from harness.historical.log_format import LogFormat
-from harness.historical.messages_0_7 import Message, MessageSet
+from harness.historical.messages_0_7 import Message07, MessageSet
 from harness.historical.partition_owners import Owned, PartitionOwners
 from harness.historical.requests_0_7 import FetchResponse
-from harness.historical.zookeeper_registry import BrokerNode
+from harness.historical.zookeeper_registry import RegisteredBroker
 from labs.defects.defect import wrong
 
 PLACE = "harness.historical"
@@ -26,7 +26,7 @@ Right = Callable[..., Any]
 def the_checksum_covers_the_attributes(right: Right) -> Right:
     """The checksum of magic 1 is that of attributes and payload, as since 0.8."""
 
-    def entry_bytes(message: Message) -> bytes:
+    def entry_bytes(message: Message07) -> bytes:
         data: bytes = right(message)
         if not message.magic:
             return data
@@ -121,8 +121,8 @@ def the_sign_is_turned(right: Right) -> Right:
 def the_creator_is_part_of_the_host(right: Right) -> Right:
     """The reader takes everything before the last colon of a 0.7 broker for its host."""
 
-    def decode_broker(text: str) -> BrokerNode:
-        found: BrokerNode = right(text)
+    def decode_broker(text: str) -> RegisteredBroker:
+        found: RegisteredBroker = right(text)
         if found.creator is None:
             return found
         return found._replace(host=f"{found.creator}:{found.host}", creator=None)
@@ -147,7 +147,7 @@ def who_comes_last_owns(right: Right) -> Right:
 def a_new_topic_rebalances_everyone(right: Right) -> Right:
     """Consumers without a filter rebalance too when a topic is added."""
 
-    def topic_is_added(self: Registration, topic: str, partitions: Any) -> set[str]:
+    def topic_is_added(self: ConsumerRegistration, topic: str, partitions: Any) -> set[str]:
         right(self, topic, partitions)
         return set(self.groups)
 

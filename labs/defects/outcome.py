@@ -19,7 +19,7 @@ Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RowOutcome:
     """One row of the table; ``problem`` is empty when the defect was killed as it should be.
 
     ``changed``: requirement to its verdict without and with the defect, if they differ.
@@ -37,29 +37,29 @@ class Outcome:
         return not self.problem
 
 
-def judge(defect: Defect, baseline: RunSummary, found: RunSummary, watched: str) -> Outcome:
+def judge(defect: Defect, baseline: RunSummary, found: RunSummary, watched: str) -> RowOutcome:
     """Compare the runs with and without the defect, for the requirements of a pattern."""
     changed = _changed(_verdicts(baseline, watched), _verdicts(found, watched))
     return replace(_judged(defect, found, changed), changed=changed)
 
 
-def _judged(defect: Defect, found: RunSummary, changed: Changes) -> Outcome:
+def _judged(defect: Defect, found: RunSummary, changed: Changes) -> RowOutcome:
     own = found.requirements.get(defect.requirement)
     if own is None:
-        return Outcome(defect, "", f"no test judges {defect.requirement}")
+        return RowOutcome(defect, "", f"no test judges {defect.requirement}")
     if found.defect or found.missing:
-        return Outcome(defect, "", f"the run is not whole: {'; '.join(found.sentences())}")
+        return RowOutcome(defect, "", f"the run is not whole: {'; '.join(found.sentences())}")
     failed = [c for c in own.checks if c.verdict in (Verdict.FAILED, Verdict.WARNING)]
     if not failed:
-        return Outcome(defect, "", f"not noticed: {defect.requirement} is {own.verdict}")
+        return RowOutcome(defect, "", f"not noticed: {defect.requirement} is {own.verdict}")
     reason = failed[0].reason
     if not all(re.search(defect.reason, check.reason) for check in failed):
-        return Outcome(defect, reason, f"noticed for another reason than /{defect.reason}/")
+        return RowOutcome(defect, reason, f"noticed for another reason than /{defect.reason}/")
     others = {name: pair for name, pair in changed.items() if name != defect.requirement}
     if others:
         shown = ", ".join(f"{name}: {was} -> {now}" for name, (was, now) in others.items())
-        return Outcome(defect, reason, f"not alone: {shown}")
-    return Outcome(defect, reason, "")
+        return RowOutcome(defect, reason, f"not alone: {shown}")
+    return RowOutcome(defect, reason, "")
 
 
 def _verdicts(summary: RunSummary, watched: str) -> dict[str, Verdict]:

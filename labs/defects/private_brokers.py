@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from harness.base.address import Address
 from harness.proxies import FrameRule, RunningRelay
 from harness.proxies.event import Event, Listener
 from harness.proxies.frame_rule import FrameRuleInterceptor
@@ -30,12 +31,11 @@ from harness.targets.target import (
     POWER_LOSS,
     SAFETY_CLASSES,
     UPGRADE,
-    Address,
     Target,
 )
 from harness.virtual_broker.door import KraftDoor, PeerDoor
 from labs.defects.between_nodes import BetweenNodes, stand_before
-from labs.defects.broker_pool import BrokerPool, PooledBroker
+from labs.defects.broker_pool import RowBroker, RowBrokers
 from labs.defects.well_cluster import is_well
 
 MakeRule = Callable[[], FrameRule]
@@ -50,7 +50,7 @@ class PrivateBehindRelay(Target):
         settings: Mapping[str, str],
         rule: FrameRule,
         *,
-        pool: BrokerPool | None = None,
+        pool: RowBrokers | None = None,
         kept: bool = False,
         older: bool = False,
     ) -> None:
@@ -97,7 +97,7 @@ class PrivateBehindRelay(Target):
                 older=self._older,
                 node_folders=self.node_folders,
             )
-            pooled = PooledBroker(broker, key)
+            pooled = RowBroker(broker, key)
         _return_to(self._pool, pooled, opening)
         return pooled.target
 
@@ -149,7 +149,7 @@ class PrivateClusterBehindProxies(Target):
         nodes: int,
         rule: FrameRule,
         *,
-        pool: BrokerPool | None = None,
+        pool: RowBrokers | None = None,
         links: bool = False,
         tell: Listener | None = None,
     ) -> None:
@@ -160,7 +160,7 @@ class PrivateClusterBehindProxies(Target):
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
         self._with_links, self._listener, self._pool = links, tell, pool
         self._cluster: Target | None = None
-        self._pooled: PooledBroker | None = None
+        self._pooled: RowBroker | None = None
         self._behind: ProxiedTarget | None = None
         self._open = ExitStack()
 
@@ -200,8 +200,8 @@ class PrivateClusterBehindProxies(Target):
         _return_to(pool, pooled, opening)
         return pooled.target
 
-    def _started(self, key: tuple[Any, ...]) -> PooledBroker:
-        made: list[PooledBroker] = []
+    def _started(self, key: tuple[Any, ...]) -> RowBroker:
+        made: list[RowBroker] = []
 
         def forward(event: Event) -> None:
             for one in made:
@@ -214,7 +214,7 @@ class PrivateClusterBehindProxies(Target):
             links=self._with_links,
             tell=forward if self._with_links else None,
         )
-        made.append(PooledBroker(cluster, key))
+        made.append(RowBroker(cluster, key))
         return made[0]
 
     def is_alive(self) -> bool:
@@ -267,7 +267,7 @@ class PrivateClusterBehindProxies(Target):
             self._behind.net.wait_for(self._behind.proxy_of(node).enable())
 
 
-class Shared(ExternalBroker):
+class SharedRow(ExternalBroker):
     """The shared broker, or cluster, at its addresses, started for this: any request is safe."""
 
     safety = frozenset(SAFETY_CLASSES)
@@ -280,7 +280,7 @@ class Shared(ExternalBroker):
         return self.addresses
 
 
-class SharedAndPrivate(Shared):
+class SharedAndPrivate(SharedRow):
     """The shared broker at its address; private ones of another target, each behind a relay."""
 
     capabilities = ExternalBroker.capabilities | {OWN_BROKER, BROKER_CONFIG}
@@ -290,7 +290,7 @@ class SharedAndPrivate(Shared):
         addresses: list[Address],
         private: Target,
         make_rule: MakeRule,
-        pool: Callable[[], BrokerPool | None],
+        pool: Callable[[], RowBrokers | None],
     ) -> None:
         """``private``: model of the private brokers; ``make_rule``: makes a rule for each of them.
 
@@ -323,7 +323,7 @@ class SharedAndPrivate(Shared):
         )
 
 
-def _return_to(pool: BrokerPool | None, pooled: PooledBroker, opening: ExitStack) -> None:
+def _return_to(pool: RowBrokers | None, pooled: RowBroker, opening: ExitStack) -> None:
     """At the end of ``opening`` give the broker back to the pool; without a pool, stop it."""
     if pool is None:
         opening.callback(pooled.target.stop)

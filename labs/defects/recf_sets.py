@@ -10,7 +10,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse, ProduceRequest, ProduceResponse
 from harness.codec.records import LOG_APPEND_TIME, encode_message, split_message_set
-from harness.codec.records import Message as OldMessage
+from harness.codec.records import LegacyMessage as OldMessage
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.conn import NOT_CLOSED

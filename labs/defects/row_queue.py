@@ -33,7 +33,7 @@ class NeverClean(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedRow:
     """The result of one row; ``first_problem``: of the first look, if there was a second one."""
 
     found: RowFound | RowUnseen
@@ -55,7 +55,7 @@ class RowQueue:
     jobs: int
     fork: MakeForked
     prepare: Prepare
-    report: Callable[[Judged], None]
+    report: Callable[[JudgedRow], None]
     show: Callable[[str], None]
     proved: set[str] = field(default_factory=set)
     """The MUST requirements that passed without a defect."""
@@ -65,9 +65,9 @@ class RowQueue:
     """Results of the first look, by row, of units that are not done."""
     _looked: dict[str, str] = field(default_factory=dict)
     """The problem of the first look, by row, for those that get a second one."""
-    _judged: dict[str, Judged] = field(default_factory=dict)
+    _judged: dict[str, JudgedRow] = field(default_factory=dict)
 
-    def run(self, units: Iterable[Unit]) -> dict[str, Judged]:
+    def run(self, units: Iterable[Unit]) -> dict[str, JudgedRow]:
         """Return every row by its name. Raises NeverClean."""
         self._waiting.extend(units)
         try:
@@ -179,5 +179,5 @@ class RowQueue:
         self._waiting.extend(replace(unit, rows=(row,)).one_by_one())
 
     def _is_judged(self, row: str, found: RowFound | RowUnseen) -> None:
-        self._judged[row] = Judged(found, self._looked.get(row, ""))
+        self._judged[row] = JudgedRow(found, self._looked.get(row, ""))
         self.report(self._judged[row])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from harness.targets.target import Address
+from harness.base.address import Address
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import Changes
 

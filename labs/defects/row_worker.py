@@ -17,12 +17,12 @@ from typing import IO
 
 import pytest
 
+from harness.base.address import Address
 from harness.conformance.summary import RunSummary
 from harness.conformance.verdict import Verdict
 from harness.targets.spec import parse_target
-from harness.targets.target import Address
 from labs.defects.all_defects import ALL_DEFECTS
-from labs.defects.broker_pool import BrokerPool
+from labs.defects.broker_pool import RowBrokers
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import judge
 from labs.defects.row_items import is_pooled, items_of
@@ -67,7 +67,7 @@ class RowWorker:
     is_cluster: bool
     out: Path
     output: IO[str]
-    _pool: BrokerPool = field(default_factory=BrokerPool)
+    _pool: RowBrokers = field(default_factory=RowBrokers)
     _runs: int = 0
 
     def judge(self, unit: Unit, send: Callable[[Message], None]) -> None:
@@ -165,7 +165,7 @@ class RowWorker:
     def _begin_limit(self) -> None:
         faulthandler.dump_traceback_later(CASE_LIMIT_S, exit=True, file=self.output)
 
-    def _pool_for_test(self) -> BrokerPool | None:
+    def _pool_for_test(self) -> RowBrokers | None:
         """The pool of private brokers; None for a test that has its broker for itself."""
         running = self.session.running
         return self._pool if running is not None and is_pooled(running) else None

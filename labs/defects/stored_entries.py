@@ -10,7 +10,7 @@ from dataclasses import replace
 import google_crc32c
 
 from harness.codec.messages import FetchResponse
-from harness.codec.records import Message, encode_message, split_message_set
+from harness.codec.records import LegacyMessage, encode_message, split_message_set
 from harness.codec.records.message_set import open_wrapper, packed
 from harness.codec.structs import Message as Answer
 from suites.protocol.support.log_entries import MAGIC_AT, whole_entries
@@ -49,7 +49,9 @@ def with_checksum(entry: bytes) -> bytes:
     return entry[:at] + struct.pack(">I", checksum) + entry[at + 4 :]
 
 
-def change_inside(entry: bytes, magic: int, change: Callable[[int, Message], Message]) -> bytes:
+def change_inside(
+    entry: bytes, magic: int, change: Callable[[int, LegacyMessage], LegacyMessage]
+) -> bytes:
     """Edit the messages inside of a compressed one of this magic; ``change`` gets the position."""
     if entry[MAGIC_AT] != magic:
         return entry

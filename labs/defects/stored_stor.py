@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.base.ids import Offset, TimeMs
-from harness.reference_broker.state.cleaning.batch_compaction import Survival, keys_by_offset
+from harness.reference_broker.state.cleaning.batch_compaction import RecordSurvival, keys_by_offset
 from harness.reference_broker.state.cleaning.log_cleanable import CleanableLog
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.segments import Segment
@@ -83,7 +83,9 @@ def a_segment_ends_a_millisecond_sooner(
 def a_key_that_comes_twice_in_a_batch_is_gone(compacted: Compact) -> Compact:
     """Compaction removes both of two records of a key in one batch."""
 
-    def instead(batch: StoredBatch, survival: Survival, *, is_over: bool) -> StoredBatch | None:
+    def instead(
+        batch: StoredBatch, survival: RecordSurvival, *, is_over: bool
+    ) -> StoredBatch | None:
         times = Counter(key for _, key in keys_by_offset(batch))
         newest = {
             key: offset if times[key] < 2 else Offset(survival.last_mapped + 1)

@@ -7,15 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.proxies import FrameRule, RunningRelay
 from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.targets.proxied import proxied
 from harness.targets.spec import parse_target
-from harness.targets.target import Address, Target
-from labs.defects.broker_pool import BrokerPool
+from harness.targets.target import Target
+from labs.defects.broker_pool import RowBrokers
 from labs.defects.chosen_rows import has_several_nodes
 from labs.defects.defect import Defect, Where
-from labs.defects.private_brokers import Shared, SharedAndPrivate
+from labs.defects.private_brokers import SharedAndPrivate, SharedRow
 from labs.defects.row_session import MakeTarget
 from labs.defects.wrong_brokers import wrong_target
 
@@ -38,7 +39,7 @@ class StruckTargets:
 
     spec: str
     addresses: tuple[Address, ...]
-    pool: Callable[[], BrokerPool | None]
+    pool: Callable[[], RowBrokers | None]
 
     @contextmanager
     def under(self, where: Where, defect: Defect | None) -> Iterator[MakeTarget]:
@@ -63,7 +64,7 @@ class StruckTargets:
 
             def make_target(log_dir: Path | None) -> Target:
                 if not is_private:
-                    return Shared(door, log_dir=log_dir)
+                    return SharedRow(door, log_dir=log_dir)
                 like = parse_target(self.spec, log_dir=log_dir)
                 return SharedAndPrivate(door, like, make_rule, self.pool)
 
@@ -78,7 +79,7 @@ class StruckTargets:
             with RunningRelay(self.addresses[0], rule) as relay:
                 yield [Address(*relay.address)], lambda: relay.relay.rule_errors
             return
-        with Shared(list(self.addresses)) as cluster:
+        with SharedRow(list(self.addresses)) as cluster:
             with proxied(cluster, interceptor=FrameRuleInterceptor(rule)) as behind:
                 yield (
                     list(behind.addresses),

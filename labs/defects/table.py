@@ -6,18 +6,18 @@ import json
 from dataclasses import dataclass
 
 from labs.defects.all_defects import ALL_DEFECTS
-from labs.defects.outcome import Outcome
+from labs.defects.outcome import RowOutcome
 from labs.defects.seen_on import SHOWN
 
 JSON_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DefectTable:
     """All rows, and the judged MUSTs that have no defect (known only of a complete table)."""
 
     target: str
-    outcomes: list[Outcome]
+    outcomes: list[RowOutcome]
     unproved: list[str]
     unseen: list[str]  # defects of requirements that this target does not serve
     complete: bool

@@ -20,22 +20,22 @@ from labs.defects.all_defects import ALL_DEFECTS
 from labs.defects.chosen_rows import has_several_nodes
 from labs.defects.defect import Defect
 from labs.defects.forked_worker import ForkedWorker
-from labs.defects.outcome import Outcome
+from labs.defects.outcome import RowOutcome
 from labs.defects.row_items import CLUSTER_SUITES
-from labs.defects.row_queue import Judged, RowQueue
+from labs.defects.row_queue import JudgedRow, RowQueue
 from labs.defects.row_session import RowSession
 from labs.defects.row_unit import RowFound, Unit, units_of
 from labs.defects.row_worker import RowWorker
 from labs.defects.seen_on import shown_by_any
-from labs.defects.table import Table
+from labs.defects.table import DefectTable
 
 SUITES = ("suites",)
-OnRow = Callable[[Defect, Judged], None]
+OnRow = Callable[[Defect, JudgedRow], None]
 Show = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TableRequest:
     """Options of the command.
 
     Attributes:
@@ -102,19 +102,19 @@ class TableRun:
     ``on_row`` is called with each row, ``show`` with the output of a worker that ended by itself.
     """
 
-    asked: Asked
+    asked: TableRequest
     on_row: OnRow
     show: Show
-    _judged: dict[str, Judged] = field(default_factory=dict)
+    _judged: dict[str, JudgedRow] = field(default_factory=dict)
     _proved: set[str] = field(default_factory=set)
 
-    def table(self) -> Table:
+    def table(self) -> DefectTable:
         """Return the table. Raises TargetError, CollectionFailed, NeverClean."""
         RowSession(self._work).collect(self.asked.suites, self.asked.options)
         rows = {name: one for name, one in self._judged.items() if isinstance(one.found, RowFound)}
         seen = [defect for defect in self.asked.chosen if defect.name in rows]
         unseen = [one for one in self.asked.chosen if one.name not in rows]
-        return Table(
+        return DefectTable(
             self.asked.spec,
             [_outcome(defect, rows[defect.name]) for defect in seen],
             self._unproved(),
@@ -162,15 +162,15 @@ class TableRun:
         elsewhere = {one.requirement for one in ALL_DEFECTS if shown_by_any(one)}
         return sorted(self._proved - {one.requirement for one in self.asked.chosen} - elsewhere)
 
-    def _report(self, judged: Judged) -> None:
+    def _report(self, judged: JudgedRow) -> None:
         (defect,) = [one for one in self.asked.chosen if one.name == judged.found.row]
         self.on_row(defect, judged)
 
 
-def _outcome(defect: Defect, judged: Judged) -> Outcome:
+def _outcome(defect: Defect, judged: JudgedRow) -> RowOutcome:
     found = judged.found
     assert isinstance(found, RowFound)
-    return Outcome(defect, found.reason, found.problem, found.changed, judged.first_problem)
+    return RowOutcome(defect, found.reason, found.problem, found.changed, judged.first_problem)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ import click
 
 from harness.client.errors import BrokerMisbehaved
 from harness.targets.errors import TargetError
-from labs.group_model.playing import Counts
-from labs.group_model.run import Result, run, run_all_sequences
+from labs.group_model.playing import PlayCounts
+from labs.group_model.run import GroupResult, run, run_all_sequences
 from labs.group_model.servers import server
 
 EXIT_OK, EXIT_DIFFERENT, EXIT_NOT_COMPARED = 0, 1, 3
@@ -56,19 +56,19 @@ def _run(specs: Sequence[str], examples: int, steps: int, seed: int) -> bool:
     return clean and result.difference is None
 
 
-def _tell_sequence(name: str, result: Result) -> None:
+def _tell_sequence(name: str, result: GroupResult) -> None:
     given_up = f" (given up: {', '.join(result.counts.given_up)})" if result.counts.given_up else ""
     click.echo(f"{name}: {'they differ' if result.difference else 'alike'}{given_up}")
     _tell_difference(result)
 
 
-def _tell_difference(result: Result) -> None:
+def _tell_difference(result: GroupResult) -> None:
     if result.difference is not None:
         click.echo("" if result.repeats else "seen once; it did not repeat:")
         click.echo(result.difference)
 
 
-def _tell(counts: Counts, specs: Sequence[str], seed: int) -> None:
+def _tell(counts: PlayCounts, specs: Sequence[str], seed: int) -> None:
     click.echo(f"{' and '.join(specs)}, seed {seed}: {counts.plays} examples, "
                f"{counts.steps.total()} steps, {counts.requests.total()} requests to each, "
                f"{counts.replays} plays again until both chose the same leader")  # fmt: skip

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.codec.error_code import ErrorCode
-from labs.group_model.difference import Asked, LeaderIsFree, ProtocolIsFree, Seen
+from labs.group_model.difference import LeaderIsFree, ProtocolIsFree, SeenAnswer, SentRequest
 from labs.group_model.knowledge import Knowledge
 
 Joins = Mapping[int, Mapping[str, Any]]
 
 
-def joins(seen: Seen, asked: Mapping[int, Asked]) -> Joins:
+def joins(seen: SeenAnswer, asked: Mapping[int, SentRequest]) -> Joins:
     """Return the successful joins among the new answers, by request."""
     return {
         number: said
@@ -27,7 +27,9 @@ def joins(seen: Seen, asked: Mapping[int, Asked]) -> Joins:
     }
 
 
-def check_choices(seen: tuple[Seen, Seen], asked: Mapping[int, Asked], known: Knowledge) -> None:
+def check_choices(
+    seen: tuple[SeenAnswer, SeenAnswer], asked: Mapping[int, SentRequest], known: Knowledge
+) -> None:
     """Raise LeaderIsFree or ProtocolIsFree if a free choice explains the difference."""
     one, other = (joins(side, asked) for side in seen)
     if not one or one.keys() != other.keys():
@@ -45,7 +47,7 @@ def _all(answers: Joins, name: str) -> set[Any]:
     return {said[name] for said in answers.values()}
 
 
-def _is_tie(requests: Iterable[Asked]) -> bool:
+def _is_tie(requests: Iterable[SentRequest]) -> bool:
     """True if two protocols have the most votes; a vote is a member's first shared protocol."""
     offers = [[one["name"] for one in asked.step.fields["protocols"]] for asked in requests]
     shared = set(offers[0]).intersection(*offers)
@@ -54,7 +56,7 @@ def _is_tie(requests: Iterable[Asked]) -> bool:
     return len(most) > 1 and most[0][1] == most[1][1]
 
 
-def _without_leader(seen: Seen, told: Joins) -> Any:
+def _without_leader(seen: SeenAnswer, told: Joins) -> Any:
     """Return everything but the choice of the leader; only the leader gets the list of members."""
     others = {number: said for number, said in seen.answers.items() if number not in told}
     plain = {
@@ -69,7 +71,7 @@ def _without_leader(seen: Seen, told: Joins) -> Any:
     return others, plain, rosters, seen.described
 
 
-def _leader_is_gone(known: Knowledge, asked: Mapping[int, Asked], told: Joins) -> bool:
+def _leader_is_gone(known: Knowledge, asked: Mapping[int, SentRequest], told: Joins) -> bool:
     """True if the leader has not joined, neither under its id nor, if static, under a new one."""
     instance = known.instances.get(known.leader)
     for number, said in told.items():

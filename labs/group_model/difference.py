@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenAnswer:
     """The state that one broker shows.
 
     It has the new answers by request, the group, and all that the coordinator has written of the
@@ -24,12 +24,12 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SentRequest:
     """A request of the play; ``actor``: the client that sent it, -1 for the test itself."""
 
     number: int
     actor: int
-    step: Step
+    step: ConversationStep
 
     def __str__(self) -> str:
         who = f"actor {self.actor}" if self.actor >= 0 else "we"
@@ -52,7 +52,9 @@ class ProtocolIsFree(Exception):
     """Two protocols have equally many votes of members."""
 
 
-def difference(specs: tuple[str, str], seen: tuple[Seen, Seen], story: list[str]) -> GroupsDiffer:
+def difference(
+    specs: tuple[str, str], seen: tuple[SeenAnswer, SeenAnswer], story: list[str]
+) -> GroupsDiffer:
     """Return the exception with the story and the values of each broker that differ in the end."""
     lines = [*story, "they differ:"]
     numbers = sorted({*seen[0].answers, *seen[1].answers})

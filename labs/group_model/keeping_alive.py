@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 from harness.differential.symbols import NAME
 from labs.group_model.knowledge import MORTAL_SESSION_MS, Knowledge
-from labs.group_model.side import Side
+from labs.group_model.side import GroupSide
 
 EVERY_S = MORTAL_SESSION_MS / 1000 / 8
 STALL_S = MORTAL_SESSION_MS / 1000 / 2
@@ -20,7 +20,7 @@ class KeepingAlive:
     prove nothing.
     """
 
-    def __init__(self, sides: tuple[Side, Side], known: Knowledge) -> None:
+    def __init__(self, sides: tuple[GroupSide, GroupSide], known: Knowledge) -> None:
         self._sides, self._known = sides, known
         self._last = 0.0
         self._heard: set[str] = set()
@@ -50,4 +50,4 @@ class KeepingAlive:
     def _beat(self, member_id: str) -> None:
         fields = {"group_id": NAME, "generation_id": self._known.generation, "member_id": member_id}
         for side in self._sides:
-            side.ask(Step("Heartbeat", 0, fields))
+            side.ask(ConversationStep("Heartbeat", 0, fields))

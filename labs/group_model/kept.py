@@ -20,7 +20,7 @@ _IDS = {MEMBER: MEMBER, "leader": MEMBER, "topic_id": "topic_id"}
 _PLACES = {"client_host"}  # an address as this broker sees it
 
 
-class Kept:
+class KeptRecords:
     """The records that are written from now on; there is one partition, see ``servers``."""
 
     def __init__(self, connection: Connection, group_id: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.codec.error_code import ErrorCode
-from labs.group_model.difference import Asked
+from labs.group_model.difference import SentRequest
 from labs.group_model.steps import ACTORS
 
 SESSION_MS = 300_000
@@ -103,7 +103,7 @@ class Knowledge:
     mortals: set[str] = field(default_factory=set)
     instances: dict[str, str] = field(default_factory=dict)
 
-    def hears(self, asked: Asked, said: Mapping[str, Any]) -> None:
+    def hears(self, asked: SentRequest, said: Mapping[str, Any]) -> None:
         """One answer, which was the same at both."""
         step = asked.step
         if asked.actor >= 0:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from labs.group_model import steps
-from labs.group_model.playing import Arena, Playing
+from labs.group_model.playing import Arena, GroupPlaying
 from labs.group_model.steps import AS_IT_IS, Act, By, Named, Offer, Parts, Who
 
 _ACTOR = st.sampled_from([0, 0, 0, 1, 1, 2, 3])
@@ -32,7 +32,7 @@ class GroupMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.arena.found.check()
-        self._playing = Playing(self.arena)
+        self._playing = GroupPlaying(self.arena)
 
     # -- rules ---------------------------------------------------------------------------------
 

@@ -11,14 +11,14 @@ from typing import Any
 from harness.codec.error_code import ErrorCode
 from harness.codec.versions import VersionRange
 from labs.group_model.choices import check_choices
-from labs.group_model.difference import Asked, Seen, Stalled, difference
+from labs.group_model.difference import SeenAnswer, SentRequest, Stalled, difference
 from labs.group_model.keeping_alive import KeepingAlive
 from labs.group_model.knowledge import MORTAL_SESSION_MS, Knowledge
 from labs.group_model.next_act import next_act, parts
 from labs.group_model.promises import Promises
 from labs.group_model.rebalance_clock import LIMIT_S, RebalanceClock
 from labs.group_model.requests import APIS, step_of
-from labs.group_model.side import Server, Side
+from labs.group_model.side import GroupSide, Server
 from labs.group_model.steps import Act, AllBehave, Behave, FallSilent, Gather, OfActor, WaitOut
 
 MAY_WAIT = ("JoinGroup", "SyncGroup")
@@ -31,7 +31,7 @@ _PAUSE_S = 0.003
 _groups = itertools.count(1)
 
 
-class Play:
+class GroupPlay:
     """A play; the caller must close it.
 
     A step raises GroupsDiffer, LeaderIsFree, ProtocolIsFree or Stalled.
@@ -41,11 +41,11 @@ class Play:
         self, servers: tuple[Server, Server], prefix: str, deadline_s: float = DEADLINE_S
     ) -> None:
         group_id = f"{prefix}-{next(_groups)}"
-        one, other = (Side(server, group_id) for server in servers)
+        one, other = (GroupSide(server, group_id) for server in servers)
         self.sides = one, other
         self.served = shared(servers)
         self.known = Knowledge()
-        self.asked: dict[int, Asked] = {}
+        self.asked: dict[int, SentRequest] = {}
         self.story: list[str] = []
         self.states: Counter[tuple[str, int]] = Counter()
         self.errors: Counter[tuple[str, str]] = Counter()
@@ -90,7 +90,7 @@ class Play:
     def _ask(self, act: Act) -> None:
         step = step_of(act, self.known, self.served)
         number, place = len(self.asked), act.actor if isinstance(act, OfActor) else -1
-        asked = self.asked[number] = Asked(number, place, step)
+        asked = self.asked[number] = SentRequest(number, place, step)
         self.story.append(str(asked))
         actor = self.known.actors[place] if place >= 0 else None
         if actor is not None:
@@ -129,7 +129,7 @@ class Play:
 
     # -- coming to rest ------------------------------------------------------------------------
 
-    def _settle(self, is_ripe: Callable[[Seen], bool], more_s: float = 0) -> None:
+    def _settle(self, is_ripe: Callable[[SeenAnswer], bool], more_s: float = 0) -> None:
         """Wait until both show the same state and that state is ripe."""
         deadline = time.monotonic() + self._deadline_s + more_s
         while True:
@@ -147,7 +147,7 @@ class Play:
             time.sleep(_PAUSE_S)
         self._accept(seen[0])
 
-    def _seen(self, side: Side) -> Seen:
+    def _seen(self, side: GroupSide) -> SeenAnswer:
         """Return the state of the group right after the answers in it, before any later answer."""
         side.look()
         described, kept = side.described(), side.kept()
@@ -157,9 +157,9 @@ class Play:
             number: side.meaning(number, self.asked[number].step.api)
             for number in side.answered(self._accepted)
         }
-        return Seen(answers, described, kept)
+        return SeenAnswer(answers, described, kept)
 
-    def _accept(self, seen: Seen) -> None:
+    def _accept(self, seen: SeenAnswer) -> None:
         self.states[seen.described["group_state"], len(seen.described["members"])] += 1
         broken = self._promises.broken(seen, self.asked, self.known)
         for number, said in seen.answers.items():
@@ -180,7 +180,7 @@ class Play:
         return self.sides[0].server.spec, self.sides[1].server.spec
 
 
-def _members(seen: Seen) -> set[str]:
+def _members(seen: SeenAnswer) -> set[str]:
     return {one["member_id"] for one in seen.described["members"]}
 
 

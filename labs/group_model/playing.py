@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from labs.group_model.difference import GroupsDiffer, LeaderIsFree, ProtocolIsFree, Stalled
-from labs.group_model.play import DEADLINE_S, Play
+from labs.group_model.play import DEADLINE_S, GroupPlay
 from labs.group_model.side import Server
 from labs.group_model.steps import Act
 
@@ -22,7 +22,7 @@ class LongEnough(BaseException):
 
 
 @dataclass(slots=True)
-class Found:
+class ShrunkDifference:
     """Differences, one after the other while it is tried to show them by fewer requests.
 
     ``shrinking_s``: so long from the first one on.
@@ -49,7 +49,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Counts:
+class PlayCounts:
     """Counts of plays and their contents."""
 
     plays: int = 0
@@ -62,7 +62,7 @@ class Counts:
     expired: int = 0
     deadlines: int = 0
 
-    def add(self, play: Play) -> None:
+    def add(self, play: GroupPlay) -> None:
         """Add the counts of one play."""
         self.requests.update((one.step.api, one.step.version) for one in play.asked.values())
         self.states.update(play.states)
@@ -77,15 +77,15 @@ class Arena:
 
     servers: tuple[Server, Server]
     deadline_s: float = DEADLINE_S
-    counts: Counts = field(default_factory=Counts)
-    found: Found = field(default_factory=lambda: Found(0.0))
+    counts: PlayCounts = field(default_factory=PlayCounts)
+    found: ShrunkDifference = field(default_factory=lambda: ShrunkDifference(0.0))
 
-    def play(self) -> Play:
+    def play(self) -> GroupPlay:
         """A fresh group."""
-        return Play(self.servers, PREFIX, self.deadline_s)
+        return GroupPlay(self.servers, PREFIX, self.deadline_s)
 
 
-class Playing:
+class GroupPlaying:
     """One example. Raises GroupsDiffer; the caller must call ``end`` in any case."""
 
     def __init__(self, arena: Arena) -> None:

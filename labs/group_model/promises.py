@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.codec.error_code import ErrorCode
 from labs.group_model.choices import Joins, joins
-from labs.group_model.difference import Asked, Seen
+from labs.group_model.difference import SeenAnswer, SentRequest
 from labs.group_model.knowledge import Knowledge
 from labs.group_model.names import UNNAMED
 
@@ -22,7 +22,9 @@ class Promises:
         self._parts: dict[str, str] = {}
         self._holders: dict[str, str] = {}
 
-    def broken(self, seen: Seen, asked: Mapping[int, Asked], known: Knowledge) -> str | None:
+    def broken(
+        self, seen: SeenAnswer, asked: Mapping[int, SentRequest], known: Knowledge
+    ) -> str | None:
         """Return the invariant that these answers break, or None."""
         if known.generation < 0:
             self._generation = -1
@@ -38,7 +40,7 @@ class Promises:
         self._note_parts(syncs, known)
         return broken or self._other_part(syncs, seen, known)
 
-    def _note_holders(self, told: Joins, asked: Mapping[int, Asked]) -> None:
+    def _note_holders(self, told: Joins, asked: Mapping[int, SentRequest]) -> None:
         """Give a static member that has come back the assignment of its old id."""
         for number, said in told.items():
             instance = asked[number].step.fields.get("group_instance_id")
@@ -48,7 +50,7 @@ class Promises:
                 if before in self._parts:
                     self._parts[said["member_id"]] = self._parts[before]
 
-    def _note_parts(self, syncs: Mapping[str, tuple[Asked, Any]], known: Knowledge) -> None:
+    def _note_parts(self, syncs: Mapping[str, tuple[SentRequest, Any]], known: Knowledge) -> None:
         """Note the assignments in the first successful sync of a generation's leader."""
         if known.leader in syncs and known.generation != self._generation:
             self._generation = known.generation
@@ -56,7 +58,7 @@ class Promises:
             self._parts = {one["member_id"]: one["assignment"] for one in parts}
 
     def _other_part(
-        self, syncs: Mapping[str, tuple[Asked, Any]], seen: Seen, known: Knowledge
+        self, syncs: Mapping[str, tuple[SentRequest, Any]], seen: SeenAnswer, known: Knowledge
     ) -> str | None:
         """Return a text for a member with another assignment than the leader's, or None."""
         if self._generation != known.generation:

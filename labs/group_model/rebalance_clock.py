@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from labs.group_model.difference import Asked, Seen
+from labs.group_model.difference import SeenAnswer, SentRequest
 from labs.group_model.knowledge import HASTY_REBALANCE_MS, Knowledge
 from labs.group_model.names import UNNAMED
 
@@ -30,7 +30,7 @@ class RebalanceClock:
         self._awaited = False
         self.runs = False
 
-    def note(self, seen: Seen, asked: Mapping[int, Asked]) -> None:
+    def note(self, seen: SeenAnswer, asked: Mapping[int, SentRequest]) -> None:
         """Update the phase, and the time of its beginning, from the present state of the group."""
         phase = self._phase_of(seen)
         if phase != self._phase:
@@ -43,7 +43,7 @@ class RebalanceClock:
         """True if the test must wait for the deadline before the next step."""
         return self.runs and time.monotonic() - self._since > LIMIT_S * _STEPS_SHARE
 
-    def is_over(self, seen: Seen) -> bool:
+    def is_over(self, seen: SeenAnswer) -> bool:
         """True if the deadline has ended the phase."""
         return self._phase_of(seen) != self._phase
 
@@ -54,10 +54,10 @@ class RebalanceClock:
         """
         self._awaited = True
 
-    def _phase_of(self, seen: Seen) -> tuple[bool, int]:
+    def _phase_of(self, seen: SeenAnswer) -> tuple[bool, int]:
         return seen.described["group_state"] == _PREPARING, self._known.generation
 
-    def _unsynced(self, seen: Seen, asked: Mapping[int, Asked]) -> set[str]:
+    def _unsynced(self, seen: SeenAnswer, asked: Mapping[int, SentRequest]) -> set[str]:
         members = {one["member_id"] for one in seen.described["members"]}
         waiting = {number for actor in self._known.actors for number in actor.waits}
         syncing = {

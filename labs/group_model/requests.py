@@ -20,7 +20,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.codec.versions import VersionRange
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 from harness.differential.symbols import NAME
 from labs.group_model.knowledge import (
     HASTY_REBALANCE_MS,
@@ -59,7 +59,7 @@ MOST_METADATA = 4096
 _ONE_LEAVES = 2
 
 
-def step_of(act: Act, known: Knowledge, served: Mapping[str, VersionRange]) -> Step:
+def step_of(act: Act, known: Knowledge, served: Mapping[str, VersionRange]) -> ConversationStep:
     """The request, with what its version carries."""
     api, make = _MAKERS[type(act)]
     versions = list(served[api])
@@ -68,7 +68,7 @@ def step_of(act: Act, known: Knowledge, served: Mapping[str, VersionRange]) -> S
     for topic in fields.get("topics") or ():
         if "topic_id" in topic:
             topic["topic_id"] = "$topic_id:0"
-    return Step(api, version, fields)
+    return ConversationStep(api, version, fields)
 
 
 def _id(actor: Actor, who: Who, known: Knowledge) -> str:

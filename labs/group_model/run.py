@@ -12,7 +12,7 @@ from hypothesis.stateful import get_state_machine_test
 from labs.group_model.difference import GroupsDiffer
 from labs.group_model.machine import GroupMachine
 from labs.group_model.play import DEADLINE_S
-from labs.group_model.playing import Arena, Counts, Found, LongEnough, Playing
+from labs.group_model.playing import Arena, GroupPlaying, LongEnough, PlayCounts, ShrunkDifference
 from labs.group_model.sequences import SEQUENCES
 from labs.group_model.side import Server
 from labs.group_model.steps import Act
@@ -21,19 +21,21 @@ SHRINKING_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class GroupResult:
     """``difference``: the least story that shows one. ``repeats``: whether it was seen again."""
 
-    counts: Counts
+    counts: PlayCounts
     difference: str | None
     repeats: bool
 
 
-def run_sequence(servers: tuple[Server, Server], acts: Sequence[Act], times: int = 2) -> Result:
+def run_sequence(
+    servers: tuple[Server, Server], acts: Sequence[Act], times: int = 2
+) -> GroupResult:
     """These steps as they stand, and once more when they show a difference."""
     arena = Arena(servers)
     for _ in range(times):
-        playing = Playing(arena)
+        playing = GroupPlaying(arena)
         try:
             for act in acts:
                 playing.do(act)
@@ -43,10 +45,12 @@ def run_sequence(servers: tuple[Server, Server], acts: Sequence[Act], times: int
         finally:
             playing.end()
         break
-    return Result(arena.counts, arena.found.least, arena.found.times == times)
+    return GroupResult(arena.counts, arena.found.least, arena.found.times == times)
 
 
-def run_all_sequences(servers: tuple[Server, Server], tell: Callable[[str, Result], None]) -> bool:
+def run_all_sequences(
+    servers: tuple[Server, Server], tell: Callable[[str, GroupResult], None]
+) -> bool:
     """Return True if no sequence showed a difference; ``tell`` gets each name and result."""
     clean = True
     for name, acts in SEQUENCES.items():
@@ -63,7 +67,7 @@ def run(
     number: int,
     deadline_s: float = DEADLINE_S,
     shrinking_s: float = SHRINKING_S,
-) -> Result:
+) -> GroupResult:
     """Examples of up to so many steps, until one shows a difference that lasts ``deadline_s``.
 
     Then, for ``shrinking_s``, the fewest steps that show it.
@@ -72,14 +76,14 @@ def run(
     class Machine(GroupMachine):
         """Of this run."""
 
-    arena = Machine.arena = Arena(servers, deadline_s, found=Found(shrinking_s))
+    arena = Machine.arena = Arena(servers, deadline_s, found=ShrunkDifference(shrinking_s))
     test = get_state_machine_test(Machine, settings=_settings(examples, steps))
     try:
         seed(number)(test)()
     except (GroupsDiffer, Flaky, LongEnough):
         if arena.found.least is None:
             raise
-    return Result(arena.counts, arena.found.least, arena.found.times > 1)
+    return GroupResult(arena.counts, arena.found.least, arena.found.times > 1)
 
 
 def _settings(examples: int, steps: int) -> settings:

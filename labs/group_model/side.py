@@ -17,9 +17,9 @@ from harness.client.errors import BrokerMisbehaved, ResponseTimeout
 from harness.codec.apis import api_named
 from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.versions import VersionRange
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 from harness.differential.normal_form import normal_form
-from labs.group_model.kept import Kept
+from labs.group_model.kept import KeptRecords
 from labs.group_model.names import MemberNames
 
 ANSWER_TIMEOUT_MS = 20_000
@@ -38,7 +38,7 @@ class Server:
     topic_id: str
 
 
-class Side:
+class GroupSide:
     """One group at one broker."""
 
     def __init__(self, server: Server, group_id: str) -> None:
@@ -48,14 +48,14 @@ class Side:
         self.names.ids["topic_id"] = [server.topic_id]
         self.answers: dict[int, Any] = {}
         self._raw: dict[int, Any] = {}
-        self._waiting: dict[int, tuple[Step, Connection]] = {}
+        self._waiting: dict[int, tuple[ConversationStep, Connection]] = {}
         self._idle: list[Connection] = []
         self._watch = Connection(server.address, "watch", ANSWER_TIMEOUT_MS)
-        self._kept = Kept(self._watch, group_id)
+        self._kept = KeptRecords(self._watch, group_id)
 
     # -- asking --------------------------------------------------------------------------------
 
-    def send(self, number: int, client_id: str, step: Step) -> None:
+    def send(self, number: int, client_id: str, step: ConversationStep) -> None:
         """Send a request without waiting for the answer."""
         connection = self._connection(client_id)
         self._waiting[number] = step, connection
@@ -93,7 +93,7 @@ class Side:
         self._idle.remove(found)
         return found
 
-    def _message(self, step: Step) -> Any:
+    def _message(self, step: ConversationStep) -> Any:
         fields = self.names.filled(step.fields)
         return from_dict(api_named(step.api).request, step.version, fields)
 
@@ -103,7 +103,7 @@ class Side:
         """True if this request has no answer yet."""
         return number in self._waiting
 
-    def answered(self, since: frozenset[int]) -> dict[int, tuple[Step, Any]]:
+    def answered(self, since: frozenset[int]) -> dict[int, tuple[ConversationStep, Any]]:
         """Return the answers to all requests but ``since``, with their steps."""
         return {n: self._raw[n] for n in sorted(self._raw) if n not in since}
 
@@ -111,7 +111,7 @@ class Side:
         """Return an answer in normal form, with its lists sorted."""
         return in_order(normal_form(api, self._raw[number], self.names))
 
-    def ask(self, step: Step) -> Any:
+    def ask(self, step: ConversationStep) -> Any:
         """Send a request on a connection of its own and return its answer, raw."""
         return to_dict(self._watch.ask(self._message(step), step.version), step.version)
 
@@ -121,7 +121,7 @@ class Side:
         asked: dict[str, Any] = {"groups": ["$name"]}
         if version >= _OPERATIONS_MAY_BE_ASKED:
             asked["include_authorized_operations"] = False
-        step = Step("DescribeGroups", version, asked)
+        step = ConversationStep("DescribeGroups", version, asked)
         return in_order(normal_form(step.api, self.ask(step)["groups"][0], self.names))
 
     def kept(self) -> Any:
@@ -134,10 +134,12 @@ class Side:
         """Let all members leave, and give up requests that wait."""
         with contextlib.suppress(BrokerMisbehaved):
             version = self.server.served["LeaveGroup"].lowest
-            found = self.ask(Step("DescribeGroups", 0, {"groups": ["$name"]}))["groups"][0]
+            found = self.ask(ConversationStep("DescribeGroups", 0, {"groups": ["$name"]}))[
+                "groups"
+            ][0]
             for one in found["members"]:
                 fields = {"group_id": "$name", "member_id": one["member_id"]}
-                self.ask(Step("LeaveGroup", version, fields))
+                self.ask(ConversationStep("LeaveGroup", version, fields))
         self._watch.close()
         for connection in [*self._idle, *(one for _, one in self._waiting.values())]:
             connection.close()

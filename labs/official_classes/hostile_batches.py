@@ -13,7 +13,7 @@ import google_crc32c
 
 from harness.codec.records import (
     Header,
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     encode_batch,
@@ -52,9 +52,9 @@ def good(chance: random.Random, codec: str, magic: int) -> bytes:
     return encode_message_set(_messages(parts, magic), codec)
 
 
-def _messages(parts: list[bytes], magic: int) -> list[Message]:
+def _messages(parts: list[bytes], magic: int) -> list[LegacyMessage]:
     time = -1 if magic == 0 else 5000
-    return [Message(part, b"k" * 30, time, 100 + at, magic) for at, part in enumerate(parts)]
+    return [LegacyMessage(part, b"k" * 30, time, 100 + at, magic) for at, part in enumerate(parts)]
 
 
 def _everywhere(magic: int) -> dict[str, Damage]:
@@ -249,8 +249,8 @@ IN_BATCH: dict[str, Damage] = {
 
 
 def _wrapper(
-    change: Callable[[Message], Message] = lambda wrapper: wrapper,
-    inner: Callable[[list[Message]], list[Message]] = lambda messages: messages,
+    change: Callable[[LegacyMessage], LegacyMessage] = lambda wrapper: wrapper,
+    inner: Callable[[list[LegacyMessage]], list[LegacyMessage]] = lambda messages: messages,
     magic: int = 1,
 ) -> Damage:
     """A compressed set, its wrapper or what is inside changed."""
@@ -270,7 +270,7 @@ def _around(make: Callable[[bytes], bytes], codec: str, magic: int = 1) -> Damag
             [replace(m, offset=at) for at, m in enumerate(_messages([b"a", b"b"], magic))]
         )
         time = -1 if magic == 0 else 5000
-        return encode_message(Message(make(inner), None, time, 1, magic, CODEC_IDS[codec]))
+        return encode_message(LegacyMessage(make(inner), None, time, 1, magic, CODEC_IDS[codec]))
 
     return damage
 

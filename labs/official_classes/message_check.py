@@ -80,7 +80,7 @@ class Generated:
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentMessage:
     """One message, its bytes, and what the official class should say of it."""
 
     generated: Generated
@@ -158,7 +158,7 @@ def our_name(java_class: str) -> str:
 
 def _drawn(
     generated: list[Generated], messages: int, chance: random.Random, bare: bool
-) -> Iterator[Sent]:
+) -> Iterator[SentMessage]:
     for one in generated:
         for version in one.versions:
             if version not in one.ours.message_spec.valid:
@@ -169,10 +169,10 @@ def _drawn(
                     take_records_out(message)
                 raw = encode(message, version)
                 value = java_form(one.ours, message, version, one.names)
-                yield Sent(one, message, version, raw, value)
+                yield SentMessage(one, message, version, raw, value)
 
 
-def compare(sent: Sent, answer: dict[str, Any], count: Count) -> None:
+def compare(sent: SentMessage, answer: dict[str, Any], count: Count) -> None:
     """Add what the official class said of one message to ``count``."""
     name = type(sent.message).__name__
     count.compared += 1
@@ -185,7 +185,7 @@ def compare(sent: Sent, answer: dict[str, Any], count: Count) -> None:
     count.problems += [f"{name} v{sent.version}: {problem}" for problem in found]
 
 
-def _differences(sent: Sent, answer: dict[str, Any]) -> Iterator[str]:
+def _differences(sent: SentMessage, answer: dict[str, Any]) -> Iterator[str]:
     if answer["remaining"]:
         yield f"{answer['remaining']} bytes left over"
     if answer["hex"] != sent.raw.hex():

@@ -10,7 +10,7 @@ from harness.codec.records import (
     LOG_APPEND_TIME,
     TRANSACTIONAL,
     Header,
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     encode_batch,
@@ -70,7 +70,7 @@ def _record(record: dict[str, Any], batch: Batch, base_timestamp: int) -> Record
 
 def _message_set(batch: Batch, by_broker: bool) -> bytes:
     messages = [
-        Message(
+        LegacyMessage(
             value=binary(record["value"]),
             key=binary(record["key"]),
             timestamp=batch["log_append_time"] if by_broker else record["timestamp"],

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from labs.power_model.rounds import Counts, play
+from labs.power_model.rounds import RoundCounts, play
 
 
 @click.command()
@@ -22,7 +22,7 @@ from labs.power_model.rounds import Counts, play
 def main(rounds: int, seed: int, names: str) -> None:
     """Print each disk on which a promise is broken, then the totals. Exit 1 if there is one."""
     logging.getLogger("harness").setLevel(logging.ERROR)  # recovery logs each truncation
-    counts = Counts()
+    counts = RoundCounts()
     for number in range(seed, seed + rounds):
         for told in play(number, counts, journal=names == "journal"):
             click.echo(told)

@@ -43,7 +43,7 @@ class FlushFile(NamedTuple):
     file: int
 
 
-class Link(NamedTuple):
+class FileLink(NamedTuple):
     """A new file or folder in a folder, with this name."""
 
     folder: int
@@ -73,7 +73,7 @@ class FlushNames(NamedTuple):
     folder: int
 
 
-Change = Link | Rename | Unlink
+Change = FileLink | Rename | Unlink
 Call = Write | Resize | FlushFile | Change | FlushNames
 Names = dict[int, dict[str, int]]
 """Of each folder what its names stand for."""
@@ -88,7 +88,7 @@ class _File:
 def _change(names: Names, call: Change) -> None:
     """Where the name it begins from is not there nothing changes."""
     folder = names.setdefault(call.folder, {})
-    if isinstance(call, Link):
+    if isinstance(call, FileLink):
         folder[call.name] = call.what
     elif isinstance(call, Rename):
         if call.old in folder:
@@ -97,7 +97,7 @@ def _change(names: Names, call: Change) -> None:
         folder.pop(call.name, None)
 
 
-class Disk:
+class ModelDisk:
     """Takes calls in their order; at any time it can return the files after a power loss."""
 
     def __init__(self, *, journal: bool = True) -> None:
@@ -121,9 +121,9 @@ class Disk:
                 for one in kept:
                     _change(self._names, one)
             case _:
-                if isinstance(call, Link) and call.is_folder:
+                if isinstance(call, FileLink) and call.is_folder:
                     self._folders.add(call.what)
-                elif isinstance(call, Link):
+                elif isinstance(call, FileLink):
                     self._files[call.what] = _File()
                 self._changes.append(call)
 

@@ -15,10 +15,10 @@ from unittest import mock
 
 from labs.power_model.lossy_files import (
     Call,
-    Disk,
+    FileLink,
     FlushFile,
     FlushNames,
-    Link,
+    ModelDisk,
     Rename,
     Resize,
     Unlink,
@@ -51,7 +51,7 @@ class Recording:
 
     def expect_whole(self) -> None:
         """Assert that the recorded calls result in the files below ``root``."""
-        disk = Disk()
+        disk = ModelDisk()
         for call in self.calls:
             disk.take(call)
         found = {
@@ -75,7 +75,7 @@ class Recording:
     def _make(self, place: Path, *, is_folder: bool) -> None:
         self._numbers[place], self._next = self._next, self._next + 1
         folder = self._number(place.parent)
-        self.calls.append(Link(folder, place.name, self._numbers[place], is_folder))
+        self.calls.append(FileLink(folder, place.name, self._numbers[place], is_folder))
 
     def _open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
         opened: int = self._real["open"](path, flags, mode, dir_fd=dir_fd)

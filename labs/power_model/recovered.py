@@ -10,13 +10,13 @@ from harness.base.ids import TimeMs
 from harness.codec.records import Record, RecordBatch, decode_batches, encode_batch
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.storage.log_directory import LogDirectory
-from labs.power_model.workload import BEGIN, PRODUCER, History, Sent, open_partition
+from labs.power_model.workload import BEGIN, PRODUCER, LogHistory, SentBatches, open_partition
 
 LATER = TimeMs(BEGIN + 86_400_000)
 Found = list[tuple[int, bytes | None, bytes | None]]
 
 
-class Broken(AssertionError):
+class BrokenPromise(AssertionError):
     """A promise that a power loss has broken."""
 
 
@@ -30,7 +30,7 @@ def write_out(files: Mapping[Path, bytes], folder: Path) -> None:
         path.write_bytes(data)
 
 
-def expect_recovered(folder: Path, histories: Mapping[str, History], calls: int) -> int:
+def expect_recovered(folder: Path, histories: Mapping[str, LogHistory], calls: int) -> int:
     """Check all logs as a power loss behind ``calls`` calls left them; return the number of gaps.
 
     A gap: records are missing between segments, none of which was flushed; one segment ends earlier
@@ -71,7 +71,7 @@ def records_of(partition: Partition) -> Found:
 
 def _must(holds: bool, told: str) -> None:
     if not holds:
-        raise Broken(told)
+        raise BrokenPromise(told)
 
 
 def _last(noted: list[tuple[int, int]], calls: int) -> int:
@@ -79,7 +79,7 @@ def _last(noted: list[tuple[int, int]], calls: int) -> int:
     return max((at for number, at in noted if number <= calls), default=0)
 
 
-def _has_gap(partition: Partition, history: History, calls: int) -> bool:
+def _has_gap(partition: Partition, history: LogHistory, calls: int) -> bool:
     """Raises Broken for all that is wrong otherwise."""
     log, topic = partition.log, history.topic
     begun = [one for one in history.sent if one.begun_at <= calls]
@@ -106,7 +106,7 @@ def _has_gap(partition: Partition, history: History, calls: int) -> bool:
     return is_gap
 
 
-def _expect_sent(found: Found, wanted: list[Sent], where: str) -> None:
+def _expect_sent(found: Found, wanted: list[SentBatches], where: str) -> None:
     """Check that the log has no garbage and all records in order."""
     sent = {(one.offset, one.key, one.value) for one in wanted}
     for one in found:
@@ -114,7 +114,7 @@ def _expect_sent(found: Found, wanted: list[Sent], where: str) -> None:
     _must(found == sorted(found), f"{where}, in another order")
 
 
-def _expect_more(partition: Partition, history: History) -> None:
+def _expect_more(partition: Partition, history: LogHistory) -> None:
     """Check that the producer can repeat its last batch, which is known, and go on."""
     log = partition.log
     if log.end_offset == 0 or log.end_offset > len(history.sent):

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from labs.power_model.lossy_files import Disk
+from labs.power_model.lossy_files import ModelDisk
 from labs.power_model.recorded_calls import Forgets, Recording
 from labs.power_model.recovered import expect_recovered, write_out
-from labs.power_model.workload import Workload
+from labs.power_model.workload import DiskWorkload
 
 IN_MEMORY = Path("/dev/shm")
 STEPS, LOSSES, DISKS = 60, 12, 4
 
 
 @dataclass(slots=True)
-class Counts:
+class RoundCounts:
     """Of all rounds so far. ``gaps``: of logs, see :func:`expect_recovered`;
     ``broken``: those on which a promise is broken."""
 
@@ -32,7 +32,7 @@ class Counts:
 
 
 def play(
-    seed: int, counts: Counts, *, journal: bool = True, forgets: Forgets = lambda _: False
+    seed: int, counts: RoundCounts, *, journal: bool = True, forgets: Forgets = lambda _: False
 ) -> Iterator[str]:
     """Yield a text for each disk with a broken promise; the same seed gives the same disks."""
     random = Random(seed)
@@ -40,13 +40,13 @@ def play(
         root, after = Path(place, "disk"), Path(place, "after")
         root.mkdir()
         recording = Recording(root, forgets)
-        workload = Workload(recording, random)
+        workload = DiskWorkload(recording, random)
         workload.run(STEPS)
         counts.rounds += 1
         counts.calls += len(recording.calls)
         counts.acknowledged += sum(len(one.sent) for one in workload.histories.values())
         moments = sorted(random.sample(range(len(recording.calls) + 1), LOSSES))
-        disk, taken = Disk(journal=journal), 0
+        disk, taken = ModelDisk(journal=journal), 0
         for moment in moments:
             for call in recording.calls[taken:moment]:
                 disk.take(call)

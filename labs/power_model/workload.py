@@ -77,7 +77,7 @@ class HeldFlusher:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentBatches:
     """A record that was appended, and acknowledged after this number of calls."""
 
     offset: int
@@ -88,11 +88,11 @@ class Sent:
 
 
 @dataclass(slots=True)
-class History:
+class LogHistory:
     """The history of a partition; each note holds from its number of calls on."""
 
     topic: str
-    sent: list[Sent] = field(default_factory=list)
+    sent: list[SentBatches] = field(default_factory=list)
     flushed: list[tuple[int, int]] = field(default_factory=list)  # (calls, below this offset)
     noted_starts: list[tuple[int, int]] = field(default_factory=list)
     starts: list[tuple[int, int]] = field(default_factory=list)
@@ -112,12 +112,12 @@ def open_partition(logs: LogDirectory, topic: str, now: TimeMs) -> Partition:
     return Partition.empty(topic_id, index, config, producers, host, registration, now, topic)
 
 
-class Workload:
+class DiskWorkload:
     """``histories`` by topic, when :meth:`run` is over."""
 
     def __init__(self, recording: Recording, random: Random) -> None:
         self._recording, self._random, self._now = recording, random, BEGIN
-        self.histories = {topic: History(topic) for topic in TOPICS}
+        self.histories = {topic: LogHistory(topic) for topic in TOPICS}
         self._logs: LogDirectory | None = None
         self._partitions: dict[str, Partition] = {}
         self._steps: list[tuple[int, Callable[[], None]]] = [
@@ -160,7 +160,7 @@ class Workload:
     def _calls(self) -> int:
         return len(self._recording.calls)
 
-    def _any(self) -> tuple[History, Partition]:
+    def _any(self) -> tuple[LogHistory, Partition]:
         topic = self._random.choice(list(TOPICS))
         return self.histories[topic], self._partitions[topic]
 
@@ -197,7 +197,7 @@ class Workload:
         )
         appended = partition.append(encode_batch(batch), self._now)
         assert appended.base_offset == number
-        history.sent.append(Sent(number, key, value, begun_at, self._calls))
+        history.sent.append(SentBatches(number, key, value, begun_at, self._calls))
 
     def _delete_records(self) -> None:
         history, partition = self._any()

@@ -17,7 +17,7 @@ import click
 from harness.client.errors import BrokerMisbehaved
 from harness.targets.errors import MissingCapability, TargetError
 from labs.recovery.run import Compare, run
-from labs.recovery.table import Table
+from labs.recovery.table import RecoveryTable
 from labs.recovery.writer import NotWritten
 
 EXIT_OK, EXIT_DIFFERENT, EXIT_NOT_COMPARED = 0, 1, 3
@@ -57,7 +57,9 @@ def main(
     except (TargetError, MissingCapability, BrokerMisbehaved, NotWritten) as problem:
         click.echo(f"Error: {problem}", err=True)
         sys.exit(EXIT_NOT_COMPARED)
-    table = Table(left, right, seed, found.compared, found.starts, time.monotonic() - began_s)
+    table = RecoveryTable(
+        left, right, seed, found.compared, found.starts, time.monotonic() - began_s
+    )
     out.mkdir(parents=True, exist_ok=True)
     name = "-".join([left.replace(":", "-"), right.replace(":", "-"), *(["old"] if old else [])])
     (out / f"{name}.md").write_text(table.markdown(), "utf-8")

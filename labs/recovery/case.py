@@ -13,8 +13,8 @@ from harness.codec.data_framing import PartitionMetadata, partition_metadata_byt
 from harness.codec.data_framing.log_folder import PARTITION_METADATA
 from harness.codec.definition import ZERO_UUID
 from labs.recovery.log_copy import LogCopy, copy_of
-from labs.recovery.observing import Question
-from labs.recovery.source import Source
+from labs.recovery.observing import ReadQuestion
+from labs.recovery.source import LogSource
 from labs.recovery.writer import BATCH_MS
 
 LEAST_OF_A_KIND = 4
@@ -37,7 +37,7 @@ one place after the other.
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindOfDamage:
     """A kind of damage.
 
     Attributes:
@@ -54,13 +54,13 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class DamageCase:
     """``clean``: the marker of a clean shutdown is there. ``turn``: as in :data:`Damaging`."""
 
     number: int
     seed: int
-    kind: Kind
-    source: Source
+    kind: KindOfDamage
+    source: LogSource
     clean: bool
     from_zero: bool
     turn: int
@@ -77,9 +77,9 @@ class Case:
         return copy, self.kind.damaging(copy, dice, self.turn)
 
     @property
-    def question(self) -> Question:
+    def question(self) -> ReadQuestion:
         end, first = self.source.end_offset, self.source.time_ms
-        return Question(
+        return ReadQuestion(
             offsets=[end * share // 7 for share in range(1, 7)] + [end - 1],
             times_ms=[first + BATCH_MS * batch + 1 for batch in (1, 6, 11, 16, 21, 26)],
             epochs=range(self.source.last_epoch + 1),
@@ -91,14 +91,16 @@ class Case:
         return f"case {self.number} ({self.kind.name}; {self.source.name}, {marker}{point})"
 
 
-def draw(kinds: Sequence[Kind], sources: Sequence[Source], count: int, seed: int) -> list[Case]:
+def draw(
+    kinds: Sequence[KindOfDamage], sources: Sequence[LogSource], count: int, seed: int
+) -> list[DamageCase]:
     """So many cases: kinds by their shares, the rest by chance; a later one does not depend on how
     many there are."""
     deck = [kind for kind in kinds for _ in range(kind.share)]
     dice = random.Random(seed)
     turns: dict[str, int] = {}
-    cases: list[Case] = []
-    hand: list[Kind] = []
+    cases: list[DamageCase] = []
+    hand: list[KindOfDamage] = []
     while len(cases) < count:
         if not hand:
             hand = dice.sample(deck, len(deck))
@@ -109,14 +111,16 @@ def draw(kinds: Sequence[Kind], sources: Sequence[Source], count: int, seed: int
             continue
         source = fitting[int(drawn[0] * len(fitting))]
         turn = turns[kind.name] = turns.get(kind.name, -1) + 1
-        cases.append(Case(len(cases) + 1, seed, kind, source, drawn[1] < 0.3, drawn[2] < 0.5, turn))
+        cases.append(
+            DamageCase(len(cases) + 1, seed, kind, source, drawn[1] < 0.3, drawn[2] < 0.5, turn)
+        )
     return cases
 
 
-def sample(cases: Sequence[Case], count: int) -> list[Case]:
+def sample(cases: Sequence[DamageCase], count: int) -> list[DamageCase]:
     """So many of them: of each kind some first, then by their shares, all that come far apart, so
     that what goes by turns is gone through."""
-    by_kind: dict[str, list[Case]] = {}
+    by_kind: dict[str, list[DamageCase]] = {}
     for case in cases:
         by_kind.setdefault(case.kind.name, []).append(case)
     ranked = [
@@ -135,7 +139,7 @@ def _far_apart(count: int) -> list[int]:
     return sorted(range(count), key=lambda place: f"{place:0{bits}b}"[::-1])
 
 
-def rounds(cases: Sequence[Case], most: int) -> list[list[Case]]:
+def rounds(cases: Sequence[DamageCase], most: int) -> list[list[DamageCase]]:
     """Return the cases that are started together: those with the same marker, at most ``most``.
 
     A case of a kind with ``alone`` is started alone.

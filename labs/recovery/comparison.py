@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labs.recovery.case import Case, Damage
+from labs.recovery.case import Damage, DamageCase
 from labs.recovery.observing import Outcome
 from labs.recovery.side import REFUSED
 
@@ -18,7 +18,7 @@ EXPLAINED_VERSION = 1
 _NOT_COMPARED = {"why"}
 
 
-class ExplainedError(ValueError):
+class RecoveryTableError(ValueError):
     """The file of explained differences is wrong; the text says how."""
 
 
@@ -39,7 +39,7 @@ class Reason:
     says: str | None = None
     refuses: str | None = None
 
-    def covers(self, difference: Difference) -> bool:
+    def covers(self, difference: RecoveryDifference) -> bool:
         return (
             self.sides == difference.sides
             and difference.kind in self.kinds
@@ -50,7 +50,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RecoveryDifference:
     """``says``: the damage in words; ``refusing``: of the sides those that do not start."""
 
     kind: str
@@ -61,10 +61,10 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedCopies:
     """``names``: of what differs, see :data:`labs.recovery.observing.Outcome`."""
 
-    case: Case
+    case: DamageCase
     damage: Damage
     left: Outcome
     right: Outcome
@@ -93,7 +93,7 @@ def differing(left: Outcome, right: Outcome) -> list[str]:
     return [name for name in names if left.get(name) != right.get(name)]
 
 
-def what_became(case: Case, damage: Damage, seen: Outcome) -> str:
+def what_became(case: DamageCase, damage: Damage, seen: Outcome) -> str:
     """Where a log ends behind the recovery, in words that many cases share."""
     if seen["start"] == REFUSED:
         return REFUSED
@@ -130,20 +130,20 @@ def read_reasons(path: Path = EXPLAINED) -> list[Reason]:
     """Raises ExplainedError."""
     table = tomllib.loads(path.read_text("utf-8"))
     if table.pop("explained_version", None) != EXPLAINED_VERSION:
-        raise ExplainedError(f"{path}: explained_version must be {EXPLAINED_VERSION}")
+        raise RecoveryTableError(f"{path}: explained_version must be {EXPLAINED_VERSION}")
     return [_reason(entry, path) for entry in table.get("difference", ())]
 
 
 def _reason(entry: Mapping[str, Any], path: Path) -> Reason:
     needed, more = {"sides", "kinds", "names", "reason"}, {"says", "refuses"}
     if not needed <= entry.keys() <= needed | more or not entry["reason"]:
-        raise ExplainedError(
+        raise RecoveryTableError(
             f"{path}: {dict(entry)} needs {', '.join(sorted(needed))} and may have"
             f" {', '.join(sorted(more))}"
         )
     sides, refuses = frozenset(entry["sides"]), entry.get("refuses")
     if refuses is not None and refuses not in sides:
-        raise ExplainedError(f"{path}: {refuses} is none of {', '.join(sorted(sides))}")
+        raise RecoveryTableError(f"{path}: {refuses} is none of {', '.join(sorted(sides))}")
     return Reason(
         sides,
         frozenset(entry["kinds"]),
@@ -154,10 +154,12 @@ def _reason(entry: Mapping[str, Any], path: Path) -> Reason:
     )
 
 
-def difference_of(case: Case, damage: Damage, outcomes: Mapping[str, Outcome]) -> Difference:
+def difference_of(
+    case: DamageCase, damage: Damage, outcomes: Mapping[str, Outcome]
+) -> RecoveryDifference:
     """``outcomes``: of the two sides, the left one first."""
     left, *others = outcomes.values()
-    return Difference(
+    return RecoveryDifference(
         case.kind.name,
         damage.says,
         differing(left, others[0] if others else left),
@@ -166,7 +168,7 @@ def difference_of(case: Case, damage: Damage, outcomes: Mapping[str, Outcome]) -
     )
 
 
-def reason_for(difference: Difference, reasons: Sequence[Reason]) -> str:
+def reason_for(difference: RecoveryDifference, reasons: Sequence[Reason]) -> str:
     """All that differs has to be covered by one reason; empty without one."""
     if difference.names:
         for each in reasons:

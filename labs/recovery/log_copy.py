@@ -15,7 +15,7 @@ _LAST_OFFSET_DELTA = struct.Struct(">i")
 _MAGIC_AT, _DELTA_AT, _LEAST_BYTES, MAGIC_2 = 16, 23, 14, 2
 
 
-class Batch(NamedTuple):
+class BatchPosition(NamedTuple):
     """Where a batch (before magic 2: a message) stands in its segment."""
 
     start: int
@@ -26,7 +26,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
+class CopyNotes:
     """A partition's lines in the checkpoint files of its log directory; None: there is no line."""
 
     recovery_point: int | None = None
@@ -42,7 +42,7 @@ class LogCopy:
     """
 
     folder: Path
-    notes: Notes
+    notes: CopyNotes
     directory: dict[str, bytes | None] = field(default_factory=dict)
 
     # -- files ---------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ class LogCopy:
         self.path(base_offset, suffix).unlink()
 
     def note(self, **offsets: int | None) -> None:
-        """Another line of a checkpoint file, by the names of :class:`Notes`."""
+        """Another line of a checkpoint file, by the names of :class:`CopyNotes`."""
         self.notes = replace(self.notes, **offsets)
 
     # -- what is in it -------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class LogCopy:
     def epochs(self) -> Path:
         return self.folder / LEADER_EPOCHS
 
-    def batches(self, base_offset: int | None = None) -> list[Batch]:
+    def batches(self, base_offset: int | None = None) -> list[BatchPosition]:
         """Those of a segment, by default of the newest."""
         return batches_in(self.read(self.newest if base_offset is None else base_offset))
 
@@ -100,7 +100,7 @@ class LogCopy:
         return self.batches()[-1].last_offset + 1
 
 
-def batches_in(data: bytes) -> list[Batch]:
+def batches_in(data: bytes) -> list[BatchPosition]:
     """Whole batches from the beginning on, by their lengths alone."""
     found, start = [], 0
     while start + _MAGIC_AT < len(data):
@@ -110,12 +110,12 @@ def batches_in(data: bytes) -> list[Batch]:
             break
         magic = data[start + _MAGIC_AT]
         delta = _LAST_OFFSET_DELTA.unpack_from(data, start + _DELTA_AT)[0] if magic >= 2 else 0
-        found.append(Batch(start, end, offset, offset + delta, magic))
+        found.append(BatchPosition(start, end, offset, offset + delta, magic))
         start = end
     return found
 
 
-def copy_of(folder: Path, notes: Notes, to: Path) -> LogCopy:
+def copy_of(folder: Path, notes: CopyNotes, to: Path) -> LogCopy:
     """A copy at ``to``, which is not there yet."""
     shutil.copytree(folder, to)
     return LogCopy(to, notes)

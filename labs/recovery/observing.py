@@ -43,7 +43,7 @@ _NOT_YET = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReadQuestion:
     """Requested offsets, times and epochs of one partition, in addition to all its records."""
 
     offsets: Sequence[int]
@@ -55,7 +55,7 @@ class Observer:
     """Asks of all partitions at once what can be asked so."""
 
     def __init__(
-        self, broker: BrokerUnderTest, topic: Topic, asked: Mapping[int, Question]
+        self, broker: BrokerUnderTest, topic: Topic, asked: Mapping[int, ReadQuestion]
     ) -> None:
         self._broker, self._topic, self._asked = broker, topic, asked
         self._seen: dict[int, Outcome] = {partition: {} for partition in asked}
@@ -174,7 +174,7 @@ class Observer:
     def _records(self, name: str, isolation_level: int) -> None:
         """All bytes from the log's start on, read as a consumer reads: batch behind batch."""
         reads = {
-            partition: Read(self._seen[partition]["log start"][1])
+            partition: ObservedPartition(self._seen[partition]["log start"][1])
             for partition in self._asked
             if self._seen[partition]["log start"][0] == ErrorCode.NONE
         }
@@ -197,7 +197,7 @@ class Observer:
                 if place < len(each.offsets)
             }
             for partition, data in self._fetched(wanted, 0).items():
-                read = Read(wanted[partition])
+                read = ObservedPartition(wanted[partition])
                 read.take(data)
                 self._seen[partition].setdefault("middle", []).append(read.told())
 
@@ -215,7 +215,7 @@ class Observer:
         return found
 
 
-class Read:
+class ObservedPartition:
     """One partition as it is read on, until its end, an error, or where there is no way on."""
 
     def __init__(self, offset: int) -> None:

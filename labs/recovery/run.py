@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.codec.definition import ZERO_UUID
-from labs.recovery.case import Case, Damage, draw, rounds, sample
-from labs.recovery.comparison import Compared, difference_of, read_reasons, reason_for
+from labs.recovery.case import Damage, DamageCase, draw, rounds, sample
+from labs.recovery.comparison import ComparedCopies, difference_of, read_reasons, reason_for
 from labs.recovery.damages import KINDS
 from labs.recovery.observing import Outcome
-from labs.recovery.side import MOST_PARTITIONS, Side
-from labs.recovery.source import Source, write_sources
+from labs.recovery.side import MOST_PARTITIONS, RecoverySide
+from labs.recovery.source import LogSource, write_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Compare:
     old: bool = False
     many: int = 0
 
-    def cases(self, sources: Sequence[Source]) -> list[Case]:
+    def cases(self, sources: Sequence[LogSource]) -> list[DamageCase]:
         drawn = draw(KINDS, sources, max(self.damages, self.many), self.seed)
         return [
             case
@@ -42,14 +42,14 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecoveryRun:
     """``starts``: how often each broker was started on damaged copies."""
 
-    compared: list[Compared]
+    compared: list[ComparedCopies]
     starts: tuple[int, int]
 
 
-def run(wanted: Compare, place: Path, tell: Callable[[str], None]) -> Found:
+def run(wanted: Compare, place: Path, tell: Callable[[str], None]) -> RecoveryRun:
     """``place``: an empty folder. Raises TargetError, MissingCapability, BrokerMisbehaved."""
     sources = write_sources(place / "sources", wanted.seed, old=wanted.old)
     cases = wanted.cases(sources)
@@ -59,7 +59,7 @@ def run(wanted: Compare, place: Path, tell: Callable[[str], None]) -> Found:
 
     def observe(number: int) -> tuple[dict[int, Outcome], int]:
         spec = wanted.sides[number]
-        with Side(spec, place / f"side-{number}", last_epoch, together) as side:
+        with RecoverySide(spec, place / f"side-{number}", last_epoch, together) as side:
             seen = {case.number: outcome for case, outcome in side.outcomes(cases)}
         tell(f"{spec}: {side.starts} starts")
         return seen, side.starts
@@ -72,11 +72,11 @@ def run(wanted: Compare, place: Path, tell: Callable[[str], None]) -> Found:
         damage = _damage(case, place)
         outcomes = dict(zip(wanted.sides, (one, other), strict=True))
         reason = reason_for(difference_of(case, damage, outcomes), reasons)
-        compared.append(Compared(case, damage, one, other, reason))
-    return Found(compared, (left_starts, right_starts))
+        compared.append(ComparedCopies(case, damage, one, other, reason))
+    return RecoveryRun(compared, (left_starts, right_starts))
 
 
-def _damage(case: Case, place: Path) -> Damage:
+def _damage(case: DamageCase, place: Path) -> Damage:
     """In words: made once more."""
     folder = place / "again"
     _, damage = case.make(folder, ZERO_UUID)

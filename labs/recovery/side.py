@@ -19,8 +19,8 @@ from harness.codec.data_framing.log_folder import CLEAN_SHUTDOWN
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.spec import parse_target
 from harness.targets.target import KILL_NODE, LOG_DIRECTORY, LOGS, RESTART_NODE, STOP_NODE
-from labs.recovery.case import Case, rounds
-from labs.recovery.log_copy import Notes
+from labs.recovery.case import DamageCase, rounds
+from labs.recovery.log_copy import CopyNotes
 from labs.recovery.observing import Observer, Outcome
 from labs.recovery.source import CHECKPOINTS, LOG_SETTINGS, door
 
@@ -31,7 +31,7 @@ _ERROR = re.compile(r"Exception|Error|ERROR|FATAL")
 _SHOWN = 300
 
 
-class Side:
+class RecoverySide:
     """``outcomes`` may be asked several times; use as a context manager.
 
     ``last_epoch``: of all logs; the topics' leader epochs have to be above it, as those of the
@@ -101,12 +101,12 @@ class Side:
 
     # -- rounds --------------------------------------------------------------------------------
 
-    def outcomes(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Outcome]]:
+    def outcomes(self, cases: Sequence[DamageCase]) -> Iterator[tuple[DamageCase, Outcome]]:
         """Of each case, in groups that are started together."""
         for group in rounds(cases, self._partitions):
             yield from self._of_group(group)
 
-    def _of_group(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Outcome]]:
+    def _of_group(self, cases: Sequence[DamageCase]) -> Iterator[tuple[DamageCase, Outcome]]:
         """A group that keeps the broker from starting is parted until it is known which do."""
         topic = self._topics[MANY if len(cases) > 1 else ONE]
         self._lay_out(topic, cases)
@@ -128,7 +128,7 @@ class Side:
         for place, case in enumerate(cases):
             yield case, {"start": "starts", **seen[place]}
 
-    def _parts(self, cases: Sequence[Case], topic: Topic) -> list[Sequence[Case]]:
+    def _parts(self, cases: Sequence[DamageCase], topic: Topic) -> list[Sequence[DamageCase]]:
         """Those that the broker's log blames, each for itself, and the others; else two halves."""
         blamed = re.findall(rf"while loading logs? .*{topic.name}-(\d+)\b",
                             self._target.logs(self._node))  # fmt: skip
@@ -139,11 +139,11 @@ class Side:
         middle = len(cases) // 2
         return [cases[:middle], cases[middle:]]
 
-    def _lay_out(self, topic: Topic, cases: Sequence[Case]) -> None:
+    def _lay_out(self, topic: Topic, cases: Sequence[DamageCase]) -> None:
         """The broker's folder as it was formatted, with a damaged copy for each partition."""
         shutil.rmtree(self._directory)
         shutil.copytree(self._templates / topic.name, self._directory)
-        noted: list[Notes] = []
+        noted: list[CopyNotes] = []
         own: dict[str, bytes | None] = {}
         for place, case in enumerate(cases):
             copy, _ = case.make(self._directory / f"{topic.name}-{place}", topic.id)

@@ -18,8 +18,8 @@ from harness.codec.data_framing.log_folder import LEADER_EPOCHS
 from harness.targets.info import probe
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.target import Target
-from labs.recovery.log_copy import LogCopy, Notes
-from labs.recovery.writer import CODECS, Writer
+from labs.recovery.log_copy import CopyNotes, LogCopy
+from labs.recovery.writer import CODECS, LogWriter
 
 KILLED, STOPPED = "killed", "stopped"
 WRITES, WRITES_OLD = "4.4.0", "0.10.2.2"
@@ -40,17 +40,17 @@ CHECKPOINTS = {
     "log_start": "log-start-offset-checkpoint",
     "high_watermark": "replication-offset-checkpoint",
 }
-Phase = Callable[[Writer], None]
+Phase = Callable[[LogWriter], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LogSource:
     """``name``: what is in it and how its broker ended; ``end_offset``: the next to be written;
     ``time_ms``: its batches are a second apart from there on."""
 
     name: str
     folder: Path
-    notes: Notes
+    notes: CopyNotes
     end_offset: int
     last_epoch: int
     time_ms: int
@@ -59,12 +59,12 @@ class Source:
 # -- what is written: a phase for each leader epoch ----------------------------------------------
 
 
-def _plain(writer: Writer) -> None:
+def _plain(writer: LogWriter) -> None:
     writer.batches(CODECS)
     writer.batches(("none", "none"))
 
 
-def _producers(writer: Writer) -> None:
+def _producers(writer: LogWriter) -> None:
     writer.batches(("none", "lz4"), 2)
     writer.idempotent()
     writer.transaction("one", end=True)
@@ -72,21 +72,21 @@ def _producers(writer: Writer) -> None:
     writer.idempotent()
 
 
-def _ends_aborted(writer: Writer) -> None:
+def _ends_aborted(writer: LogWriter) -> None:
     writer.idempotent(3)
     writer.transaction("other", end=False, batches=3)
     writer.transaction("one", end=True)
     writer.transaction("other", end=False)
 
 
-def _stays_open(writer: Writer) -> None:
+def _stays_open(writer: LogWriter) -> None:
     writer.transaction("one", end=False)
     writer.idempotent(1)
     writer.transaction("open", end=None, batches=3)
 
 
 def _messages(magic: int) -> Phase:
-    def phase(writer: Writer) -> None:
+    def phase(writer: LogWriter) -> None:
         for _ in range(3):
             writer.messages(magic)
 
@@ -105,7 +105,7 @@ OLD_SCRIPTS: Mapping[str, tuple[Phase, ...]] = {
 """Written by 0.10.2.2. Later brokers still read and serve them, 4.4.0 too; it only writes none."""
 
 
-def write_sources(folder: Path, seed: int, *, old: bool = False) -> list[Source]:
+def write_sources(folder: Path, seed: int, *, old: bool = False) -> list[LogSource]:
     """All of them, copied into ``folder``. Raises TargetError, NotWritten."""
     release, scripts = (WRITES_OLD, OLD_SCRIPTS) if old else (WRITES, SCRIPTS)
     settings = SETTINGS | ({"log.segment.bytes": str(SEGMENT_BYTES)} if old else {})
@@ -125,13 +125,13 @@ def _write(
     target: Target, scripts: Mapping[str, tuple[Phase, ...]], seed: int, time_ms: int
 ) -> None:
     phases = max(map(len, scripts.values()))
-    writers: dict[str, Writer] = {}
+    writers: dict[str, LogWriter] = {}
     for number in range(phases):
         with door(target) as broker:
             for name, script in scripts.items():
                 if name not in writers:
                     topic = _topic(broker, name)
-                    writers[name] = Writer(broker, topic, seed, time_ms)
+                    writers[name] = LogWriter(broker, topic, seed, time_ms)
                 writers[name].broker = broker
                 script[number](writers[name])
         if number < phases - 1:
@@ -170,7 +170,7 @@ def door(target: Target) -> Iterator[BrokerUnderTest]:
 
 def _copies(
     target: Target, folder: Path, names: list[str], state: str, time_ms: int
-) -> list[Source]:
+) -> list[LogSource]:
     (directory,) = target.log_directories(target.nodes[0])
     found = []
     for name in names:
@@ -180,14 +180,14 @@ def _copies(
         copy, epochs = LogCopy(to, notes), to / LEADER_EPOCHS
         entries = read_leader_epoch_checkpoint(epochs.read_bytes()) if epochs.exists() else []
         last_epoch = max((entry.epoch for entry in entries), default=-1)
-        found.append(Source(f"{name}, {state}", to, notes, copy.end_offset, last_epoch, time_ms))
+        found.append(LogSource(f"{name}, {state}", to, notes, copy.end_offset, last_epoch, time_ms))
     return found
 
 
-def _notes(directory: Path, topic: str) -> Notes:
+def _notes(directory: Path, topic: str) -> CopyNotes:
     offsets = {}
     for name, file in CHECKPOINTS.items():
         path = directory / file
         entries = read_offset_checkpoint(path.read_bytes()) if path.exists() else []
         offsets[name] = next((each.offset for each in entries if each.topic == topic), None)
-    return Notes(**offsets)
+    return CopyNotes(**offsets)

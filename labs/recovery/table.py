@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labs.recovery.comparison import Compared, what_became
+from labs.recovery.comparison import ComparedCopies, what_became
 
 JSON_VERSION = 1
 COLUMNS = ("damage", "cases", "same", "explained", "differ", "what becomes of the log, left")
@@ -15,13 +15,13 @@ _VERDICTS = ("same", "explained", "differs")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RecoveryTable:
     """``starts``: of both brokers, ``seconds``: of all."""
 
     left: str
     right: str
     seed: int
-    compared: Sequence[Compared]
+    compared: Sequence[ComparedCopies]
     starts: tuple[int, int]
     seconds: float
 
@@ -54,10 +54,10 @@ class Table:
         starts = " and ".join(map(str, self.starts))
         return f"{len(self.compared)} cases in {self.seconds:.0f} s; starts: {starts}."
 
-    def _of(self, kind: str) -> list[Compared]:
+    def _of(self, kind: str) -> list[ComparedCopies]:
         return [each for each in self.compared if each.case.kind.name == kind]
 
-    def _row(self, name: str, some: Sequence[Compared], *, tells: bool = True) -> str:
+    def _row(self, name: str, some: Sequence[ComparedCopies], *, tells: bool = True) -> str:
         verdicts = Counter(each.verdict for each in some)
         cells = [name, len(some), *(verdicts[one] for one in _VERDICTS), _became(some) * tells]
         return f"| {' | '.join(map(str, cells))} |"
@@ -88,7 +88,7 @@ class Table:
         }
 
 
-def _became(some: Sequence[Compared]) -> str:
+def _became(some: Sequence[ComparedCopies]) -> str:
     """With and without the marker, as they are not recovered alike."""
     parts = []
     for clean, called in ((False, ""), (True, "marker: ")):

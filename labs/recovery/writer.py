@@ -17,7 +17,7 @@ from harness.codec.messages import (
     InitProducerIdRequest,
 )
 from harness.codec.records.batch import RecordBatch, encode_batch
-from harness.codec.records.message_set import Message, encode_message_set
+from harness.codec.records.message_set import LegacyMessage, encode_message_set
 from harness.codec.records.record import Header, Record
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -50,7 +50,7 @@ class _Producer:
     transaction: str | None = None
 
 
-class Writer:
+class LogWriter:
     """Appends to partition 0; each batch is a second younger than the one before."""
 
     def __init__(self, broker: BrokerUnderTest, topic: Topic, seed: int, time_ms: int) -> None:
@@ -70,7 +70,8 @@ class Writer:
         for codec in OLD_CODECS:
             time_ms = self._next_ms()
             messages = [
-                Message(self._value(), b"k%d" % place, time_ms + place if magic else -1, place,
+                LegacyMessage(self._value(), b"k%d" % place, time_ms + place if magic else -1,
+                place,
                         magic)
                 for place in range(4)
             ]  # fmt: skip

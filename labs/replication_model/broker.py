@@ -25,7 +25,7 @@ from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.metadata.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER, Endpoint
-from labs.replication_model.controller import CLUSTER_ID, TOPIC_ID, Controller
+from labs.replication_model.controller import CLUSTER_ID, TOPIC_ID, ModelController
 
 LAG_MS = 500
 _SETTINGS = {
@@ -37,7 +37,7 @@ _BEGIN = Offset(0)
 
 
 @dataclass(slots=True)
-class Disk:
+class ReplicaDisk:
     """The state of a broker that outlives its process."""
 
     log: Log = field(default_factory=PartitionLog)
@@ -52,7 +52,7 @@ class Broker:
 
     def __init__(self, number: int) -> None:
         self.id = BrokerId(number)
-        self.disk = Disk()
+        self.disk = ReplicaDisk()
         self.state: BrokerState | None = None
         self.partition: Partition | None = None  # once the broker has read of it
         self.epoch = -1
@@ -67,7 +67,7 @@ class Broker:
         """True if it believes that it leads."""
         return self.partition is not None and self.partition.leading is not None
 
-    def start(self, controller: Controller, now: TimeMs) -> bool:
+    def start(self, controller: ModelController, now: TimeMs) -> bool:
         """Register a new incarnation; True if the controller accepted it.
 
         It acts once it has read all metadata up to its registration, not on older metadata.
@@ -144,7 +144,7 @@ class Broker:
 
     # -- what it does ----------------------------------------------------------------------------
 
-    def read_metadata(self, controller: Controller, batches: int, now: TimeMs) -> bool:
+    def read_metadata(self, controller: ModelController, batches: int, now: TimeMs) -> bool:
         """Apply the next batches of metadata; True if there were any."""
         assert self.state is not None
         news = controller.written[self.read : self.read + batches]
@@ -156,7 +156,7 @@ class Broker:
         self.partition = topic.partitions[0] if topic is not None else None
         return bool(news)
 
-    def heartbeat(self, controller: Controller, now: TimeMs) -> Any:
+    def heartbeat(self, controller: ModelController, now: TimeMs) -> Any:
         """Send the controller a heartbeat with the broker's metadata offset."""
         behind = controller.written[self.read - 1].end if self.read else 0
         request = BrokerHeartbeatRequest(

@@ -56,7 +56,7 @@ _HANDLERS: dict[type[Any], tuple[Any, int]] = {
 }
 
 
-class Written(NamedTuple):
+class WrittenRecord(NamedTuple):
     """One batch: the offset behind it, its records, and the brokers active before it or now."""
 
     end: int
@@ -64,12 +64,12 @@ class Written(NamedTuple):
     active: frozenset[BrokerId]
 
 
-class Controller:
+class ModelController:
     """Decides, and keeps its decisions in `written`, which brokers read on command."""
 
     def __init__(self, now: TimeMs, *, keeps_eligible: bool) -> None:
         self.state = controller_state(_SETTINGS, Endpoint("localhost", 1), CLUSTER_ID)
-        self.written: list[Written] = []
+        self.written: list[WrittenRecord] = []
         self._log = MetadataLog(self.state, now)
         self.state.write_metadata = self._write
         self._role = ControllerRole(CLUSTER_ID, BrokerSessions(SESSION_MS), self._log)
@@ -88,7 +88,7 @@ class Controller:
                 if isinstance(one, messages.BrokerRegistrationChangeRecord)
                 and one.fenced == UNFENCE
             }
-            self.written.append(Written(self._log.end_offset, records, frozenset(active)))
+            self.written.append(WrittenRecord(self._log.end_offset, records, frozenset(active)))
         return effects
 
     @property

@@ -5,14 +5,14 @@ from __future__ import annotations
 from harness.base.ids import TimeMs
 from labs.replication_model.invariants import Invariants, hold
 from labs.replication_model.network import fetch_of, proposed_by
-from labs.replication_model.world import World
+from labs.replication_model.world import ModelWorld
 
 _ROUNDS = 60
 _ROUND_MS = 100
 _SIZE = 10_000
 
 
-def heal(world: World, invariants: Invariants) -> None:
+def heal(world: ModelWorld, invariants: Invariants) -> None:
     """Run until nothing is left to do. Raises Broken if the replicas do not become equal."""
     world.on_its_way.clear()
     for broker in world.alive:
@@ -26,7 +26,7 @@ def heal(world: World, invariants: Invariants) -> None:
     hold(False, f"no rest: {world.controller.registered}, {told(world)}")
 
 
-def _round(world: World, invariants: Invariants) -> None:
+def _round(world: ModelWorld, invariants: Invariants) -> None:
     controller = world.controller
     world.now = TimeMs(world.now + _ROUND_MS)
     while controller.fence_stale(world.now):
@@ -52,7 +52,7 @@ def _round(world: World, invariants: Invariants) -> None:
     world.settle_produces()
 
 
-def is_healed(world: World) -> bool:
+def is_healed(world: ModelWorld) -> bool:
     """True if all replicas are present, in sync and equal, and all records are committed."""
     registered = world.controller.registered
     replicas = [world.broker(each) for each in registered.replicas]
@@ -72,7 +72,7 @@ def is_healed(world: World) -> bool:
     )
 
 
-def told(world: World) -> str:
+def told(world: ModelWorld) -> str:
     """Describe each broker in a few words."""
     return "; ".join(
         f"{one.id}: epoch {one.epoch}, up to {one.log.end_offset}, "

@@ -18,19 +18,19 @@ from harness.reference_broker.state.registrations.partition_registration import 
     PartitionRegistration,
 )
 from labs.replication_model.broker import Broker
-from labs.replication_model.world import World
+from labs.replication_model.world import ModelWorld
 
 _NO_END = Offset(2**63)
 
 
-class Broken(AssertionError):
+class BrokenInvariant(AssertionError):
     """An invariant does not hold."""
 
 
 def hold(is_true: bool, what: str) -> None:
     """Raise Broken if it is not true."""
     if not is_true:
-        raise Broken(what)
+        raise BrokenInvariant(what)
 
 
 def _last_offset(batch: StoredBatch) -> Offset:
@@ -40,7 +40,7 @@ def _last_offset(batch: StoredBatch) -> Offset:
 class Invariants:
     """Checks a world after each step, and remembers its observations."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: ModelWorld) -> None:
         self._world = world
         self.committed: list[StoredBatch] = []
         self.may_lose = False

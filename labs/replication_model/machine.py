@@ -15,10 +15,10 @@ from hypothesis.stateful import (
     rule,
 )
 
-from labs.replication_model.invariants import Broken
-from labs.replication_model.playing import Playing, Step, story_of
+from labs.replication_model.invariants import BrokenInvariant
+from labs.replication_model.playing import ModelStep, ReplicationPlaying, story_of
 from labs.replication_model.rules import RULES
-from labs.replication_model.world import Plan
+from labs.replication_model.world import WorldPlan
 
 _NUMBER = st.integers(0, 59)
 _TIMES = [name for name, (_, weight) in RULES.items() for _ in range(weight)]
@@ -26,11 +26,11 @@ STEPS_AN_EXAMPLE = 100
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
+def plans(draw: st.DrawFn) -> WorldPlan:
     """More brokers than replicas, some of the time."""
     brokers = draw(st.integers(3, 5))
     replicas = draw(st.integers(2, min(brokers, 4)))
-    return Plan(
+    return WorldPlan(
         brokers,
         replicas,
         draw(st.integers(1, replicas)),
@@ -48,20 +48,20 @@ class ReplicationMachine(RuleBasedStateMachine):
     examples: list[str]
 
     @initialize(plan=plans())
-    def begin(self, plan: Plan) -> None:
-        self._plan, self._steps = plan, list[Step]()
-        self._playing = Playing(plan, self.ran)
+    def begin(self, plan: WorldPlan) -> None:
+        self._plan, self._steps = plan, list[ModelStep]()
+        self._playing = ReplicationPlaying(plan, self.ran)
 
     @rule(name=st.sampled_from(_TIMES), one=_NUMBER, other=_NUMBER)
     def step(self, **drawn: Any) -> None:
-        done = Step(drawn["name"], drawn["one"], drawn["other"])
+        done = ModelStep(drawn["name"], drawn["one"], drawn["other"])
         self._steps.append(done)
         self._told(lambda: self._playing.do(done))
 
     def _told(self, act: Callable[[], object]) -> None:
         try:
             act()
-        except Broken:
+        except BrokenInvariant:
             self.examples.append(story_of(self._plan, self._steps))
             raise
 
@@ -93,6 +93,6 @@ def find(steps: int, number: int, shrinks: bool = True) -> tuple[Counter[str], s
     )
     try:
         seed(number)(test)()
-    except Broken:
+    except BrokenInvariant:
         return Machine.ran, min(Machine.examples, key=len)
     return Machine.ran, None

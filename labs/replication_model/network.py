@@ -26,7 +26,7 @@ from harness.reference_broker.state.partition.following import (
 )
 from harness.reference_broker.state.partition.partition import Partition
 from labs.replication_model.broker import Broker
-from labs.replication_model.controller import TOPIC_ID, Controller
+from labs.replication_model.controller import TOPIC_ID, ModelController
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def proposed_by(leader: Broker) -> Proposed | None:
     return Proposed(leader, leader.epoch, request, partition.leading.proposed)
 
 
-def judge(proposed: Proposed, controller: Controller, now: TimeMs) -> Settled:
+def judge(proposed: Proposed, controller: ModelController, now: TimeMs) -> Settled:
     """Answer a proposal at the controller."""
     return Settled(proposed, controller.ask(proposed.request, now))
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from labs.replication_model.healing import heal, told
 from labs.replication_model.invariants import Invariants
 from labs.replication_model.rules import RULES
-from labs.replication_model.world import Plan, World
+from labs.replication_model.world import ModelWorld, WorldPlan
 
 
-class Step(NamedTuple):
+class ModelStep(NamedTuple):
     """A rule with the two numbers that make it definite."""
 
     rule: str
@@ -23,15 +23,15 @@ class Step(NamedTuple):
         return f"{self.rule}({self.one}, {self.other})"
 
 
-class Playing:
+class ReplicationPlaying:
     """One example. `ran` counts the steps that did something."""
 
-    def __init__(self, plan: Plan, ran: Counter[str] | None = None) -> None:
-        self.world = World(plan)
+    def __init__(self, plan: WorldPlan, ran: Counter[str] | None = None) -> None:
+        self.world = ModelWorld(plan)
         self.invariants = Invariants(self.world)
         self.ran = Counter[str]() if ran is None else ran
 
-    def do(self, step: Step) -> bool:
+    def do(self, step: ModelStep) -> bool:
         """Play one step; True if it did anything. Raises Broken."""
         rule, _ = RULES[step.rule]
         if not rule(self.world, step.one, step.other):
@@ -46,17 +46,17 @@ class Playing:
         heal(self.world, self.invariants)
 
 
-def play(plan: Plan, steps: Sequence[Step], ran: Counter[str] | None = None) -> None:
+def play(plan: WorldPlan, steps: Sequence[ModelStep], ran: Counter[str] | None = None) -> None:
     """Play a whole example. Raises Broken."""
-    playing = Playing(plan, ran)
+    playing = ReplicationPlaying(plan, ran)
     for step in steps:
         playing.do(step)
     playing.end()
 
 
-def story_of(plan: Plan, steps: Sequence[Step]) -> str:
+def story_of(plan: WorldPlan, steps: Sequence[ModelStep]) -> str:
     """Return the result of each step, up to the one that broke an invariant."""
-    playing, lines = Playing(plan), [str(plan)]
+    playing, lines = ReplicationPlaying(plan), [str(plan)]
     try:
         for step in steps:
             lines.append(str(step))

@@ -17,23 +17,23 @@ from labs.replication_model.network import (
     fetch_of,
     proposed_by,
 )
-from labs.replication_model.world import Waiting, World, pick
+from labs.replication_model.world import ModelWorld, WaitingFetch, pick
 
-Rule = Callable[[World, int, int], bool]
+Rule = Callable[[ModelWorld, int, int], bool]
 _MOMENTS_MS = (1, 50, LAG_MS // 2, LAG_MS + 1, LAG_MS + 1, LAG_MS + 1)
 _SIZES = (1, 100, 10_000)
 
 
-def _leader(world: World, one: int) -> Broker | None:
+def _leader(world: ModelWorld, one: int) -> Broker | None:
     return pick([each for each in world.alive if each.leads], one)
 
 
-def _produce(world: World, leader: Broker, number: int) -> None:
+def _produce(world: ModelWorld, leader: Broker, number: int) -> None:
     world.produced += 1
     leader.append(str(world.produced), 1 + number % 3, world.now)
 
 
-def produce(world: World, one: int, other: int) -> bool:
+def produce(world: ModelWorld, one: int, other: int) -> bool:
     """A client writes with acks=1 to a broker that believes that it leads."""
     leader = _leader(world, one)
     if leader is not None:
@@ -41,7 +41,7 @@ def produce(world: World, one: int, other: int) -> bool:
     return leader is not None
 
 
-def produce_all(world: World, one: int, other: int) -> bool:
+def produce_all(world: ModelWorld, one: int, other: int) -> bool:
     """A client writes with acks=all; the answer waits."""
     leader = _leader(world, one)
     partition = None if leader is None else leader.partition
@@ -51,11 +51,11 @@ def produce_all(world: World, one: int, other: int) -> bool:
         return False  # NOT_ENOUGH_REPLICAS
     world.produced += 1
     batches = leader.append(str(world.produced), 1 + other % 3, world.now)
-    world.waiting.append(Waiting(partition, partition.log.end_offset, batches))
+    world.waiting.append(WaitingFetch(partition, partition.log.end_offset, batches))
     return True
 
 
-def delete_records(world: World, one: int, other: int) -> bool:
+def delete_records(world: ModelWorld, one: int, other: int) -> bool:
     """A client deletes some of what is committed; the log may start within a batch then."""
     leader = _leader(world, one)
     if leader is None or leader.partition is None:
@@ -67,7 +67,7 @@ def delete_records(world: World, one: int, other: int) -> bool:
     return True
 
 
-def _next_fetch(world: World, one: int, size: int) -> FetchAsked | None:
+def _next_fetch(world: ModelWorld, one: int, size: int) -> FetchAsked | None:
     """Return the next fetch of a follower that waits for no answer from that leader."""
     asked = [fetch_of(each, _SIZES[size % len(_SIZES)]) for each in world.alive]
     busy = {
@@ -85,7 +85,7 @@ def _next_fetch(world: World, one: int, size: int) -> FetchAsked | None:
     return pick(ready, one)
 
 
-def fetch(world: World, one: int, other: int) -> bool:
+def fetch(world: ModelWorld, one: int, other: int) -> bool:
     """A follower fetches once, without delay."""
     asked = _next_fetch(world, one, other)
     if asked is not None:
@@ -93,7 +93,7 @@ def fetch(world: World, one: int, other: int) -> bool:
     return asked is not None
 
 
-def send_fetch(world: World, one: int, other: int) -> bool:
+def send_fetch(world: ModelWorld, one: int, other: int) -> bool:
     """A follower sends a fetch."""
     asked = _next_fetch(world, one, other)
     if asked is not None:
@@ -101,7 +101,7 @@ def send_fetch(world: World, one: int, other: int) -> bool:
     return asked is not None
 
 
-def check_lag(world: World, one: int, _other: int) -> bool:
+def check_lag(world: ModelWorld, one: int, _other: int) -> bool:
     """A leader proposes an ISR without the followers that are behind for too long."""
     leader = _leader(world, one)
     if leader is None or leader.partition is None:
@@ -109,7 +109,7 @@ def check_lag(world: World, one: int, _other: int) -> bool:
     return bool(leader.partition.shrink_isr(world.now))
 
 
-def _next_proposal(world: World, one: int) -> Proposed | None:
+def _next_proposal(world: ModelWorld, one: int) -> Proposed | None:
     busy = {
         (each.leader.id, each.epoch)
         for each in (
@@ -121,7 +121,7 @@ def _next_proposal(world: World, one: int) -> Proposed | None:
     return pick([each for each in found if each is not None], one)
 
 
-def propose(world: World, one: int, _other: int) -> bool:
+def propose(world: ModelWorld, one: int, _other: int) -> bool:
     """A leader's proposal reaches the controller, and its answer the leader."""
     proposed = _next_proposal(world, one)
     if proposed is not None:
@@ -129,7 +129,7 @@ def propose(world: World, one: int, _other: int) -> bool:
     return proposed is not None
 
 
-def send_proposal(world: World, one: int, _other: int) -> bool:
+def send_proposal(world: ModelWorld, one: int, _other: int) -> bool:
     """A leader sends a proposal."""
     proposed = _next_proposal(world, one)
     if proposed is not None:
@@ -137,7 +137,7 @@ def send_proposal(world: World, one: int, _other: int) -> bool:
     return proposed is not None
 
 
-def deliver(world: World, one: int, _other: int) -> bool:
+def deliver(world: ModelWorld, one: int, _other: int) -> bool:
     """A message arrives, and the receiver sends its answer."""
     message = pick(world.on_its_way, one)
     if message is None:
@@ -149,7 +149,7 @@ def deliver(world: World, one: int, _other: int) -> bool:
     return True
 
 
-def lose(world: World, one: int, _other: int) -> bool:
+def lose(world: ModelWorld, one: int, _other: int) -> bool:
     """A message is lost."""
     message = pick(world.on_its_way, one)
     if message is not None:
@@ -157,14 +157,14 @@ def lose(world: World, one: int, _other: int) -> bool:
     return message is not None
 
 
-def read_metadata(world: World, one: int, other: int) -> bool:
+def read_metadata(world: ModelWorld, one: int, other: int) -> bool:
     """A broker reads some new metadata."""
     behind = [each for each in world.alive if each.read < len(world.controller.written)]
     broker = pick(behind, one)
     return broker is not None and broker.read_metadata(world.controller, 1 + other % 3, world.now)
 
 
-def read_all_metadata(world: World, _one: int, _other: int) -> bool:
+def read_all_metadata(world: ModelWorld, _one: int, _other: int) -> bool:
     """All brokers read all new metadata."""
     reads = [
         each.read_metadata(world.controller, len(world.controller.written), world.now)
@@ -173,7 +173,7 @@ def read_all_metadata(world: World, _one: int, _other: int) -> bool:
     return any(reads)
 
 
-def heartbeat(world: World, one: int, _other: int) -> bool:
+def heartbeat(world: ModelWorld, one: int, _other: int) -> bool:
     """A heartbeat arrives."""
     broker = pick([each for each in world.alive if not each.silent], one)
     if broker is not None:
@@ -181,7 +181,7 @@ def heartbeat(world: World, one: int, _other: int) -> bool:
     return broker is not None
 
 
-def pass_time(world: World, one: int, other: int) -> bool:
+def pass_time(world: ModelWorld, one: int, other: int) -> bool:
     """Some time passes; mostly all brokers send heartbeats before, if they can."""
     if other % 4:
         world.beat()
@@ -189,12 +189,12 @@ def pass_time(world: World, one: int, other: int) -> bool:
     return True
 
 
-def fence(world: World, _one: int, _other: int) -> bool:
+def fence(world: ModelWorld, _one: int, _other: int) -> bool:
     """The controller fences brokers with expired sessions."""
     return world.controller.fence_stale(world.now)
 
 
-def silence(world: World, one: int, _other: int) -> bool:
+def silence(world: ModelWorld, one: int, _other: int) -> bool:
     """A broker's heartbeats do not arrive any more, or do again."""
     broker = pick(world.alive, one)
     if broker is not None:
@@ -202,7 +202,7 @@ def silence(world: World, one: int, _other: int) -> bool:
     return broker is not None
 
 
-def crash(world: World, one: int, _other: int) -> bool:
+def crash(world: ModelWorld, one: int, _other: int) -> bool:
     """A process is killed; its disk keeps everything."""
     broker = pick(world.alive, one)
     if broker is not None:
@@ -210,7 +210,7 @@ def crash(world: World, one: int, _other: int) -> bool:
     return broker is not None
 
 
-def lose_tail(world: World, one: int, other: int) -> bool:
+def lose_tail(world: ModelWorld, one: int, other: int) -> bool:
     """A machine loses power; unflushed data is lost."""
     broker = pick([each for each in world.alive if each.log.end_offset], one)
     if broker is not None and world.plan.loses_tails:
@@ -219,13 +219,13 @@ def lose_tail(world: World, one: int, other: int) -> bool:
     return False
 
 
-def start(world: World, one: int, _other: int) -> bool:
+def start(world: ModelWorld, one: int, _other: int) -> bool:
     """A broker comes back as a new incarnation, if the controller lets it."""
     broker = pick([each for each in world.brokers if each.state is None], one)
     return broker is not None and broker.start(world.controller, world.now)
 
 
-def shut_down(world: World, one: int, _other: int) -> bool:
+def shut_down(world: ModelWorld, one: int, _other: int) -> bool:
     """A broker requests a controlled shutdown."""
     broker = pick([each for each in world.alive if not each.wants_shut_down], one)
     if broker is not None:
@@ -233,22 +233,22 @@ def shut_down(world: World, one: int, _other: int) -> bool:
     return broker is not None
 
 
-def elect_preferred(world: World, _one: int, _other: int) -> bool:
+def elect_preferred(world: ModelWorld, _one: int, _other: int) -> bool:
     """A client requests an election of the preferred leader."""
     return world.controller.elect(world.now, unclean=False)
 
 
-def elect_unclean(world: World, _one: int, _other: int) -> bool:
+def elect_unclean(world: ModelWorld, _one: int, _other: int) -> bool:
     """A client requests an unclean election."""
     return world.plan.asks_unclean and world.controller.elect(world.now, unclean=True)
 
 
-def look_after_leaders(world: World, _one: int, _other: int) -> bool:
+def look_after_leaders(world: ModelWorld, _one: int, _other: int) -> bool:
     """The controller elects preferred leaders, and unclean ones for partitions without a leader."""
     return world.controller.look_after_leaders(world.now)
 
 
-def reassign(world: World, one: int, other: int) -> bool:
+def reassign(world: ModelWorld, one: int, other: int) -> bool:
     """A client requests a reassignment of the partition to some of the brokers."""
     ids = [each.id for each in world.brokers]
     first = one % len(ids)
@@ -256,7 +256,7 @@ def reassign(world: World, one: int, other: int) -> bool:
     return world.controller.reassign((ids[first:] + ids[:first])[:count], world.now)
 
 
-def cancel(world: World, _one: int, _other: int) -> bool:
+def cancel(world: ModelWorld, _one: int, _other: int) -> bool:
     """A client cancels the reassignment."""
     return world.controller.reassign(None, world.now)
 

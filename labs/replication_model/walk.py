@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from labs.replication_model.playing import Step, play, story_of
+from labs.replication_model.playing import ModelStep, play, story_of
 from labs.replication_model.rules import RULES
-from labs.replication_model.world import Plan
+from labs.replication_model.world import WorldPlan
 
 DRAWN = 150
 """Number of steps that are drawn for an example; about half of them do something."""
@@ -41,13 +41,13 @@ def walk(steps: int, first_seed: int) -> Walked:
     return walked
 
 
-def example(seed: int) -> tuple[Plan, list[Step]]:
+def example(seed: int) -> tuple[WorldPlan, list[ModelStep]]:
     """Return the plan and the steps that this seed draws."""
     chance = random.Random(seed)
     names, weights = [*RULES], [weight for _, weight in RULES.values()]
     brokers = chance.choice((3, 3, 4, 5))
     replicas = chance.randint(2, min(brokers, 4))
-    plan = Plan(
+    plan = WorldPlan(
         brokers,
         replicas,
         chance.randint(1, replicas),
@@ -58,10 +58,10 @@ def example(seed: int) -> tuple[Plan, list[Step]]:
     )
     drawn = chance.choices(names, weights, k=DRAWN)
     numbers = range(_NUMBERS)
-    return plan, [Step(name, chance.choice(numbers), chance.choice(numbers)) for name in drawn]
+    return plan, [ModelStep(name, chance.choice(numbers), chance.choice(numbers)) for name in drawn]
 
 
-def least(plan: Plan, steps: Sequence[Step]) -> list[Step]:
+def least(plan: WorldPlan, steps: Sequence[ModelStep]) -> list[ModelStep]:
     """Leave out what is not needed to break something, larger pieces first."""
     left, size = [*steps], max(len(steps) // 2, 1)
     while size:
@@ -76,7 +76,7 @@ def least(plan: Plan, steps: Sequence[Step]) -> list[Step]:
     return left
 
 
-def _breaks(plan: Plan, steps: Sequence[Step]) -> bool:
+def _breaks(plan: WorldPlan, steps: Sequence[ModelStep]) -> bool:
     try:
         play(plan, steps)
     except AssertionError:

@@ -10,7 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.partition.partition import Partition
 from labs.replication_model.broker import Broker
-from labs.replication_model.controller import Controller
+from labs.replication_model.controller import ModelController
 from labs.replication_model.network import (
     FetchAnswered,
     FetchAsked,
@@ -28,7 +28,7 @@ _One = TypeVar("_One")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WorldPlan:
     """The beginning of an example.
 
     `unclean`: the topic's config; `asks_unclean`: clients may request unclean elections from the
@@ -45,7 +45,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Waiting:
+class WaitingFetch:
     """A Produce request with acks=all that has no answer yet."""
 
     partition: Partition
@@ -53,15 +53,15 @@ class Waiting:
     batches: list[StoredBatch]
 
 
-class World:
+class ModelWorld:
     """The controller, the brokers, and the records acknowledged to clients: `acknowledged`."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: WorldPlan) -> None:
         self.plan, self.now = plan, _BEGIN
-        self.controller = Controller(self.now, keeps_eligible=plan.keeps_eligible)
+        self.controller = ModelController(self.now, keeps_eligible=plan.keeps_eligible)
         self.brokers = [Broker(number) for number in range(1, plan.brokers + 1)]
         self.on_its_way: list[OnItsWay] = []
-        self.waiting: list[Waiting] = []
+        self.waiting: list[WaitingFetch] = []
         self.acknowledged: list[StoredBatch] = []
         self.produced = 0
         for broker in self.brokers:

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..as_html import page_html
 from .as_markdown import MEANING, STATE_WORDS, words
-from .history import Agreement, Archaeology, State
+from .history import Archaeology, DateAgreement, State
 from .page_data import SIGNS, archaeology_data
 
 SCRIPTS: Final = ("elements.js", "grid.js", "archaeology.js")
@@ -25,7 +25,7 @@ def archaeology_html(found: Archaeology) -> str:
         found=found,
         changes=sum(len(row.changes) for row in found.rows),
         agreements=[(one.value, words(one), counts[one], said) for one, said in MEANING.items()],
-        contradicted=counts[Agreement.CONTRADICTS],
+        contradicted=counts[DateAgreement.CONTRADICTS],
         states=[(state.value, SIGNS[state], said) for state, said in STATE_WORDS.items()],
         open_state=State.OPEN.value,
     )

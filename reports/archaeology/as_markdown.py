@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..as_markdown import escape, folded, joined_sections, table
-from .history import Agreement, Archaeology, Change, History, State
+from .history import Archaeology, DateAgreement, RequirementHistory, State, VerdictChange
 from .ranges import contradictions, of_state
 
 REASON_LIMIT: Final = 300
 MEANING: Final = {
-    Agreement.CONTRADICTS: "the catalogue's dates say otherwise",
-    Agreement.NOTED: "the release alone says otherwise, the entry's note explains it",
-    Agreement.KNOWN_BUG: "promised and not kept, which is a known bug of the release",
-    Agreement.AGREES: "as the catalogue's dates say",
-    Agreement.UNKNOWN: "no date, or nothing was learnt",
+    DateAgreement.CONTRADICTS: "the catalogue's dates say otherwise",
+    DateAgreement.NOTED: "the release alone says otherwise, the entry's note explains it",
+    DateAgreement.KNOWN_BUG: "promised and not kept, which is a known bug of the release",
+    DateAgreement.AGREES: "as the catalogue's dates say",
+    DateAgreement.UNKNOWN: "no date, or nothing was learnt",
 }
 STATE_WORDS: Final = {
     State.HOLDS: "holds",
@@ -56,7 +56,7 @@ def _head(found: Archaeology) -> list[str]:
     ]
 
 
-def words(agreement: Agreement) -> str:
+def words(agreement: DateAgreement) -> str:
     """`known bug`"""
     return agreement.value.replace("_", " ")
 
@@ -81,7 +81,7 @@ def _contradictions(found: Archaeology) -> list[str]:
 
 
 def _changes(found: Archaeology) -> Iterable[list[str]]:
-    pairs: dict[tuple[int, int], list[tuple[History, Change]]] = {}
+    pairs: dict[tuple[int, int], list[tuple[RequirementHistory, VerdictChange]]] = {}
     for row in found.rows:
         for change in row.changes:
             pairs.setdefault((change.after, change.before), []).append((row, change))
@@ -92,7 +92,7 @@ def _changes(found: Archaeology) -> Iterable[list[str]]:
         yield folded(title, _pair(changes))
 
 
-def _pair(changes: Sequence[tuple[History, Change]]) -> list[str]:
+def _pair(changes: Sequence[tuple[RequirementHistory, VerdictChange]]) -> list[str]:
     return table(
         ["requirement", "was", "is", "catalogue", ""],
         (

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..arrow import pa, pq
-from .history import Archaeology, Cell, Change, Column, History
+from .history import Archaeology, ReleaseCell, ReleaseColumn, RequirementHistory, VerdictChange
 
 SCHEMA_VERSION: Final = "1"
 SCHEMA_VERSION_KEY: Final = b"kafka_conformance.archaeology_schema_version"
@@ -72,7 +72,7 @@ def write_tables(found: Archaeology, folder: Path) -> None:
         pq.write_table(table, folder / f"{name}.parquet")
 
 
-def _about(row: History) -> Mapping[str, Any]:
+def _about(row: RequirementHistory) -> Mapping[str, Any]:
     promise = row.promise
     return {
         "requirement": row.id,
@@ -83,7 +83,7 @@ def _about(row: History) -> Mapping[str, Any]:
     }
 
 
-def _cell(cell: Cell, column: Column, at: int) -> Mapping[str, Any]:
+def _cell(cell: ReleaseCell, column: ReleaseColumn, at: int) -> Mapping[str, Any]:
     return {
         "release": column.release,
         "mode": column.mode,
@@ -100,7 +100,7 @@ def _cell(cell: Cell, column: Column, at: int) -> Mapping[str, Any]:
     }
 
 
-def _change(change: Change, columns: tuple[Column, ...]) -> Mapping[str, Any]:
+def _change(change: VerdictChange, columns: tuple[ReleaseColumn, ...]) -> Mapping[str, Any]:
     return {
         "before": columns[change.before].release,
         "after": columns[change.after].release,

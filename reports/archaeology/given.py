@@ -30,7 +30,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Place:
+class TargetPlace:
     """The place of a target: its release (`0.10.0.1`), with ZooKeeper or without (zk, kraft)."""
 
     release: str
@@ -56,7 +56,7 @@ class Given:
     """
 
     promises: Mapping[str, Promise]
-    place_of: Callable[[str], Place | None]
+    place_of: Callable[[str], TargetPlace | None]
     bugs_of: Callable[[str], Mapping[str, KnownBug]] = lambda _: {}
     order: tuple[str, ...] = ("zk", "kraft")
     unreadable: tuple[str, ...] = field(default=())

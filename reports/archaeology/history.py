@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from .given import Given, KnownBug, Promise
-from .observe import Observed
+from .observe import ObservedRows
 
 
 class State(StrEnum):
@@ -22,7 +22,7 @@ class State(StrEnum):
     """Not run, not asked, or asked without an answer that proves anything."""
 
 
-class Agreement(StrEnum):
+class DateAgreement(StrEnum):
     """The agreement of a state with the catalogue, in joining order: the first stands for all."""
 
     CONTRADICTS = "contradicts"
@@ -42,11 +42,11 @@ STATES = {
 NOT_RUN = "not_run"
 NOT_APPLICABLE = "not_applicable"
 Lineage: TypeAlias = Sequence[Sequence[int]]
-_ORDER = list(Agreement)
+_ORDER = list(DateAgreement)
 
 
 @dataclass(frozen=True)
-class Column:
+class ReleaseColumn:
     """One release in one mode; `alone` when the release was run in this mode only."""
 
     release: str
@@ -63,19 +63,19 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ReleaseCell:
     """One requirement in one column. `promised` None: the catalogue gives no date."""
 
     verdict: str
     state: State
     promised: bool | None
-    agreement: Agreement
+    agreement: DateAgreement
     reasons: tuple[str, ...] = ()
     bug: KnownBug | None = None
 
 
 @dataclass(frozen=True)
-class Change:
+class VerdictChange:
     """A point of change: two columns (by number) next to each other, as far as they say anything,
     and whether the catalogue's dates agree with it.
     """
@@ -84,20 +84,20 @@ class Change:
     after: int
     was: State
     now: State
-    agreement: Agreement
+    agreement: DateAgreement
 
 
 @dataclass(frozen=True)
-class History:
+class RequirementHistory:
     """One requirement over all columns."""
 
     id: str
     promise: Promise
-    cells: tuple[Cell, ...]
-    changes: tuple[Change, ...]
+    cells: tuple[ReleaseCell, ...]
+    changes: tuple[VerdictChange, ...]
 
     @cached_property
-    def agreement(self) -> Agreement:
+    def agreement(self) -> DateAgreement:
         """That of the whole: the worst of its cells."""
         return joined(cell.agreement for cell in self.cells)
 
@@ -106,23 +106,23 @@ class History:
 class Archaeology:
     """All that the renderings say. `incomplete`: a sentence for each run without an end."""
 
-    columns: tuple[Column, ...]
-    rows: tuple[History, ...]
+    columns: tuple[ReleaseColumn, ...]
+    rows: tuple[RequirementHistory, ...]
     incomplete: tuple[str, ...]
     suite_versions: tuple[str, ...]
     catalogue_versions: tuple[str, ...]
 
     @property
-    def contradictions(self) -> tuple[History, ...]:
-        return tuple(row for row in self.rows if row.agreement is Agreement.CONTRADICTS)
+    def contradictions(self) -> tuple[RequirementHistory, ...]:
+        return tuple(row for row in self.rows if row.agreement is DateAgreement.CONTRADICTS)
 
 
-def joined(agreements: Iterable[Agreement]) -> Agreement:
+def joined(agreements: Iterable[DateAgreement]) -> DateAgreement:
     """The one that stands for all; unknown where nothing is said."""
-    return min(agreements, key=_ORDER.index, default=Agreement.UNKNOWN)
+    return min(agreements, key=_ORDER.index, default=DateAgreement.UNKNOWN)
 
 
-def archaeology(observed: Observed, given: Given) -> Archaeology:
+def archaeology(observed: ObservedRows, given: Given) -> Archaeology:
     """The rows of all requirements that a run has judged, in the order of the catalogue."""
     columns = _columns(observed, given)
     bugs = [_bugs(column, given) for column in columns]
@@ -153,7 +153,7 @@ def _asked_of_none(cells: Iterable[Mapping[str, Any]]) -> bool:
     return all(cell["verdict"] == NOT_APPLICABLE for cell in cells)
 
 
-def _columns(observed: Observed, given: Given) -> tuple[Column, ...]:
+def _columns(observed: ObservedRows, given: Given) -> tuple[ReleaseColumn, ...]:
     runs: dict[Any, list[Mapping[str, Any]]] = {place: [] for place in observed.places.values()}
     for run in observed.runs:
         if run["counts"] and run["target"] in observed.places:
@@ -161,7 +161,7 @@ def _columns(observed: Observed, given: Given) -> tuple[Column, ...]:
     releases = [place.release for place in runs]
     places = sorted(runs, key=lambda place: (place.numbers, given.order.index(place.mode)))
     return tuple(
-        Column(
+        ReleaseColumn(
             release=place.release,
             mode=place.mode,
             numbers=place.numbers,
@@ -174,11 +174,11 @@ def _columns(observed: Observed, given: Given) -> tuple[Column, ...]:
     )
 
 
-def _bugs(column: Column, given: Given) -> Mapping[str, KnownBug]:
+def _bugs(column: ReleaseColumn, given: Given) -> Mapping[str, KnownBug]:
     return {name: bug for target in column.targets for name, bug in given.bugs_of(target).items()}
 
 
-def _incomplete(observed: Observed) -> Iterable[str]:
+def _incomplete(observed: ObservedRows) -> Iterable[str]:
     for run in observed.runs:
         if run["target"] in observed.places and run["counts"] and not run["run_complete"]:
             yield f"run {run['run']} of {run['target']} did not come to its end"
@@ -200,20 +200,20 @@ def _history(
     name: str,
     promise: Promise,
     found: Mapping[int, Mapping[str, Any]],
-    columns: tuple[Column, ...],
+    columns: tuple[ReleaseColumn, ...],
     bugs: Sequence[Mapping[str, KnownBug]],
     lineage: Lineage,
-) -> History:
+) -> RequirementHistory:
     cells = tuple(
         _cell(promise, found.get(at), column.release, bugs[at].get(name))
         for at, column in enumerate(columns)
     )
-    return History(name, promise, cells, tuple(_changes(cells, lineage)))
+    return RequirementHistory(name, promise, cells, tuple(_changes(cells, lineage)))
 
 
 def _cell(
     promise: Promise, said: Mapping[str, Any] | None, release: str, bug: KnownBug | None
-) -> Cell:
+) -> ReleaseCell:
     verdict = NOT_RUN if said is None else said["verdict"]
     reasons = () if said is None else tuple(said["reasons"])
     state = STATES.get(verdict, State.OPEN)
@@ -221,34 +221,34 @@ def _cell(
         state = State.OPEN  # it does the other thing that conforms
     promised = None if promise.since == "-" else promise.holds_in(release)
     agreement = _agreement(promise, state, promised, bug)
-    told = bug if agreement is Agreement.KNOWN_BUG else None
-    return Cell(verdict, state, promised, agreement, reasons, told)
+    told = bug if agreement is DateAgreement.KNOWN_BUG else None
+    return ReleaseCell(verdict, state, promised, agreement, reasons, told)
 
 
 def _agreement(
     promise: Promise, state: State, promised: bool | None, bug: KnownBug | None
-) -> Agreement:
+) -> DateAgreement:
     if promised is None or state is State.OPEN:
-        return Agreement.UNKNOWN
+        return DateAgreement.UNKNOWN
     if promised is (state is State.HOLDS):
-        return Agreement.AGREES
+        return DateAgreement.AGREES
     if state is State.BROKEN and bug is not None:
-        return Agreement.KNOWN_BUG
-    return Agreement.CONTRADICTS if promise.note is None else Agreement.NOTED
+        return DateAgreement.KNOWN_BUG
+    return DateAgreement.CONTRADICTS if promise.note is None else DateAgreement.NOTED
 
 
-def _changes(cells: tuple[Cell, ...], lineage: Lineage) -> Iterable[Change]:
+def _changes(cells: tuple[ReleaseCell, ...], lineage: Lineage) -> Iterable[VerdictChange]:
     """Between each cell that says something and the one that did so before it."""
     for at, cell in enumerate(cells):
         before = next((n for n in lineage[at] if cells[n].state is not State.OPEN), None)
         if before is None or cell.state is State.OPEN or cells[before].state is cell.state:
             continue
         both = cells[before].agreement, cell.agreement
-        agreement = Agreement.UNKNOWN if Agreement.UNKNOWN in both else joined(both)
-        yield Change(before, at, cells[before].state, cell.state, agreement)
+        agreement = DateAgreement.UNKNOWN if DateAgreement.UNKNOWN in both else joined(both)
+        yield VerdictChange(before, at, cells[before].state, cell.state, agreement)
 
 
-def _lineage(columns: tuple[Column, ...]) -> Lineage:
+def _lineage(columns: tuple[ReleaseColumn, ...]) -> Lineage:
     """For each column those before it, the nearest first: a column a release, of the same mode
     where the release was run so.
     """

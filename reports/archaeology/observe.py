@@ -13,7 +13,7 @@ from ..arrow import pa, pq
 from ..dataset import Dataset
 from ..errors import ReportError
 from ..matrix import read_table
-from .given import Given, Place
+from .given import Given, TargetPlace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,16 +24,16 @@ PLACES: Final = pa.schema(
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedRows:
     """Rows of sql/observations.sql and of sql/runs.sql (all targets), and where targets stand."""
 
     cells: Sequence[Mapping[str, Any]]
     runs: Sequence[Mapping[str, Any]]
-    places: Mapping[str, Place]
+    places: Mapping[str, TargetPlace]
     empty: tuple[tuple[str, str], ...]  # (run, target) of runs that left no check
 
 
-def places_of(datasets: Sequence[Dataset], given: Given) -> Mapping[str, Place]:
+def places_of(datasets: Sequence[Dataset], given: Given) -> Mapping[str, TargetPlace]:
     """Where the targets of these results stand. Raises ReportError when none is a release."""
     targets = [run.target for dataset in datasets for run in dataset.runs]
     places = {target: at for target in targets if (at := given.place_of(target)) is not None}
@@ -47,8 +47,11 @@ def places_of(datasets: Sequence[Dataset], given: Given) -> Mapping[str, Place]:
 
 
 def observe(
-    spark: SparkSession, datasets: Sequence[Dataset], folder: Path, places: Mapping[str, Place]
-) -> Observed:
+    spark: SparkSession,
+    datasets: Sequence[Dataset],
+    folder: Path,
+    places: Mapping[str, TargetPlace],
+) -> ObservedRows:
     """Aggregates what the newest run of each of `places` has seen; leaves nothing in `folder`.
 
     Raises ReportError when Spark can't read the files.
@@ -62,7 +65,7 @@ def observe(
             checks_view(spark, datasets)
             write_table(spark, "runs", work)
             write_table(spark, "observations", work)
-        return Observed(
+        return ObservedRows(
             read_table(work / "observations.parquet"),
             read_table(work / "runs.parquet"),
             places,
@@ -72,7 +75,7 @@ def observe(
         shutil.rmtree(work)
 
 
-def _places_view(spark: SparkSession, work: Path, places: Mapping[str, Place]) -> None:
+def _places_view(spark: SparkSession, work: Path, places: Mapping[str, TargetPlace]) -> None:
     rows = [
         {"target": target, "release": place.release, "mode": place.mode}
         for target, place in places.items()

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from ..page_data import script_data
 from .as_markdown import MEANING, STATE_WORDS, words
-from .history import Agreement, Archaeology, Column, History, State
+from .history import Archaeology, DateAgreement, ReleaseColumn, RequirementHistory, State
 from .ranges import contradictions, of_state, ranges
 
 SIGNS: Final = {State.HOLDS: "✓", State.BROKEN: "✗", State.ABSENT: "–", State.OPEN: "·"}
 _STATES: Final = list(State)
-_AGREEMENTS: Final = list(Agreement)
+_AGREEMENTS: Final = list(DateAgreement)
 # Said beside the reasons anyway, and other in each release.
 _DATES: Final = re.compile(r"^promised (?:since|until) \S+; this is \S+: ")
 
@@ -29,7 +29,9 @@ def archaeology_data(found: Archaeology) -> str:
     return script_data({**document, "texts": list(texts)})
 
 
-def _row(row: History, columns: tuple[Column, ...], texts: dict[str, int]) -> list[Any]:
+def _row(
+    row: RequirementHistory, columns: tuple[ReleaseColumn, ...], texts: dict[str, int]
+) -> list[Any]:
     promise = row.promise
     return [
         row.id,
@@ -54,7 +56,9 @@ def _row(row: History, columns: tuple[Column, ...], texts: dict[str, int]) -> li
     ]  # fmt: skip
 
 
-def _reasons(row: History, columns: tuple[Column, ...], texts: dict[str, int]) -> list[Any]:
+def _reasons(
+    row: RequirementHistory, columns: tuple[ReleaseColumn, ...], texts: dict[str, int]
+) -> list[Any]:
     """[verdict, where, numbers of texts], columns that say the same together."""
     groups: dict[tuple[str, tuple[str, ...]], set[int]] = {}
     for at, cell in enumerate(row.cells):
@@ -71,7 +75,7 @@ def _reasons(row: History, columns: tuple[Column, ...], texts: dict[str, int]) -
     ]
 
 
-def _bugs(row: History, columns: tuple[Column, ...]) -> list[Any]:
+def _bugs(row: RequirementHistory, columns: tuple[ReleaseColumn, ...]) -> list[Any]:
     groups: dict[tuple[str, str], set[int]] = {}
     for at, cell in enumerate(row.cells):
         if cell.bug is not None:

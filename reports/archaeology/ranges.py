@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from .history import Agreement, Cell, Column, History, State
+from .history import DateAgreement, ReleaseCell, ReleaseColumn, RequirementHistory, State
 
 
-def ranges(columns: Sequence[Column], wanted: Collection[int]) -> tuple[str, ...]:
+def ranges(columns: Sequence[ReleaseColumn], wanted: Collection[int]) -> tuple[str, ...]:
     """The wanted columns (by number) as releases and ranges of releases, in their order.
 
     A release without a mode stands for all its columns; a range for all releases between its ends
@@ -31,12 +31,14 @@ def ranges(columns: Sequence[Column], wanted: Collection[int]) -> tuple[str, ...
     return tuple("..".join(ends) for ends in found)
 
 
-def where(row: History, columns: Sequence[Column], test: Callable[[Cell], bool]) -> tuple[str, ...]:
+def where(
+    row: RequirementHistory, columns: Sequence[ReleaseColumn], test: Callable[[ReleaseCell], bool]
+) -> tuple[str, ...]:
     """Return `ranges` of the columns with a cell that passes a test."""
     return ranges(columns, {at for at, cell in enumerate(row.cells) if test(cell)})
 
 
-def of_state(row: History, columns: Sequence[Column], state: State) -> str:
+def of_state(row: RequirementHistory, columns: Sequence[ReleaseColumn], state: State) -> str:
     """Where it is so, in few words; empty when nowhere."""
     return " ".join(where(row, columns, lambda cell: cell.state is state))
 
@@ -48,13 +50,15 @@ WHAT_CONTRADICTS = {
 }
 
 
-def contradictions(row: History, columns: Sequence[Column]) -> Iterable[tuple[str, str, str]]:
+def contradictions(
+    row: RequirementHistory, columns: Sequence[ReleaseColumn]
+) -> Iterable[tuple[str, str, str]]:
     """(what, where, an example of why) of everything in which the dates are contradicted."""
     for state, what in WHAT_CONTRADICTS.items():
         at = {
             number
             for number, cell in enumerate(row.cells)
-            if cell.state is state and cell.agreement is Agreement.CONTRADICTS
+            if cell.state is state and cell.agreement is DateAgreement.CONTRADICTS
         }
         if at:
             reasons = [reason for number in sorted(at) for reason in row.cells[number].reasons]

@@ -14,7 +14,7 @@ from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
 from suites.durability.support.broken_logs import (
     CHECKED_FROM,
-    Entry,
+    EntrySpan,
     Stored,
     await_back,
     entries_of,
@@ -40,7 +40,7 @@ class Flip(NamedTuple):
     offsets: list[int]
 
 
-def _places(entry: Entry) -> list[int]:
+def _places(entry: EntrySpan) -> list[int]:
     """Return positions of bytes that are under the entry's checksum and outside its length."""
     places = [entry.at + entry.size // 2, entry.at + entry.size - 1]
     assert min(places) >= entry.at + CHECKED_FROM

@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.durability.support.log_dirs import Place, described, move, places_of
+from suites.durability.support.log_dirs import DescribedReplica, described, move, places_of
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.log_entries import fetched_entries
@@ -34,7 +34,7 @@ def test_describe_log_dirs_returns_partition_sizes_for_all_or_named_topics(
             for name, bytes_there in wanted:
                 places = places_of(found, name)
                 assert len(places) == 1, f"{what}: a partition of {bytes_there} bytes is {places}"
-                expected = Place(places[0].log_dir, bytes_there, 0, is_future=False)
+                expected = DescribedReplica(places[0].log_dir, bytes_there, 0, is_future=False)
                 assert places == [expected], f"{what}: {places}, not {expected}"
             if asked == [filled.name]:
                 strange = {t.name for d in found for t in d.topics if t.partitions} - {filled.name}

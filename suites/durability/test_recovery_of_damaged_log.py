@@ -13,8 +13,8 @@ from harness.runner.marks import judges, needs_broker
 from suites.durability.support.broken_logs import (
     CHECKED_FROM,
     Breaking,
-    Damage,
     EqualLogs,
+    LogDamage,
     entries_of,
     flipped,
     length_in,
@@ -34,13 +34,13 @@ SIZES = (1, 7, 8, 12, 13, 17, 18, 61, 62, 1000, 70_000)
 NONSENSE = 2 * len(SIZES) + 1
 
 
-def _cut(part: int, data: bytes) -> Damage:
+def _cut(part: int, data: bytes) -> LogDamage:
     """Inside of the last entry: after its first ``part`` of CUTS parts; CUTS: all but a byte."""
     entries = entries_of(data)
     last = entries[-1]
     left = min(last.size * part // CUTS, last.size - 1)
     what = f"{left} of the {last.size} bytes of the last entry left"
-    return Damage(what, len(entries) - 1, data[: last.at + left])
+    return LogDamage(what, len(entries) - 1, data[: last.at + left])
 
 
 @judges("RECV-002")
@@ -54,11 +54,11 @@ def test_truncated_log_recovers_to_last_whole_batch(persistent_broker: Persisten
         logs.expect_recovered()
 
 
-def _behind(what: str, nonsense: bytes, data: bytes) -> Damage:
-    return Damage(f"{what} behind the last entry", len(entries_of(data)), data + nonsense)
+def _behind(what: str, nonsense: bytes, data: bytes) -> LogDamage:
+    return LogDamage(f"{what} behind the last entry", len(entries_of(data)), data + nonsense)
 
 
-def _last_with_bad_checksum(data: bytes) -> Damage:
+def _last_with_bad_checksum(data: bytes) -> LogDamage:
     """The last entry once more, with another bit in its last byte."""
     last = data[entries_of(data)[-1].at :]
     return _behind("an entry with a bad checksum", flipped(last, len(last) - 1), data)
@@ -85,11 +85,11 @@ def test_garbage_after_last_batch_is_removed_on_start(persistent_broker: Persist
         logs.expect_recovered()
 
 
-def _flip(place: int, position: float, data: bytes) -> Damage:
+def _flip(place: int, position: float, data: bytes) -> LogDamage:
     """A bit of the entry at this place, the position as a part of what the checksum is about."""
     entry = entries_of(data)[place]
     at = CHECKED_FROM + int((entry.size - CHECKED_FROM) * position)
-    return Damage(f"byte {at} of entry {place} changed", place, flipped(data, entry.at + at))
+    return LogDamage(f"byte {at} of entry {place} changed", place, flipped(data, entry.at + at))
 
 
 @judges("RECV-004")
@@ -107,21 +107,21 @@ def test_corruption_in_newest_segment_truncates_from_first_bad_batch(
         logs.expect_recovered()
 
 
-def _length(what: str, change: int | None, other: int, place: int, data: bytes) -> Damage:
+def _length(what: str, change: int | None, other: int, place: int, data: bytes) -> LogDamage:
     """``change`` is added to the length of the entry at this place; without, ``other`` is it."""
     entry = entries_of(data)[place]
     length = other if change is None else length_in(data, entry) + change
     place %= len(entries_of(data))
-    return Damage(f"{what} at entry {place}", place, with_length(data, entry, length))
+    return LogDamage(f"{what} at entry {place}", place, with_length(data, entry, length))
 
 
-def _checksum(place: int, data: bytes) -> Damage:
+def _checksum(place: int, data: bytes) -> LogDamage:
     """Also that of messages, where it stands before the magic byte."""
     entries = entries_of(data)
     entry = entries[place]
     at = 17 if data[entry.at + 16] == 2 else 12
     intact = place % len(entries)
-    return Damage(f"another checksum at entry {intact}", intact, flipped(data, entry.at + at))
+    return LogDamage(f"another checksum at entry {intact}", intact, flipped(data, entry.at + at))
 
 
 _LENGTHS: list[tuple[str, int | None, int]] = [

@@ -26,10 +26,10 @@ from suites.durability.support.rolled_logs import (
     timestamp_of,
 )
 from suites.durability.support.segments import timed
-from suites.durability.support.transactional import TransactionalProducer
+from suites.durability.support.transactional import OpenTransaction
 from suites.protocol.support.appended import append, now_ms
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.idempotent import Producer, expect_taken_again, new_producer
+from suites.protocol.support.idempotent import IdempotentProducer, expect_taken_again, new_producer
 from suites.protocol.support.partition_log import stored_batches
 from suites.protocol.support.record_formats import records_in
 
@@ -227,11 +227,11 @@ def _remove_all(folder: Path, suffixes: tuple[str, ...]) -> None:
 
 
 def _transactions(
-    door: BrokerUnderTest, topic: Topic, producer: Producer, partitions: int
+    door: BrokerUnderTest, topic: Topic, producer: IdempotentProducer, partitions: int
 ) -> list[_State]:
     """An aborted, a committed and an open transaction in each partition, in several segments."""
     every, started_ms = list(range(partitions)), now_ms() - 10 * SEGMENT_MS
-    ended, still_open = TransactionalProducer(door, topic), TransactionalProducer(door, topic)
+    ended, still_open = OpenTransaction(door, topic), OpenTransaction(door, topic)
     for index in every:
         append(door, topic, producer.batch(0, b"first", b"second"), partition=index)
     ended.append(every, b"aborted", started_ms)
@@ -269,7 +269,7 @@ def _once_stable(door: BrokerUnderTest, topic: Topic, partition: int, opened: in
 
 
 def _expect_going_on(
-    door: BrokerUnderTest, topic: Topic, producer: Producer, partition: int, where: str
+    door: BrokerUnderTest, topic: Topic, producer: IdempotentProducer, partition: int, where: str
 ) -> None:
     """Its last batch is a duplicate, a gap is refused, what follows is taken."""
     end = door.end_offset(topic, partition)

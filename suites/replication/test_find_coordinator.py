@@ -9,10 +9,10 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets
 from suites.protocol.support.expect import expect_error
-from suites.replication.support.coordinators import Place, new_group
+from suites.replication.support.coordinators import CoordinatedGroup, new_group
 
 
-def _asked(cluster: Cluster, node: int, place: Place, version: int) -> Coordinator:
+def _asked(cluster: Cluster, node: int, place: CoordinatedGroup, version: int) -> Coordinator:
     return ask_for_coordinator(cluster.at(node), place.group, version=version)
 
 

@@ -18,7 +18,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 from suites.replication.support.spread import follower_of, one_leader_each, ring
-from suites.replication.support.told import Told, told_by
+from suites.replication.support.told import ReportedValue, told_by
 
 Described = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition
 NO_TOPIC = MetadataRequest(topics=[])
@@ -77,7 +77,7 @@ def test_metadata_at_all_brokers_returns_same_cluster_id(
         assert len(set(ids.values())) == 1, f"the brokers tell different cluster ids: {ids}"
 
 
-def _await_alike(cluster: Cluster, topic: Topic, version: int, expected: Told) -> None:
+def _await_alike(cluster: Cluster, topic: Topic, version: int, expected: ReportedValue) -> None:
     """All brokers soon return the expected partitions; ISRs are compared as sets."""
     seen = cluster.last_seen(
         lambda: {node: told_by(cluster, node, topic, version).shown for node in cluster.nodes},
@@ -96,7 +96,7 @@ def test_metadata_at_all_brokers_lists_new_topic_after_create_topics(
     assignment, name = ring(cluster), cluster.unique_topic()
     cluster.order_topic(name, assignment, {})
     with requirement("META-025"):
-        _await_alike(cluster, Topic(name), api_version, Told.expected(assignment))
+        _await_alike(cluster, Topic(name), api_version, ReportedValue.expected(assignment))
 
 
 @judges("META-025")
@@ -117,7 +117,7 @@ def test_metadata_at_all_brokers_lists_new_partition_after_create_partitions(
     with requirement("META-025"):
         expect_error(only(answer.results, "topic").error_code, ErrorCode.NONE)
         version = cluster.front.version("Metadata")
-        _await_alike(cluster, topic, version, Told.expected(assignment[:2]))
+        _await_alike(cluster, topic, version, ReportedValue.expected(assignment[:2]))
 
 
 @judges("META-026")

@@ -7,7 +7,7 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
-from suites.replication.support.metadata_log import Observed, observe
+from suites.replication.support.metadata_log import ObservedMetadata, observe
 
 
 @judges("RAFT-001")
@@ -36,6 +36,6 @@ def test_metadata_log_fetch_returns_created_topic_that_is_committed(peers: Joine
             assert kept == told.records, "what was read before is another now"
 
 
-def _topics(observed: Observed) -> dict[int, str]:
+def _topics(observed: ObservedMetadata) -> dict[int, str]:
     """The names of topics that were made, by offset."""
     return {at: one.name for at, one in observed.records.items() if isinstance(one, TopicRecord)}

@@ -12,13 +12,13 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapWriter
 
-from harness.capture.segment import ACK, FIN, SYN, Endpoint, Segment
+from harness.capture.segment import ACK, FIN, SYN, SocketAddress, TcpSegment
 from harness.codec.frame import frame
 from harness.codec.header import encode_request, encode_response
 from harness.codec.structs import Message
 
-CLIENT = Endpoint(b"\x7f\0\0\1", 40000)
-BROKER = Endpoint(b"\x7f\0\0\1", 9092)
+CLIENT = SocketAddress(b"\x7f\0\0\1", 40000)
+BROKER = SocketAddress(b"\x7f\0\0\1", 9092)
 MILLISECOND_NS = 1_000_000
 
 
@@ -26,19 +26,21 @@ class Conversation:
     """Writes segments as two ends would send them, in order; ``segments`` is the capture."""
 
     def __init__(
-        self, client: Endpoint = CLIENT, broker: Endpoint = BROKER, first_seq: int = 1000
+        self, client: SocketAddress = CLIENT, broker: SocketAddress = BROKER, first_seq: int = 1000
     ) -> None:
         self.client, self.broker = client, broker
         self._seq = {client: first_seq, broker: (first_seq * 7) % 2**32}
         self._time_ns = 0
-        self.segments: list[Segment] = []
+        self.segments: list[TcpSegment] = []
 
-    def _add(self, source: Endpoint, flags: int, payload: bytes = b"", length: int = 0) -> None:
+    def _add(
+        self, source: SocketAddress, flags: int, payload: bytes = b"", length: int = 0
+    ) -> None:
         other = self.broker if source == self.client else self.client
         self._time_ns += MILLISECOND_NS
         ends = (source, other)
         numbers = (self._seq[source], self._seq[other])
-        self.segments.append(Segment(self._time_ns, *ends, *numbers, flags, payload, 0))
+        self.segments.append(TcpSegment(self._time_ns, *ends, *numbers, flags, payload, 0))
         self._seq[source] = (self._seq[source] + len(payload) + length) % 2**32
 
     def open(self) -> Conversation:
@@ -48,7 +50,7 @@ class Conversation:
         self._add(self.client, ACK)
         return self
 
-    def send(self, source: Endpoint, data: bytes, at_most: int = 1400) -> Conversation:
+    def send(self, source: SocketAddress, data: bytes, at_most: int = 1400) -> Conversation:
         """Bytes from one end, in segments; the other end confirms each."""
         other = self.broker if source == self.client else self.client
         for start in range(0, len(data), at_most):
@@ -72,9 +74,9 @@ class Conversation:
         return self
 
 
-def cut_up(segments: Iterable[Segment], at_most: int) -> list[Segment]:
+def cut_up(segments: Iterable[TcpSegment], at_most: int) -> list[TcpSegment]:
     """The same bytes in smaller segments."""
-    found: list[Segment] = []
+    found: list[TcpSegment] = []
     for segment in segments:
         if len(segment.payload) <= at_most:
             found.append(segment)
@@ -85,12 +87,12 @@ def cut_up(segments: Iterable[Segment], at_most: int) -> list[Segment]:
     return found
 
 
-def without_syn(segments: Sequence[Segment]) -> list[Segment]:
+def without_syn(segments: Sequence[TcpSegment]) -> list[TcpSegment]:
     """As captured from the middle: no SYN."""
     return [segment for segment in segments if not segment.flags & SYN]
 
 
-def write_pcap(segments: Iterable[Segment], file: Path) -> Path:
+def write_pcap(segments: Iterable[TcpSegment], file: Path) -> Path:
     """As tcpdump would have recorded them: Ethernet, IPv4, pcap."""
     with PcapWriter(str(file), linktype=1) as out:
         for segment in segments:
@@ -100,7 +102,7 @@ def write_pcap(segments: Iterable[Segment], file: Path) -> Path:
     return file
 
 
-def as_packet(segment: Segment) -> Packet:
+def as_packet(segment: TcpSegment) -> Packet:
     """By scapy's own layers."""
     tcp = TCP(
         sport=segment.source.port,

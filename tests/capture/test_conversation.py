@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from harness.capture.events import REQUEST, RESPONSE, Captured, Event, Notice
-from harness.capture.segment import ACK, Endpoint, Segment
+from harness.capture.segment import ACK, SocketAddress, TcpSegment
 from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
 from harness.codec.header import encode_request, encode_response
@@ -59,7 +59,7 @@ def test_the_side_that_is_asked_is_the_server(
 ) -> None:
     ends = (CLIENT, BROKER)
     if version == 6:
-        ends = (Endpoint(bytes(15) + b"\1", 40000), Endpoint(bytes(15) + b"\1", 9092))
+        ends = (SocketAddress(bytes(15) + b"\1", 40000), SocketAddress(bytes(15) + b"\1", 9092))
     talk = beats(Conversation(*ends).open(), 1).close()
     found = messages(follow(talk.segments if syn else without_syn(talk.segments), *ports)[0])
     assert shown(found) == BEAT
@@ -262,7 +262,7 @@ def test_responses_alone_are_shown_by_their_number() -> None:
 
 def test_requests_alone_are_decoded() -> None:
     talk = beats(Conversation().open(), 1, 2)
-    alone: list[Segment] = [segment for segment in talk.segments if segment.source == CLIENT]
+    alone: list[TcpSegment] = [segment for segment in talk.segments if segment.source == CLIENT]
     events, follower = follow([s for s in alone if s.flags == ACK])
     assert shown(messages(events)) == [(REQUEST, "Heartbeat", 1), (REQUEST, "Heartbeat", 2)]
     assert follower.totals.unanswered == 2

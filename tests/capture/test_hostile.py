@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from harness.capture.events import Captured
 from harness.capture.follow import Follower
-from harness.capture.limits import Limits
+from harness.capture.limits import CaptureLimits
 from harness.capture.lines import line_of, object_of
-from harness.capture.segment import Segment
+from harness.capture.segment import TcpSegment
 from labs.captures.recorded import FOLDER, segments
 from labs.message_values.values import QUICK
 from tests.capture.made import BROKER, CLIENT
 
 REAL = segments(FOLDER / "kafka-4.4.0-librdkafka.pcap")
-TIGHT = Limits(
+TIGHT = CaptureLimits(
     out_of_order_bytes=500,
     acknowledged_patience=3,
     patience=10,
@@ -28,10 +28,10 @@ TIGHT = Limits(
     connections=3,
 )
 PORTS = st.sampled_from([(), (BROKER.port,), (REAL[0].destination.port,)])
-LIMITS_TRIED = st.sampled_from([TIGHT, Limits()])
+LIMITS_TRIED = st.sampled_from([TIGHT, CaptureLimits()])
 
 
-def follow_all(found: list[Segment], ports: tuple[int, ...], limits: Limits) -> None:
+def follow_all(found: list[TcpSegment], ports: tuple[int, ...], limits: CaptureLimits) -> None:
     follower = Follower(ports, limits)
     seen = 0
     for event in follower.events(found):
@@ -46,7 +46,7 @@ def follow_all(found: list[Segment], ports: tuple[int, ...], limits: Limits) -> 
 
 
 @st.composite
-def spoiled(draw: st.DrawFn) -> list[Segment]:
+def spoiled(draw: st.DrawFn) -> list[TcpSegment]:
     """A part of a real capture, of which some packets lack or have other bytes or numbers."""
     start = draw(st.integers(0, len(REAL) - 40))
     found = []
@@ -77,23 +77,25 @@ def spoiled(draw: st.DrawFn) -> list[Segment]:
 
 @settings(QUICK, max_examples=300)
 @given(spoiled(), PORTS, LIMITS_TRIED)
-def test_a_spoiled_capture(found: list[Segment], ports: tuple[int, ...], limits: Limits) -> None:
+def test_a_spoiled_capture(
+    found: list[TcpSegment], ports: tuple[int, ...], limits: CaptureLimits
+) -> None:
     follow_all(found, ports, limits)
 
 
 @st.composite
-def nonsense(draw: st.DrawFn) -> Segment:
+def nonsense(draw: st.DrawFn) -> TcpSegment:
     source, destination = draw(st.permutations([CLIENT, BROKER]))
     payload = draw(st.binary(max_size=60) | st.sampled_from([s.payload for s in REAL]))
     number = st.integers(0, 300) | st.integers(2**32 - 300, 2**32 - 1)
     flags, missing = draw(st.integers(0, 63)), draw(st.sampled_from([0, 0, 0, 5]))
     time_ns, seq, ack = draw(st.integers(0, 100)), draw(number), draw(number)
-    return Segment(time_ns, source, destination, seq, ack, flags, payload, missing)
+    return TcpSegment(time_ns, source, destination, seq, ack, flags, payload, missing)
 
 
 @settings(QUICK, max_examples=300)
 @given(st.lists(nonsense(), max_size=30), PORTS, LIMITS_TRIED)
 def test_segments_of_no_connection(
-    found: list[Segment], ports: tuple[int, ...], limits: Limits
+    found: list[TcpSegment], ports: tuple[int, ...], limits: CaptureLimits
 ) -> None:
     follow_all(found, ports, limits)

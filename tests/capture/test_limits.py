@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from harness.capture.events import Notice
 from harness.capture.follow import Follower
 from harness.capture.frame_reader import CUT_END, CUT_GAP, CUT_LONG
-from harness.capture.limits import MIB, Limits
-from harness.capture.segment import ACK, Endpoint, Segment
+from harness.capture.limits import MIB, CaptureLimits
+from harness.capture.segment import ACK, SocketAddress, TcpSegment
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse, ProduceRequest
 from labs.captures.recorded import messages
 from tests.capture.made import BROKER, CLIENT, Conversation
 
-SMALL = Limits(
+SMALL = CaptureLimits(
     out_of_order_bytes=MIB // 4,
     frame_bytes=MIB // 4,
     search_bytes=MIB // 4,
@@ -32,7 +32,7 @@ def big_produce(acks: int, size: int) -> ProduceRequest:
     return ProduceRequest(acks=acks, topic_data=[topic])
 
 
-def peak_of(segments: Iterator[Segment], limits: Limits = SMALL) -> tuple[int, Follower]:
+def peak_of(segments: Iterator[TcpSegment], limits: CaptureLimits = SMALL) -> tuple[int, Follower]:
     """The most memory that was held while the segments were followed, in bytes."""
     follower = Follower([BROKER.port], limits)
     tracemalloc.start()
@@ -44,13 +44,15 @@ def peak_of(segments: Iterator[Segment], limits: Limits = SMALL) -> tuple[int, F
         tracemalloc.stop()
 
 
-def stream(source: Endpoint, data: bytes, times: int, hole_at: int = -1) -> Iterator[Segment]:
+def stream(
+    source: SocketAddress, data: bytes, times: int, hole_at: int = -1
+) -> Iterator[TcpSegment]:
     """The same bytes again and again, as one direction of a connection."""
     other = BROKER if source == CLIENT else CLIENT
     seq = 0
     for number in range(times):
         if number != hole_at:
-            yield Segment(number, source, other, seq, 0, ACK, data, 0)
+            yield TcpSegment(number, source, other, seq, 0, ACK, data, 0)
         seq = (seq + len(data)) % 2**32
 
 
@@ -112,9 +114,9 @@ def test_memory_of_requests_that_are_never_answered() -> None:
 
 
 def test_memory_of_many_connections() -> None:
-    def openings() -> Iterator[Segment]:
+    def openings() -> Iterator[TcpSegment]:
         for number in range(800):
-            client = Endpoint(number.to_bytes(4, "big"), 40000)
+            client = SocketAddress(number.to_bytes(4, "big"), 40000)
             talk = Conversation(client=client).open()
             yield from talk.request(big_produce(-1, 1000), 9, 1).segments
 

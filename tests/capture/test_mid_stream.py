@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.capture.events import REQUEST, Captured, Notice
-from harness.capture.segment import SYN, Segment
+from harness.capture.segment import SYN, TcpSegment
 from labs.captures.recorded import (
     SMALL,
     Told,
@@ -24,9 +24,9 @@ FILES = pytest.mark.parametrize("file", SMALL, ids=lambda file: file.name)
 
 
 @cache
-def longest(file: Path) -> tuple[Segment, ...]:
+def longest(file: Path) -> tuple[TcpSegment, ...]:
     """The connection with the most packets."""
-    sides: dict[frozenset[object], list[Segment]] = {}
+    sides: dict[frozenset[object], list[TcpSegment]] = {}
     for segment in segments(file):
         sides.setdefault(frozenset((segment.source, segment.destination)), []).append(segment)
     most = max(sides.values(), key=len)
@@ -45,7 +45,7 @@ def expected_from(whole: list[Captured], requests_from: int, responses_from: int
     return found
 
 
-def suffix(captured: tuple[Segment, ...], at: int, offset: int) -> list[Segment]:
+def suffix(captured: tuple[TcpSegment, ...], at: int, offset: int) -> list[TcpSegment]:
     """Return the rest of a capture, from byte ``offset`` of the payload of packet ``at`` on."""
     first = captured[at]
     begun = first._replace(
@@ -54,7 +54,7 @@ def suffix(captured: tuple[Segment, ...], at: int, offset: int) -> list[Segment]
     return [begun, *captured[at + 1 :]]
 
 
-def bytes_before(captured: tuple[Segment, ...], at: int, offset: int) -> dict[bool, int]:
+def bytes_before(captured: tuple[TcpSegment, ...], at: int, offset: int) -> dict[bool, int]:
     """The number of bytes of requests (True) and of responses before the suffix."""
     client = captured[0].source
     found = {True: 0, False: 0}
@@ -103,7 +103,7 @@ def known(one: Told) -> tuple[object, ...]:
     return (one[0], one[3], one[5], one[6])
 
 
-def frames_beside(captured: tuple[Segment, ...], whole: list[Captured], at: int) -> list[Told]:
+def frames_beside(captured: tuple[TcpSegment, ...], whole: list[Captured], at: int) -> list[Told]:
     """Return the frames of a connection that have no byte in packet ``at``."""
     lost = captured[at]
     place = bytes_before(captured, at, 0)[lost.source == captured[0].source]

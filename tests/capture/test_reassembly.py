@@ -8,9 +8,9 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.capture.limits import LIMITS, Limits
+from harness.capture.limits import LIMITS, CaptureLimits
 from harness.capture.reassembly import Chunk, Reassembly
-from harness.capture.segment import FIN, SYN, Segment
+from harness.capture.segment import FIN, SYN, TcpSegment
 from labs.captures.recorded import FOLDER, by_connection, follow, messages, segments
 from labs.message_values.values import QUICK
 
@@ -105,7 +105,7 @@ def test_a_confirmation_of_what_cannot_be_under_way_is_nonsense() -> None:
 
 
 def test_too_much_behind_a_hole_ends_the_wait() -> None:
-    stream = Reassembly(Limits(out_of_order_bytes=100))
+    stream = Reassembly(CaptureLimits(out_of_order_bytes=100))
     stream.begin(0)
     stream.feed(10, bytes(60), 0, 1)
     assert stream.packet_passed(1) == []
@@ -121,9 +121,9 @@ def test_a_packet_that_was_cut_when_captured_leaves_a_hole_of_its_size() -> None
 
 
 @st.composite
-def disturbed(draw: st.DrawFn) -> list[Segment]:
+def disturbed(draw: st.DrawFn) -> list[TcpSegment]:
     """The segments of a real capture, some later by up to ten places, some twice, some cut."""
-    found: list[tuple[float, Segment]] = []
+    found: list[tuple[float, TcpSegment]] = []
     for place, segment in enumerate(segments(REAL)):
         kind = draw(st.sampled_from(("as is", "late", "twice", "cut", "overlapping")))
         # A SYN or FIN stays: where a connection begins and ends is another question.
@@ -149,7 +149,7 @@ def disturbed(draw: st.DrawFn) -> list[Segment]:
 
 @settings(QUICK, max_examples=25)
 @given(disturbed())
-def test_a_real_capture_that_is_disturbed_tells_the_same(found: list[Segment]) -> None:
+def test_a_real_capture_that_is_disturbed_tells_the_same(found: list[TcpSegment]) -> None:
     events, follower = follow(found)
     expected, _ = follow(segments(REAL))
     assert by_connection(events) == by_connection(expected)

@@ -13,7 +13,7 @@ from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6
 from scapy.layers.l2 import CookedLinux, CookedLinuxV2, Dot1AD, Dot1Q, Ether, Loopback
 from scapy.packet import Packet, Raw
 
-from harness.capture.segment import NoSegment, Segment, read_segment
+from harness.capture.segment import NoSegment, TcpSegment, read_segment
 from labs.message_values.values import QUICK
 
 V4 = IP(src="127.0.0.1", dst="127.0.0.2")
@@ -45,7 +45,7 @@ def packed(link: str, *layers: Packet) -> tuple[int, bytes]:
     return kind, bytes(packet)
 
 
-def check(found: Segment, ip: Packet, payload: bytes) -> None:
+def check(found: TcpSegment, ip: Packet, payload: bytes) -> None:
     assert str(found.source) == (f"[{ip.src}]" if ":" in ip.src else ip.src) + ":40000"
     assert str(found.destination) == (f"[{ip.dst}]" if ":" in ip.dst else ip.dst) + ":9092"
     assert (found.seq, found.ack, found.flags) == (2**32 - 5, 77, 0x18)

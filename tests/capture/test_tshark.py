@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from harness.capture.events import REQUEST, RESPONSE, Captured
-from harness.capture.segment import Endpoint, Segment
+from harness.capture.segment import SocketAddress, TcpSegment
 from harness.codec.apis import APIS, api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
 from harness.codec.message_codec import encode
 from harness.codec.messages import RequestHeader
-from harness.codec.records import Message as OldMessage
+from harness.codec.records import LegacyMessage as OldMessage
 from harness.codec.records import Record, RecordBatch, encode_batch, encode_message_set
 from harness.codec.structs import Message, Struct
 from labs.captures.recorded import FILES, follow, messages, port_of, segments
@@ -42,7 +42,7 @@ def tshark() -> None:
 
 
 def pairs(
-    file: Path, found: tuple[Segment, ...], port: int
+    file: Path, found: tuple[TcpSegment, ...], port: int
 ) -> Iterator[tuple[Captured, Dissected]]:
     """Our frames with tshark's; both must have the same, in the same order per direction."""
     theirs: dict[tuple[int, int], list[Dissected]] = {}
@@ -128,12 +128,12 @@ def _records(name: str, version: int) -> bytes:
 
 
 @cache
-def every_known_version() -> tuple[Segment, ...]:
+def every_known_version() -> tuple[TcpSegment, ...]:
     """A request and a response of each, with no field at its default, on its own connection."""
-    found: list[Segment] = []
+    found: list[TcpSegment] = []
     steps = [(api_named(n), v) for n, high in HIGHEST_KNOWN.items() for v in range(high + 1)]
     for number, (api, version) in enumerate(steps):
-        client = Endpoint(BROKER.address, CLIENT_PORTS_FROM + number)
+        client = SocketAddress(BROKER.address, CLIENT_PORTS_FROM + number)
         talk = Conversation(client=client).open()
         talk.request(plain(rich(api.request, version), version), version, 7)
         talk.response(plain(rich(api.response, version), version), version, 7)

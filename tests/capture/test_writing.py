@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from harness.capture.capture_file import CaptureFile
 from harness.capture.events import REQUEST
 from harness.capture.follow import Follower
-from harness.capture.segment import FIN, RST, SYN, Endpoint, Segment
+from harness.capture.segment import FIN, RST, SYN, SocketAddress, TcpSegment
 from harness.capture.writing import (
     PAYLOAD_LIMIT_BYTES,
     CaptureWriter,
@@ -31,13 +31,13 @@ CLIENT, BROKER = endpoint("127.0.0.1", 40_000), endpoint("127.0.0.1", 9092)
 NOW_NS = 1_764_000_000_123_456_789
 
 
-def read(written: bytes, folder: Path) -> list[Segment]:
+def read(written: bytes, folder: Path) -> list[TcpSegment]:
     file = folder / "written.pcap"
     file.write_bytes(written)
     return list(CaptureFile(str(file)))
 
 
-def written(*steps: tuple[Endpoint, bytes]) -> bytes:
+def written(*steps: tuple[SocketAddress, bytes]) -> bytes:
     out = io.BytesIO()
     connection = WrittenConnection(CaptureWriter(out), CLIENT, BROKER, NOW_NS)
     for number, (sender, data) in enumerate(steps):
@@ -49,12 +49,12 @@ def written(*steps: tuple[Endpoint, bytes]) -> bytes:
 
 @given(st.lists(st.tuples(st.sampled_from([CLIENT, BROKER]), st.binary(max_size=300))))
 def test_bytes_and_order_are_kept(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Endpoint, bytes]]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[SocketAddress, bytes]]
 ) -> None:
     segments = read(written(*steps), tmp_path_factory.mktemp("written"))
     got = [(each.source, each.payload) for each in segments if each.payload]
     assert got == [step for step in steps if step[1]]
-    following: dict[Endpoint, int] = defaultdict(int)
+    following: dict[SocketAddress, int] = defaultdict(int)
     for each in segments:
         assert each.seq == following[each.source]
         following[each.source] += len(each.payload) + bool(each.flags & (SYN | FIN))

@@ -12,7 +12,7 @@ from checks.deep_parts import DEEP
 from checks.deep_record import DeepRun, ages, append, deep_run, read
 from checks.draw import Draw
 from checks.part import Part, Slice
-from checks.part_run import Result, Row
+from checks.part_run import Result, SliceRow
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FUZZ = Part("fuzz", count=2, rooms=("harness/codec",))
@@ -50,7 +50,7 @@ def test_no_file_is_no_run(tmp_path: Path) -> None:
 
 
 def test_a_run_says_its_seeds_and_counts() -> None:
-    row = Row(Slice(Part("x", count=2, seeds=5), 2), Result.PASSED, 61.4, 3.0, "7 passed")
+    row = SliceRow(Slice(Part("x", count=2, seeds=5), 2), Result.PASSED, 61.4, 3.0, "7 passed")
     draw = Draw("w")
     run = deep_run(row, draw)
     first = draw.number + 5

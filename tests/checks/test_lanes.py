@@ -11,7 +11,7 @@ import pytest
 
 from checks.lanes import run_all
 from checks.part import Lane, Part, Slice
-from checks.part_run import Result, Row
+from checks.part_run import Result, SliceRow
 from checks.termination import orderly_end
 
 LIMIT_S = 60
@@ -27,7 +27,7 @@ class Runs:
         self._lock = threading.Lock()
         self._during = during
 
-    def __call__(self, one: Slice) -> Row:
+    def __call__(self, one: Slice) -> SliceRow:
         with self._lock:
             self.order.append(one.name)
             self._now.add(one.name)
@@ -36,7 +36,7 @@ class Runs:
         self._during(one.name)
         with self._lock:
             self._now.remove(one.name)
-        return Row(one, Result.PASSED)
+        return SliceRow(one, Result.PASSED)
 
 
 def of(*parts: Part) -> list[Slice]:

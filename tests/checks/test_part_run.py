@@ -13,7 +13,7 @@ import pytest
 from checks import part_run
 from checks.draw import Draw
 from checks.part import Command, Part, Slice
-from checks.part_run import Place, Result, Row, counts_in, run_slice
+from checks.part_run import Result, RunFolders, SliceRow, counts_in, run_slice
 from labs.awaiting import await_that
 
 DRAW = Draw("w")
@@ -25,12 +25,12 @@ def python(text: str, **options: object) -> Command:
     return Command((PYTHON, "-c", text), **options)  # type: ignore[arg-type]
 
 
-def run(tmp_path: Path, *commands: Command, needs: str = "", stop: bool = False) -> Row:
+def run(tmp_path: Path, *commands: Command, needs: str = "", stop: bool = False) -> SliceRow:
     ending = threading.Event()
     if stop:
         ending.set()
     part = Part("x", commands, needs=needs)
-    return run_slice(Slice(part), DRAW, Place("out", tmp_path), ending, lambda _: None)
+    return run_slice(Slice(part), DRAW, RunFolders("out", tmp_path), ending, lambda _: None)
 
 
 def test_a_part_passes_when_all_its_commands_do(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_run_that_is_stopped_ends_its_command_and_what_that_started(tmp_path: 
     part = Slice(Part("x", (python(STUBBORN),)))
     thread = threading.Thread(
         target=lambda: rows.append(
-            run_slice(part, DRAW, Place("out", tmp_path), stop, lambda _: None)
+            run_slice(part, DRAW, RunFolders("out", tmp_path), stop, lambda _: None)
         )
     )
     thread.start()

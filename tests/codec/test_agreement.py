@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.codec import DecodeError, decode, decode_prefix, encode
-from harness.codec.interpreter_decode import Reader
-from harness.codec.interpreter_encode import Writer
+from harness.codec.interpreter_decode import FieldReader
+from harness.codec.interpreter_encode import FieldWriter
 from harness.codec.structs import Message
 from labs.message_values.values import QUICK, messages_at, outcome, rich
 from tests.codec.each_layout import each_due_class, each_due_version, each_version
@@ -24,10 +24,10 @@ def test_both_encoders_write_and_both_decoders_read_the_same(
 ) -> None:
     message = data.draw(messages_at(cls, version))
     raw = encode(message, version)
-    assert raw == Writer(message, version).write()
+    assert raw == FieldWriter(message, version).write()
     read = decode(cls, version, raw)
     assert read == message
-    assert Reader(cls, version, raw).read() == message
+    assert FieldReader(cls, version, raw).read() == message
     assert encode(read, version) == raw
 
 
@@ -105,7 +105,7 @@ def _agree(cls: type[Message], version: int, raw: bytes) -> None:
 
 def _agreed(cls: type[Message], version: int, raw: bytes, *, tolerant: bool) -> Any:
     """(message, end) or the DecodeError, from both decoders alike."""
-    reader = Reader(cls, version, raw, tolerant=tolerant)
+    reader = FieldReader(cls, version, raw, tolerant=tolerant)
     interpreted = outcome(lambda: (reader.read(), reader.offset), DecodeError)
     public = outcome(lambda: decode_prefix(cls, version, raw, tolerant=tolerant), DecodeError)
     assert _same(interpreted, public)

@@ -16,7 +16,7 @@ from harness.codec.records import (
     LOG_APPEND_TIME,
     TRANSACTIONAL,
     Header,
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     encode_batch,
@@ -33,7 +33,11 @@ from tests.codec.test_walk import RECORDS
 
 LIMIT = 1 << 24
 TWO = [Record(b"one", b"k", [Header("h", b"x")], 5), Record(None, None, (), 7)]
-MESSAGES = [Message(b"a", b"k", 11, 40), Message(None, None, 12, 41), Message(b"c", None, 13, 42)]
+MESSAGES = [
+    LegacyMessage(b"a", b"k", 11, 40),
+    LegacyMessage(None, None, 12, 41),
+    LegacyMessage(b"c", None, 13, 42),
+]
 
 
 def read(data: bytes, limit_bytes: int = LIMIT) -> RecordsReading:
@@ -50,7 +54,7 @@ def seen(reading: RecordsReading) -> list[tuple[int, int, str, bytes | None, byt
 
 MANY = [
     encode_batch(RecordBatch([Record(b"x")] * 9), "gzip"),
-    encode_message(wrapper_of([Message(b"x", offset=at) for at in range(9)], "gzip")),
+    encode_message(wrapper_of([LegacyMessage(b"x", offset=at) for at in range(9)], "gzip")),
 ]
 
 
@@ -203,7 +207,7 @@ DAMAGED = {
     "old checksum": (encode_message(replace(MESSAGES[0], crc=1)), "checksum 0x1, computed"),
     "wrapper": (encode_message(replace(MESSAGES[0], attributes=1)), "gzip: "),
     "empty wrapper": (
-        encode_message(Message(compress(1, b""), attributes=1, offset=10)),
+        encode_message(LegacyMessage(compress(1, b""), attributes=1, offset=10)),
         "no message is inside",
     ),
     "zstd wrapper": (encode_message(replace(MESSAGES[0], attributes=4)), "zstd is for magic 2"),
@@ -254,8 +258,8 @@ def test_the_limit_counts_for_all_batches_together(codec: str) -> None:
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 def test_the_limit_counts_for_message_sets(codec: str) -> None:
-    one = encode_message_set([Message(bytes(1000))], codec)
-    size = len(encode_message(Message(bytes(1000))))
+    one = encode_message_set([LegacyMessage(bytes(1000))], codec)
+    size = len(encode_message(LegacyMessage(bytes(1000))))
     assert len(read(one * 5, 5 * size).batches) == 5
     reading = read(one * 5, 5 * size - 1)
     assert (len(reading.batches), reading.unread_bytes) == (4, len(one))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.codec.records import Header, Record, decode_record, encode_record
-from harness.codec.records.columns import BadRecord, read_columns
+from harness.codec.records.columns import BadColumnRecord, read_columns
 from harness.codec.records.log_records import LogRecords
 from harness.codec.records.record import encode_records
 from harness.codec.varint import encode_varlong
@@ -113,8 +113,8 @@ def test_damage_among_records_of_one_shape(records: list[Record], data: st.DataO
     payload = bytes(raw)
     for bad_utf8 in ("strict", "surrogateescape"):
         expected = outcome(lambda: plainly(payload, bad_utf8), Exception)  # noqa: B023
-        found = outcome(lambda: quickly(payload, bad_utf8), BadRecord)  # noqa: B023
-        if isinstance(found, BadRecord):
+        found = outcome(lambda: quickly(payload, bad_utf8), BadColumnRecord)  # noqa: B023
+        if isinstance(found, BadColumnRecord):
             assert found.problem == str(expected)
         else:
             assert found == expected
@@ -124,14 +124,16 @@ def test_damage_among_records_of_one_shape(records: list[Record], data: st.DataO
 @given(st.binary(max_size=60))
 def test_random_bytes(payload: bytes) -> None:
     expected = outcome(lambda: plainly(payload), Exception)
-    found = outcome(lambda: quickly(payload), BadRecord)
-    assert found == expected or (isinstance(found, BadRecord) and found.problem == str(expected))
+    found = outcome(lambda: quickly(payload), BadColumnRecord)
+    assert found == expected or (
+        isinstance(found, BadColumnRecord) and found.problem == str(expected)
+    )
 
 
 def test_a_bad_record_is_named() -> None:
     good = [encode_record(Record(b"v"), at) for at in range(200)]
     bad = encode_varlong(6) + b"\0\0\0\1\1\1"
-    with pytest.raises(BadRecord) as caught:
+    with pytest.raises(BadColumnRecord) as caught:
         read_columns(b"".join(good[:150]) + bad + b"".join(good[150:]))
     assert caught.value.position == 150
     assert caught.value.offset == sum(map(len, good[:150]))

@@ -12,7 +12,7 @@ from harness.codec.records import (
     CONTROL,
     LOG_APPEND_TIME,
     Header,
-    Message,
+    LegacyMessage,
     NoOldForm,
     Record,
     RecordBatch,
@@ -60,7 +60,7 @@ def test_offsets_keys_values_and_times_stay(
     found = decode_message_set(down_convert(batch, magic))
     times = [9_000 if by_broker else 5_000 + record.timestamp_delta for record in records]
     assert found == [
-        Message(
+        LegacyMessage(
             record.value,
             record.key,
             time if magic else -1,
@@ -106,7 +106,7 @@ def test_what_has_no_old_form() -> None:
 def test_messages_become_one_batch(
     codec: str, parts: list[tuple[bytes | None, bytes | None, int]], append_time: int | None
 ) -> None:
-    messages = [Message(value, key, time, 500) for value, key, time in parts]
+    messages = [LegacyMessage(value, key, time, 500) for value, key, time in parts]
     raw = up_convert(
         messages, 7, partition_leader_epoch=3, compression=codec, log_append_time=append_time
     )
@@ -127,7 +127,7 @@ def test_messages_become_one_batch(
 def test_magic_0_goes_up_and_comes_down(
     codec: str, parts: list[tuple[bytes | None, bytes | None]]
 ) -> None:
-    sent = [Message(value, key, -1, at, 0) for at, (value, key) in enumerate(parts)]
+    sent = [LegacyMessage(value, key, -1, at, 0) for at, (value, key) in enumerate(parts)]
     (batch,) = decode_batches(up_convert(sent, compression=codec))
     assert decode_message_set(down_convert(batch, 0)) == sent
     with_time = [replace(message, magic=1) for message in sent]

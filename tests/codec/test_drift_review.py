@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.codec.drift.compare import Difference
+from harness.codec.drift.compare import DriftDifference
 from harness.codec.drift.errors import DriftError
 from harness.codec.drift.reviewed import Review, Reviewed, read_reviewed, review, reviewed_drift
 from harness.codec.messages import message_names
@@ -21,12 +21,12 @@ releases = "4.0+"
 reason = "went away (KIP-2)"
 differences = [["FetchRequest", "0-3", "", "version", "there", "absent"]]
 """
-RENAMED = Difference("FetchRequest", "topics.topic", "name", "topic", "name", (3, 4, 5))
-GONE = Difference("FetchRequest", "", "version", "there", "absent", (0, 1, 2, 3))
+RENAMED = DriftDifference("FetchRequest", "topics.topic", "name", "topic", "name", (3, 4, 5))
+GONE = DriftDifference("FetchRequest", "", "version", "there", "absent", (0, 1, 2, 3))
 SHARED = {"FetchRequest": frozenset(range(6))}
 
 
-def _review(release: str, *found: Difference) -> Review:
+def _review(release: str, *found: DriftDifference) -> Review:
     return review(found, release_numbers(release), SHARED, read_reviewed(LISTED))
 
 
@@ -47,32 +47,32 @@ def test_what_is_not_listed_for_the_release_is_unlisted() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        Difference("FetchRequest", "topics.topic", "name", "topic", "title", (3, 4, 5)),
-        Difference("FetchRequest", "topics.topic", "type", "topic", "name", (3, 4, 5)),
-        Difference("FetchRequest", "topics", "name", "topic", "name", (3, 4, 5)),
-        Difference("FetchResponse", "topics.topic", "name", "topic", "name", (3, 4, 5)),
+        DriftDifference("FetchRequest", "topics.topic", "name", "topic", "title", (3, 4, 5)),
+        DriftDifference("FetchRequest", "topics.topic", "type", "topic", "name", (3, 4, 5)),
+        DriftDifference("FetchRequest", "topics", "name", "topic", "name", (3, 4, 5)),
+        DriftDifference("FetchResponse", "topics.topic", "name", "topic", "name", (3, 4, 5)),
     ],
 )
-def test_an_entry_is_for_one_difference_at_one_place(other: Difference) -> None:
+def test_an_entry_is_for_one_difference_at_one_place(other: DriftDifference) -> None:
     found = _review("3.0.0", other)
     assert found.unlisted == (other,)
     assert found.stale == ((RENAMED, "2.4-3.9"),)
 
 
 def test_versions_must_be_those_that_are_listed() -> None:
-    fewer = Difference(*_key(RENAMED), (3, 5))
+    fewer = DriftDifference(*_key(RENAMED), (3, 5))
     found = _review("3.0.0", fewer)
-    assert found.stale == ((Difference(*_key(RENAMED), (4,)), "2.4-3.9"),)
-    more = Difference(*_key(RENAMED), (2, 3, 4, 5))
+    assert found.stale == ((DriftDifference(*_key(RENAMED), (4,)), "2.4-3.9"),)
+    more = DriftDifference(*_key(RENAMED), (2, 3, 4, 5))
     found = _review("3.0.0", more)
-    assert found.unlisted == (Difference(*_key(RENAMED), (2,)),)
+    assert found.unlisted == (DriftDifference(*_key(RENAMED), (2,)),)
     assert found.stale == ()
 
 
 def test_an_entry_that_fits_no_version_of_the_release_is_stale() -> None:
     entries = read_reviewed(LISTED)
     found = review([], (3, 0), {"FetchRequest": frozenset({0, 1})}, entries)
-    assert found.stale == ((Difference(*_key(RENAMED), ()), "2.4-3.9"),)
+    assert found.stale == ((DriftDifference(*_key(RENAMED), ()), "2.4-3.9"),)
 
 
 def test_a_message_that_is_not_compared_has_no_stale_entries() -> None:
@@ -80,7 +80,7 @@ def test_a_message_that_is_not_compared_has_no_stale_entries() -> None:
     assert found == Review((), (), ())
 
 
-def _key(one: Difference) -> tuple[str, str, str, str, str]:
+def _key(one: DriftDifference) -> tuple[str, str, str, str, str]:
     return (one.message, one.place, one.what, one.ours, one.theirs)
 
 

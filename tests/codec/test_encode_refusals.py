@@ -9,7 +9,7 @@ import pytest
 
 from harness.codec import EncodeError, UnsupportedVersionError, decode, encode
 from harness.codec.apis import APIS
-from harness.codec.interpreter_encode import Writer
+from harness.codec.interpreter_encode import FieldWriter
 from harness.codec.messages import ApiVersionsRequest, FetchRequest, MetadataRequest
 from harness.codec.structs import Message, Struct
 from labs.message_values.values import rich, rich_value, structs_in
@@ -39,7 +39,7 @@ def refused(message: Message, version: int) -> EncodeError:
     with pytest.raises(EncodeError) as caught:
         encode(message, version)
     with pytest.raises(EncodeError) as interpreted:
-        Writer(message, version).write()
+        FieldWriter(message, version).write()
     assert str(interpreted.value) == str(caught.value)
     assert (caught.value.message, caught.value.version) == (type(message).__name__, version)
     return caught.value

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.codec.records import Message, decode_message_set, encode_message_set
+from harness.codec.records import LegacyMessage, decode_message_set, encode_message_set
 from harness.codec.records.compression import CompressionError, compress
 from harness.codec.records.lz4_header import with_right_checksum, with_wrong_checksum, xxh32
 from harness.codec.records.message_set import wrapper_of
@@ -52,18 +52,21 @@ def test_what_is_no_frame_is_refused(raw: bytes) -> None:
 
 def test_magic_0_writes_it_wrong_and_reads_it_either_way() -> None:
     for magic in (0, 1):
-        wrapper = wrapper_of([Message(b"x", magic=magic)], "lz4")
+        wrapper = wrapper_of([LegacyMessage(b"x", magic=magic)], "lz4")
         packed = wrapper.value or b""
         assert (with_right_checksum(packed) == packed) == (magic == 1)
-    sent = [Message(b"x" * 99, magic=0)]
+    sent = [LegacyMessage(b"x" * 99, magic=0)]
     raw = encode_message_set(sent, "lz4")
     assert decode_message_set(raw) == sent
     right = with_right_checksum(wrapper_of(sent, "lz4").value or b"")
-    assert decode_message_set(encode_message_set([Message(right, magic=0, attributes=3)])) == sent
+    assert (
+        decode_message_set(encode_message_set([LegacyMessage(right, magic=0, attributes=3)]))
+        == sent
+    )
 
 
 def test_magic_1_is_not_forgiven() -> None:
-    wrapper = wrapper_of([Message(b"x" * 99)], "lz4")
-    wrong = Message(with_wrong_checksum(wrapper.value or b""), attributes=3)
+    wrapper = wrapper_of([LegacyMessage(b"x" * 99)], "lz4")
+    wrong = LegacyMessage(with_wrong_checksum(wrapper.value or b""), attributes=3)
     with pytest.raises(CompressionError, match="lz4"):
         decode_message_set(encode_message_set([wrong]))

@@ -15,7 +15,7 @@ from harness.codec.records import (
     LOG_APPEND_TIME,
     CompressionError,
     CorruptMessageError,
-    Message,
+    LegacyMessage,
     NestingError,
     RecordsError,
     decode_message_set,
@@ -33,7 +33,7 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
 
 
 @st.composite
-def message_sets(draw: st.DrawFn, magic: int) -> list[Message]:
+def message_sets(draw: st.DrawFn, magic: int) -> list[LegacyMessage]:
     """Messages as a log holds them: one magic, one kind of time, offsets that grow."""
     count = draw(st.integers(1, 5))
     offset = draw(st.integers(1, 2**40))
@@ -43,7 +43,7 @@ def message_sets(draw: st.DrawFn, magic: int) -> list[Message]:
     for _ in range(count):
         own_time = draw(INT64) if magic else -1
         time = append_time if time_type else own_time
-        found.append(Message(draw(BYTES), draw(BYTES), time, offset, magic, time_type))
+        found.append(LegacyMessage(draw(BYTES), draw(BYTES), time, offset, magic, time_type))
         offset += draw(st.integers(1, 3))
     return found
 
@@ -65,7 +65,7 @@ def test_a_message_byte_by_byte(magic: int) -> None:
     """Offset, length; checksum of CRC-32 from the magic on; magic 1 alone has a time."""
     time = struct.pack(">q", 1_000) if magic else b""
     covered = bytes([magic, 8]) + time + struct.pack(">i1si", 1, b"k", -1)
-    message = Message(None, b"k", 1_000, 77, magic, LOG_APPEND_TIME)
+    message = LegacyMessage(None, b"k", 1_000, 77, magic, LOG_APPEND_TIME)
     expected = struct.pack(">qiI", 77, 4 + len(covered), zlib.crc32(covered)) + covered
     assert encode_message(message) == expected
     assert zlib.crc32(b"123456789") == 0xCBF43926, "the check value of CRC-32 (IEEE 802.3)"
@@ -74,7 +74,9 @@ def test_a_message_byte_by_byte(magic: int) -> None:
 def test_offsets_inside_of_a_wrapper() -> None:
     """Magic 0 keeps them, magic 1 counts from the first; the wrapper has the last one's."""
     for magic, inside in ((0, [40, 41, 43]), (1, [0, 1, 3])):
-        messages = [Message(b"x", offset=at, magic=magic, timestamp=at) for at in (40, 41, 43)]
+        messages = [
+            LegacyMessage(b"x", offset=at, magic=magic, timestamp=at) for at in (40, 41, 43)
+        ]
         wrapper = wrapper_of(messages, "gzip")
         assert (wrapper.offset, wrapper.key, wrapper.codec_id) == (43, None, 1)
         assert wrapper.timestamp == 43, "the largest time stands outside"
@@ -84,13 +86,13 @@ def test_offsets_inside_of_a_wrapper() -> None:
 
 def test_a_wrapper_at_offset_0_counts_from_0() -> None:
     """Producers that leave the wrapper's offset at 0 number their messages all the same."""
-    sent = [Message(b"x", offset=at) for at in range(3)]
+    sent = [LegacyMessage(b"x", offset=at) for at in range(3)]
     raw = encode_message(replace(wrapper_of(sent, "gzip"), offset=0))
     assert [message.offset for message in decode_message_set(raw)] == [0, 1, 2]
 
 
 def test_the_brokers_time_stands_in_the_wrapper_alone() -> None:
-    inside = [Message(b"x", timestamp=5, offset=at) for at in (1, 2)]
+    inside = [LegacyMessage(b"x", timestamp=5, offset=at) for at in (1, 2)]
     wrapper = replace(wrapper_of(inside, "gzip"), timestamp=99)
     wrapper = replace(wrapper, attributes=wrapper.attributes | LOG_APPEND_TIME)
     found = decode_message_set(encode_message(wrapper))
@@ -98,12 +100,12 @@ def test_the_brokers_time_stands_in_the_wrapper_alone() -> None:
 
 
 def test_a_cut_last_message_is_left_out() -> None:
-    first, second = (encode_message(Message(word, offset=1)) for word in (b"one", b"two"))
+    first, second = (encode_message(LegacyMessage(word, offset=1)) for word in (b"one", b"two"))
     for size in range(len(second)):
         assert [m.value for m in decode_message_set(first + second[:size])] == [b"one"]
 
 
-GOOD = Message(b"v", b"k", 5, 3)
+GOOD = LegacyMessage(b"v", b"k", 5, 3)
 
 
 def _raw(covered: bytes) -> bytes:
@@ -143,7 +145,7 @@ def test_a_broker_reads_what_a_judge_does_not() -> None:
 
 def _wrapped(inner: bytes, codec: int = 1, magic: int = 1, offset: int = 0) -> bytes:
     packed = compress(codec, inner)
-    return encode_message(Message(packed, offset=offset, magic=magic, attributes=codec))
+    return encode_message(LegacyMessage(packed, offset=offset, magic=magic, attributes=codec))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +153,7 @@ def _wrapped(inner: bytes, codec: int = 1, magic: int = 1, offset: int = 0) -> b
     [
         (_wrapped(b""), "no message is inside"),
         (_wrapped(encode_message(GOOD)[:-1]), "no message is inside"),
-        (encode_message(Message(None, attributes=1)), "it has no value"),
+        (encode_message(LegacyMessage(None, attributes=1)), "it has no value"),
         (_wrapped(_wrapped(encode_message(GOOD))), "a gzip message is inside"),
         (_wrapped(encode_message(GOOD), magic=0), "magic 1 inside of magic 0"),
         (_wrapped(encode_message(GOOD), offset=2), "last message inside has offset 3"),
@@ -174,7 +176,7 @@ def test_damage_inside_of_a_wrapper_is_found() -> None:
 @pytest.mark.parametrize("codec", CODECS[1:])
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrapper_ends_at_the_limit(codec: str, magic: int) -> None:
-    bomb = encode_message_set([Message(bytes(1 << 22), magic=magic)], codec)
+    bomb = encode_message_set([LegacyMessage(bytes(1 << 22), magic=magic)], codec)
     assert len(bomb) < 1 << 19
     with pytest.raises(CompressionError, match="more than 100000 bytes"):
         decode_message_set(bomb, 100_000)
@@ -182,7 +184,7 @@ def test_a_wrapper_ends_at_the_limit(codec: str, magic: int) -> None:
 
 def test_an_unknown_codec_is_refused() -> None:
     with pytest.raises(CompressionError, match="unknown compression codec 5"):
-        decode_message_set(encode_message(Message(b"x", attributes=5)))
+        decode_message_set(encode_message(LegacyMessage(b"x", attributes=5)))
 
 
 @pytest.mark.parametrize("codec", CODECS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.codec.records import Message, decode_message_set, encode_message_set
+from harness.codec.records import LegacyMessage, decode_message_set, encode_message_set
 from labs.message_values.values import QUICK
 from tests.codec.test_message_set import BYTES
 
@@ -29,7 +29,7 @@ def test_another_client_agrees(
 ) -> None:
     """kafka-python reads what we write, and we read what it writes."""
     sent = [
-        Message(value, key, 1_000 + at if magic else -1, at, magic)
+        LegacyMessage(value, key, 1_000 + at if magic else -1, at, magic)
         for at, (key, value) in enumerate(values)
     ]
     theirs = LegacyRecordBatchBuilder(magic, THEIR_CODECS[codec], 1 << 24)

@@ -10,7 +10,7 @@ from harness.codec.records import (
     DELETE_HORIZON,
     TRANSACTIONAL,
     Header,
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     encode_batch,
@@ -27,7 +27,7 @@ RECORDS = [
 BATCH = encode_batch(
     RecordBatch(records=RECORDS, base_offset=7, base_timestamp=1000, partition_leader_epoch=2)
 )
-OLD = encode_message_set([Message(value=b"a", offset=12, magic=1, timestamp=3)] * 2, "gzip")
+OLD = encode_message_set([LegacyMessage(value=b"a", offset=12, magic=1, timestamp=3)] * 2, "gzip")
 
 
 def _lines(data: bytes) -> list[str]:

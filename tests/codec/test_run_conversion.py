@@ -11,7 +11,7 @@ from harness.codec.records import (
     LOG_APPEND_TIME,
     CorruptMessageError,
     Header,
-    Message,
+    LegacyMessage,
     NoOldForm,
     Record,
     RecordBatch,
@@ -24,7 +24,7 @@ from harness.codec.records import (
 )
 from harness.codec.records.run_conversion import down_convert_run
 
-OLD = [Message(b"a", b"k", 11, 40), Message(None, None, 12, 42)]
+OLD = [LegacyMessage(b"a", b"k", 11, 40), LegacyMessage(None, None, 12, 42)]
 NEW = RecordBatch(
     [Record(b"v", b"k", [Header("h", b"x")], 5), Record(b"w", timestamp_delta=7)],
     base_offset=50,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.codec import DecodeError, decode_prefix, encode
 from harness.codec.apis import APIS
-from harness.codec.interpreter_decode import Reader
+from harness.codec.interpreter_decode import FieldReader
 from harness.codec.messages import FetchRequest, MetadataRequest
 from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint as uvarint
@@ -76,8 +76,8 @@ def test_generated_and_interpreted_readers_agree(key: int, data: st.DataObject) 
         message, end = decode_prefix(api.request, version, raw, tolerant=True)
     except DecodeError:
         with pytest.raises(DecodeError):
-            Reader(api.request, version, raw, tolerant=True).read()
+            FieldReader(api.request, version, raw, tolerant=True).read()
     else:
-        reader = Reader(api.request, version, raw, tolerant=True)
+        reader = FieldReader(api.request, version, raw, tolerant=True)
         assert reader.read() == message
         assert reader.offset == end

@@ -23,7 +23,7 @@ from harness.codec.records import (
     encode_batch,
     encode_message_set,
 )
-from harness.codec.records import Message as OldMessage
+from harness.codec.records import LegacyMessage as OldMessage
 from harness.codec.structs import Message
 from harness.codec.transcode import transcode_line
 from harness.commands.codec.transcode import line_groups

@@ -20,7 +20,7 @@ from harness.codec.records import (
     TRANSACTIONAL,
     CompressionError,
     Header,
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     RecordsError,
@@ -50,7 +50,7 @@ BATCHES = st.builds(
     base_sequence=INT32,
 )
 MESSAGES = st.builds(
-    Message,
+    LegacyMessage,
     value=BYTES,
     key=BYTES,
     timestamp=INT64,
@@ -111,7 +111,7 @@ def test_a_batch_in_full() -> None:
 
 
 def test_a_message_in_full() -> None:
-    data = encode_message(Message(b"v", None, 77, 5, 1, LOG_APPEND_TIME))
+    data = encode_message(LegacyMessage(b"v", None, 77, 5, 1, LOG_APPEND_TIME))
     (value,) = records_value(data)
     assert (value["magic"], value["base_offset"], value["max_timestamp"]) == (1, 5, 77)
     assert value["attributes"]["timestamp_type"] == "LogAppendTime"
@@ -131,10 +131,11 @@ def test_a_message_in_full() -> None:
 @settings(QUICK, max_examples=300)
 @given(batches=st.lists(BATCHES | MESSAGES, max_size=3), cut=st.integers(0, 40))
 def test_what_is_not_compressed_comes_back_byte_for_byte(
-    batches: list[RecordBatch | Message], cut: int
+    batches: list[RecordBatch | LegacyMessage], cut: int
 ) -> None:
     data = b"".join(
-        encode_message(one) if isinstance(one, Message) else encode_batch(one) for one in batches
+        encode_message(one) if isinstance(one, LegacyMessage) else encode_batch(one)
+        for one in batches
     )
     data += encode_batch(RecordBatch([Record(b"cut")]))[:cut]
     assert records_bytes(through_json(data)) == data
@@ -156,7 +157,9 @@ def test_what_is_compressed_comes_back_equal(codec: str, batch: RecordBatch) -> 
     offsets=st.lists(st.integers(0, 2**40), min_size=1, max_size=4, unique=True).map(sorted),
     change=st.sampled_from([lambda own: own, lambda own: 0]),
 )
-def test_wrappers_come_back_equal(codec: str, message: Message, offsets: Any, change: Any) -> None:
+def test_wrappers_come_back_equal(
+    codec: str, message: LegacyMessage, offsets: Any, change: Any
+) -> None:
     made = wrapper_of([replace(message, offset=offset) for offset in offsets], codec)
     made = replace(made, offset=change(made.offset), attributes=made.attributes | -128)
     value = through_json(encode_message(made))

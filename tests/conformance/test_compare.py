@@ -10,7 +10,7 @@ import pytest
 
 from harness.conformance.compare import (
     ChangeKind,
-    Compared,
+    ComparedRuns,
     CompareExit,
     Comparison,
     compare,
@@ -46,12 +46,12 @@ def after(*checks: CheckRecord, planned: Sequence[CheckRecord] = ()) -> Journal:
     return run_of(*checks, run="r2", hour=11, planned=planned)
 
 
-def only(found: Compared) -> Comparison:
+def only(found: ComparedRuns) -> Comparison:
     (one,) = found.comparisons
     return one
 
 
-def kinds(found: Compared) -> dict[str, str]:
+def kinds(found: ComparedRuns) -> dict[str, str]:
     return {change.requirement: change.kind.value for change in only(found).changes}
 
 

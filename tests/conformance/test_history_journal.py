@@ -22,11 +22,13 @@ from harness.conformance.history_parquet import (
     HISTORY_SCHEMA_VERSION,
     HISTORY_SCHEMA_VERSION_KEY,
 )
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from tests.conformance.cut_file import cut_at_every_byte
 
-KILLED = Operation("cluster", Outcome.INFO, Action.FAULT, detail="kill 2", at_ms=1.5)
-SENT = Operation("producer", Outcome.OK, Action.SEND, 0, 2**40, "1", at_ms=2)
+KILLED = ClientOperation(
+    "cluster", OperationOutcome.INFO, ClientAction.FAULT, detail="kill 2", at_ms=1.5
+)
+SENT = ClientOperation("producer", OperationOutcome.OK, ClientAction.SEND, 0, 2**40, "1", at_ms=2)
 ABOUT = {"case": "a.py::t", "attempt": 1}
 ROWS = (
     HistoryRow(*("a.py::t", 1, 0, 1.5, "cluster", "info", "fault"), None, None, None, "kill 2"),
@@ -34,7 +36,7 @@ ROWS = (
 )
 
 
-def line_of(operation: Operation) -> dict[str, Any]:
+def line_of(operation: ClientOperation) -> dict[str, Any]:
     return {**ABOUT, **json.loads(operation.to_json())}
 
 
@@ -55,7 +57,7 @@ def test_operations_are_numbered_within_their_attempt(tmp_path: Path) -> None:
 
 
 def test_every_outcome_of_a_history_is_known() -> None:
-    assert tuple(Outcome) == OUTCOMES
+    assert tuple(OperationOutcome) == OUTCOMES
 
 
 def test_killed_at_any_byte(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from harness.client.connection import Address
 from harness.codec.versions import VersionRange
-from harness.differential.comparison import Comparison
+from harness.differential.comparison import ConversationComparison
 from harness.differential.generator import Ranges, shared_versions
 from harness.differential.player import Player
 from harness.proxies import FrameRule
@@ -44,11 +44,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 @pytest.fixture
-def compared(pair: Pair) -> Iterator[Callable[[FrameRule | None], Comparison]]:
+def compared(pair: Pair) -> Iterator[Callable[[FrameRule | None], ConversationComparison]]:
     """A comparison of the two; with a rule the second stands behind it."""
     with ExitStack() as stack:
 
-        def make(rule: FrameRule | None = None) -> Comparison:
+        def make(rule: FrameRule | None = None) -> ConversationComparison:
             one, other = pair.addresses
             if rule is not None:
                 other = stack.enter_context(RunningRelay(other, rule)).address
@@ -56,7 +56,7 @@ def compared(pair: Pair) -> Iterator[Callable[[FrameRule | None], Comparison]]:
                 stack.enter_context(Player(spec, at, pair.advertised, TIMEOUT_MS, PREFIX + spec))
                 for spec, at in (("one", one), ("other", other))
             ]
-            comparison = Comparison((players[0], players[1]), PREFIX)
+            comparison = ConversationComparison((players[0], players[1]), PREFIX)
             stack.callback(comparison.close)
             return comparison
 

@@ -7,16 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from harness.codec.versions import VersionRange
-from harness.differential.comparison import Comparison, compare_many
-from harness.differential.conversation import Conversation, Step
+from harness.differential.comparison import ConversationComparison, compare_many
+from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.explained import Explained
 from harness.differential.generator import conversations
-from harness.differential.player import Answer, How
+from harness.differential.player import How, PlayedAnswer
 from harness.proxies import FrameRule
 from labs.defects.topic import creation_is_idempotent
 from tests.differential.conftest import Pair
 
-Compared = Callable[[FrameRule | None], Comparison]
+Compared = Callable[[FrameRule | None], ConversationComparison]
 
 
 def test_a_broker_is_like_itself(pair: Pair, compared: Compared) -> None:
@@ -54,7 +54,7 @@ def test_an_explained_difference_is_counted_and_passed_over(compared: Compared) 
 
 def created_twice() -> Conversation:
     topic = {"name": "$name-a", "num_partitions": 1, "replication_factor": 1}
-    return Conversation("a test", (Step("CreateTopics", 4, {"topics": [topic]}),) * 2)
+    return Conversation("a test", (ConversationStep("CreateTopics", 4, {"topics": [topic]}),) * 2)
 
 
 class ClosesOnce(FrameRule):
@@ -81,4 +81,4 @@ def test_what_does_not_repeat_is_told(compared: Compared) -> None:
 
 @pytest.mark.parametrize("how", [How.CLOSED, How.SILENT])
 def test_an_end_without_an_answer_is_compared(how: How) -> None:
-    assert Answer(how).compared == {"how": str(how)}
+    assert PlayedAnswer(how).compared == {"how": str(how)}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 from harness.differential.difference import MISSING, Difference, differences
 from harness.differential.explained import (
     Explained,
@@ -16,9 +16,9 @@ from harness.differential.explained import (
     judged,
     load_explained,
 )
-from harness.differential.player import Answer, How
+from harness.differential.player import How, PlayedAnswer
 
-STEP = Step("Fetch", 12, {})
+STEP = ConversationStep("Fetch", 12, {})
 SPECS = ("reference", "kafka:4.4.0")
 ENTRY = """
 [[explained]]
@@ -31,11 +31,11 @@ reason = "a test"
 """
 
 
-def answered(meaning: Any) -> Answer:
-    return Answer(How.ANSWERED, meaning)
+def answered(meaning: Any) -> PlayedAnswer:
+    return PlayedAnswer(How.ANSWERED, meaning)
 
 
-def found(one: Answer, other: Answer) -> list[tuple[str, tuple[Any, Any]]]:
+def found(one: PlayedAnswer, other: PlayedAnswer) -> list[tuple[str, tuple[Any, Any]]]:
     return [(each.path, each.values) for each in differences([STEP], [one], [other])]
 
 
@@ -56,9 +56,9 @@ def test_false_is_not_0_and_null_is_not_nothing() -> None:
 
 
 def test_where_one_does_not_answer_that_is_the_difference() -> None:
-    closed = Answer(How.CLOSED, note="an end of file")
+    closed = PlayedAnswer(How.CLOSED, note="an end of file")
     assert found(answered({"error_code": 0}), closed) == [("how", (How.ANSWERED, How.CLOSED))]
-    assert found(closed, Answer(How.CLOSED, note="a reset")) == []
+    assert found(closed, PlayedAnswer(How.CLOSED, note="a reset")) == []
 
 
 def entry(tmp_path: Path, text: str = ENTRY) -> Explained:
@@ -107,7 +107,7 @@ def test_an_entry_counts_only_under_its_condition(
     tmp_path: Path, topics: Any, is_true: bool
 ) -> None:
     text = f'[[explained]]\napi = "Fetch"\nfield = "x"\nwhen = "{WITHOUT_ID}"\nreason = "a test"\n'
-    one, step = entry(tmp_path, text), Step("Fetch", 13, {"topics": topics})
+    one, step = entry(tmp_path, text), ConversationStep("Fetch", 13, {"topics": topics})
     assert one.covers(difference("x", 0, 3, version=13), [step], SPECS) is is_true
 
 
@@ -116,7 +116,7 @@ def test_an_entry_counts_only_under_its_condition(
 )
 def test_resources_of_unknown_types_are_of_one(kinds: tuple[int, int], is_true: bool) -> None:
     resources = [{"resource_type": kind, "resource_name": "$name-a"} for kind in kinds]
-    step = Step("AlterConfigs", 2, {"resources": resources})
+    step = ConversationStep("AlterConfigs", 2, {"resources": resources})
     found = Difference(0, "AlterConfigs", 2, "how", ("answered", "silence"))
     assert any(one.covers(found, [step], SPECS) for one in load_explained()) is is_true
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.differential.conversation import Step
+from harness.differential.conversation import ConversationStep
 from harness.differential.shrinking import shrink
 
 
-def step(partition: int, offset: int = 5) -> Step:
+def step(partition: int, offset: int = 5) -> ConversationStep:
     parts = [{"partition_index": 9, "offset": 1}, {"partition_index": partition, "offset": offset}]
-    return Step(
+    return ConversationStep(
         "DeleteRecords", 1, {"timeout_ms": 7, "topics": [{"name": "a", "partitions": parts}]}
     )
 
@@ -18,7 +18,7 @@ def step(partition: int, offset: int = 5) -> Step:
 STEPS = [step(partition) for partition in (0, 1, 2, 3, 4, 5, 6)]
 
 
-def names(steps: Sequence[Step], partition: int) -> bool:
+def names(steps: Sequence[ConversationStep], partition: int) -> bool:
     return any(f'"partition_index": {partition}' in str(one) for one in steps)
 
 
@@ -31,9 +31,9 @@ def test_two_steps_that_both_count_are_left() -> None:
 
 
 def test_no_more_is_played_than_allowed() -> None:
-    played: list[Sequence[Step]] = []
+    played: list[Sequence[ConversationStep]] = []
 
-    def differs(steps: Sequence[Step]) -> bool:
+    def differs(steps: Sequence[ConversationStep]) -> bool:
         played.append(steps)
         return names(steps, 6)
 

@@ -11,10 +11,10 @@ def entries_of(payloads: list[bytes], log_format: LogFormat) -> list[bytes]:
     """An entry for each payload, with magic 0 and 1 in turn."""
     if log_format is LogFormat.V0_7:
         return [
-            messages_0_7.entry_bytes(messages_0_7.Message(payload, magic=at % 2))
+            messages_0_7.entry_bytes(messages_0_7.Message07(payload, magic=at % 2))
             for at, payload in enumerate(payloads)
         ]
     return [
-        message_set.encode_message(message_set.Message(payload, offset=at, magic=at % 2))
+        message_set.encode_message(message_set.LegacyMessage(payload, offset=at, magic=at % 2))
         for at, payload in enumerate(payloads)
     ]

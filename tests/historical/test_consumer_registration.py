@@ -9,8 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from harness.historical.consumer_id import parse_consumer_id, stream_names
 from harness.historical.consumer_registration import (
+    ConsumerRegistration,
     FilterKind,
-    Registration,
     Subscription,
     TopicFilter,
     wants,
@@ -32,7 +32,7 @@ class RegistrationMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.registration = Registration()
+        self.registration = ConsumerRegistration()
         self.stale: set[str] = set()  # groups not notified of a topic they consume
 
     def _change(self, expected: set[str], found: set[str], before: dict[Owned, str]) -> None:
@@ -102,7 +102,7 @@ TestRegistration.settings = settings(QUICK, max_examples=60, stateful_step_count
 
 
 def test_what_is_there_already_is_refused() -> None:
-    registration = Registration(topics={"a": {}}, brokers={1})
+    registration = ConsumerRegistration(topics={"a": {}}, brokers={1})
     registration.consumer_joins("g", "c", frozenset())
     with pytest.raises(ValueError, match="c is in g already"):
         registration.consumer_joins("g", "c", frozenset())

@@ -14,7 +14,7 @@ from harness.codec.records.compression import CompressionError, LimitError
 from harness.historical.errors import ByDocumentError
 from harness.historical.messages_0_7 import (
     LogEntry,
-    Message,
+    Message07,
     entry_bytes,
     message_set_bytes,
     read_message_set,
@@ -61,15 +61,15 @@ def compressed(codec_id: int, payload: bytes) -> bytes:
 def test_each_magic() -> None:
     found = read_message_set(PLAIN_0 + PLAIN_1 + EMPTY, limit_bytes=LIMIT)
     assert found.entries == [
-        LogEntry(0, 18, Message(PAYLOAD, magic=0)),
-        LogEntry(18, 37, Message(PAYLOAD)),
-        LogEntry(37, 46, Message(b"", magic=0)),
+        LogEntry(0, 18, Message07(PAYLOAD, magic=0)),
+        LogEntry(18, 37, Message07(PAYLOAD)),
+        LogEntry(37, 46, Message07(b"", magic=0)),
     ]
     assert found.partial_bytes == 0
     assert [entry.message.crc for entry in found.entries] == [0xCBF43926, 0xCBF43926, 0]
-    assert entry_bytes(Message(PAYLOAD, magic=0)) == PLAIN_0
-    assert entry_bytes(Message(PAYLOAD)) == PLAIN_1
-    assert message_set_bytes([Message(PAYLOAD, 0), Message(PAYLOAD)]) == PLAIN_0 + PLAIN_1
+    assert entry_bytes(Message07(PAYLOAD, magic=0)) == PLAIN_0
+    assert entry_bytes(Message07(PAYLOAD)) == PLAIN_1
+    assert message_set_bytes([Message07(PAYLOAD, 0), Message07(PAYLOAD)]) == PLAIN_0 + PLAIN_1
 
 
 def test_an_id_is_a_position_in_the_log() -> None:
@@ -152,7 +152,7 @@ def test_damage_inside_a_compressed_message() -> None:
 
 def test_what_cannot_be_written() -> None:
     with pytest.raises(ByDocumentError, match="magic 2; there are 0 and 1"):
-        entry_bytes(Message(b"", magic=2))
+        entry_bytes(Message07(b"", magic=2))
     with pytest.raises(ByDocumentError, match="lz4; there are none, gzip, snappy"):
         message_set_bytes([], "lz4")
 
@@ -170,7 +170,7 @@ def test_recovery_cuts_behind_the_last_good_entry() -> None:
 @settings(QUICK, max_examples=50)
 @given(payloads=st.lists(st.binary(max_size=60), min_size=1, max_size=4))
 def test_what_is_written_is_read(compression: str, payloads: list[bytes]) -> None:
-    sent = [Message(payload, magic=at % 2) for at, payload in enumerate(payloads)]
+    sent = [Message07(payload, magic=at % 2) for at, payload in enumerate(payloads)]
     data = message_set_bytes(sent, compression)
     found = read_message_set(data, limit_bytes=LIMIT)
     assert [entry.message for entry in found.entries] == sent

@@ -13,6 +13,7 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
+from harness.base.address import Address
 from harness.historical.consumer_id import stream_names
 from harness.historical.range_assignment import range_assignment
 from harness.historical.zookeeper_paths import Znode, znode_at
@@ -33,7 +34,6 @@ from harness.targets.java import find_java
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kafka.zookeeper import PIN
 from harness.targets.process import ChildProcess
-from harness.targets.target import Address
 from harness.targets.zookeeper_topics import ZookeeperTopics
 from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually

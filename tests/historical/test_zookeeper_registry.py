@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from harness.historical.json_fields import RegistryError
 from harness.historical.zookeeper_paths import Znode
 from harness.historical.zookeeper_registry import (
-    BrokerNode,
     ConsumerNode,
-    PartitionState,
+    RegisteredBroker,
+    RegisteredPartition,
     decode_broker,
     decode_consumer,
     decode_offset,
@@ -31,14 +31,14 @@ TEXTS = st.text(max_size=12)
 HOSTS = st.from_regex(r"[a-z0-9.-]{1,12}", fullmatch=True)
 CREATORS = st.none() | st.from_regex(r"[a-z0-9.-]*", fullmatch=True)
 BROKERS_0_7 = st.tuples(HOSTS, NUMBERS, CREATORS).map(
-    lambda parts: BrokerNode(parts[0], parts[1], 0, parts[2])
+    lambda parts: RegisteredBroker(parts[0], parts[1], 0, parts[2])
 )
 BROKERS = st.builds(
-    BrokerNode, HOSTS, NUMBERS, st.just(4), st.none(), NUMBERS, TEXTS,
+    RegisteredBroker, HOSTS, NUMBERS, st.just(4), st.none(), NUMBERS, TEXTS,
     st.lists(TEXTS).map(tuple), st.none() | TEXTS, st.dictionaries(TEXTS, TEXTS),
 )  # fmt: skip
 STATES = st.builds(
-    PartitionState, st.integers(-1, 2**31 - 1), st.lists(NUMBERS).map(tuple), NUMBERS, NUMBERS,
+    RegisteredPartition, st.integers(-1, 2**31 - 1), st.lists(NUMBERS).map(tuple), NUMBERS, NUMBERS,
     st.just(1),
 )  # fmt: skip
 CONSUMERS = st.builds(
@@ -54,7 +54,7 @@ FILTERS_0_7 = st.tuples(TEXTS, NUMBERS, PATTERNS_0_7).map(
 @QUICK
 @given(BROKERS_0_7 | BROKERS, STATES, CONSUMERS | FILTERS_0_7)
 def test_what_is_written_is_read(
-    broker: BrokerNode, state: PartitionState, consumer: ConsumerNode
+    broker: RegisteredBroker, state: RegisteredPartition, consumer: ConsumerNode
 ) -> None:
     assert decode_broker(encode_broker(broker)) == broker
     assert decode_state(encode_state(state)) == state

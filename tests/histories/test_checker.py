@@ -8,39 +8,43 @@ from hypothesis import strategies as st
 
 from harness.histories.checker import check
 from harness.histories.history import (
-    Action,
     BadHistory,
-    Operation,
-    Outcome,
+    ClientAction,
+    ClientOperation,
+    OperationOutcome,
     from_lines,
     to_lines,
 )
-from harness.histories.judgement import SHOWN, Anomaly, Verdict
+from harness.histories.judgement import SHOWN, Anomaly, HistoryVerdict
 
 P, C, R = "producer", "consumer", "reader"
 
 
-def send(value: str, outcome: Outcome = Outcome.INVOKE, offset: int = -1) -> Operation:
-    return Operation(P, outcome, Action.SEND, 0, offset, value)
+def send(
+    value: str, outcome: OperationOutcome = OperationOutcome.INVOKE, offset: int = -1
+) -> ClientOperation:
+    return ClientOperation(P, outcome, ClientAction.SEND, 0, offset, value)
 
 
-def polled(value: str, offset: int) -> Operation:
-    return Operation(C, Outcome.OK, Action.POLL, 0, offset, value)
+def polled(value: str, offset: int) -> ClientOperation:
+    return ClientOperation(C, OperationOutcome.OK, ClientAction.POLL, 0, offset, value)
 
 
-def stored(value: str, offset: int, partition: int = 0) -> Operation:
-    return Operation(R, Outcome.OK, Action.FINAL_READ, partition, offset, value)
+def stored(value: str, offset: int, partition: int = 0) -> ClientOperation:
+    return ClientOperation(
+        R, OperationOutcome.OK, ClientAction.FINAL_READ, partition, offset, value
+    )
 
 
-def end(offset: int) -> Operation:
-    return Operation(C, Outcome.OK, Action.END, 0, offset)
+def end(offset: int) -> ClientOperation:
+    return ClientOperation(C, OperationOutcome.OK, ClientAction.END, 0, offset)
 
 
-def finished(process: str, outcome: Outcome = Outcome.OK) -> Operation:
-    return Operation(process, outcome, Action.FINISH)
+def finished(process: str, outcome: OperationOutcome = OperationOutcome.OK) -> ClientOperation:
+    return ClientOperation(process, outcome, ClientAction.FINISH)
 
 
-READ = Operation(R, Outcome.OK, Action.FINAL_READ)
+READ = ClientOperation(R, OperationOutcome.OK, ClientAction.FINAL_READ)
 
 
 def story(
@@ -50,7 +54,7 @@ def story(
     *,
     failed: str = "",
     unknown: str = "",
-) -> list[Operation]:
+) -> list[ClientOperation]:
     """a, b and c are sent in this order; ``log`` is what stands there, ``polls`` what was given.
 
     In both a letter stands at the offset that is its position; ``-`` is a record that is not there.
@@ -58,9 +62,9 @@ def story(
     """
     sent = sorted({*acknowledged, *failed, *unknown})
     history = [send(value) for value in sent]
-    history += [send(value, Outcome.OK) for value in acknowledged]
-    history += [send(value, Outcome.FAIL) for value in failed]
-    history += [send(value, Outcome.INFO) for value in unknown]
+    history += [send(value, OperationOutcome.OK) for value in acknowledged]
+    history += [send(value, OperationOutcome.FAIL) for value in failed]
+    history += [send(value, OperationOutcome.INFO) for value in unknown]
     given = log if polls is None else polls
     history += [polled(value, offset) for offset, value in enumerate(given) if value != "-"]
     history += [end(len(log)), finished(P), finished(C)]
@@ -68,18 +72,18 @@ def story(
     return [*history, READ]
 
 
-def anomalies(history: list[Operation]) -> dict[str, int]:
+def anomalies(history: list[ClientOperation]) -> dict[str, int]:
     judgement = check(history)
-    assert (judgement.verdict is Verdict.INVALID) == bool(judgement.findings)
+    assert (judgement.verdict is HistoryVerdict.INVALID) == bool(judgement.findings)
     return {str(name): count for name, count in judgement.anomalies.items()}
 
 
 def test_all_is_well() -> None:
-    assert check(story("abc")).verdict is Verdict.VALID
+    assert check(story("abc")).verdict is HistoryVerdict.VALID
 
 
 def test_gaps_between_offsets_are_legal() -> None:
-    assert check(story("a--b-c")).verdict is Verdict.VALID
+    assert check(story("a--b-c")).verdict is HistoryVerdict.VALID
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_what_is_wrong_in_the_log(log: str, found: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("log", ["ab", "abc", "cab", "acb"])
 def test_a_send_of_unknown_end_may_be_there_anywhere_or_not(log: str) -> None:
-    assert check(story(log, acknowledged="ab", unknown="c")).verdict is Verdict.VALID
+    assert check(story(log, acknowledged="ab", unknown="c")).verdict is HistoryVerdict.VALID
 
 
 def test_even_a_send_of_unknown_end_is_there_only_once() -> None:
@@ -107,15 +111,17 @@ def test_even_a_send_of_unknown_end_is_there_only_once() -> None:
 
 
 def test_a_send_that_never_ended_may_be_there() -> None:
-    history = [one for one in story("abc") if one.outcome is not Outcome.OK or one.value != "c"]
+    history = [
+        one for one in story("abc") if one.outcome is not OperationOutcome.OK or one.value != "c"
+    ]
     history += [polled("c", 2), stored("c", 2)]
     assert anomalies(history) == {"unanswered": 1}  # the producer said that it was through
     history = [one for one in history if one != finished(P)]
-    assert check(history).verdict is Verdict.VALID
+    assert check(history).verdict is HistoryVerdict.VALID
 
 
 def test_what_surely_failed_is_not_there() -> None:
-    assert check(story("ab", acknowledged="ab", failed="c")).verdict is Verdict.VALID
+    assert check(story("ab", acknowledged="ab", failed="c")).verdict is HistoryVerdict.VALID
     assert anomalies(story("abc", acknowledged="ab", failed="c")) == {"failed_write": 1}
 
 
@@ -129,10 +135,10 @@ def test_nobody_sent_it() -> None:
 
 def test_an_acknowledgement_names_another_offset() -> None:
     history = story("abc")
-    history[3] = send("a", Outcome.OK, offset=1)
+    history[3] = send("a", OperationOutcome.OK, offset=1)
     assert anomalies(history) == {"inconsistent_offset": 1}
-    history[3] = send("a", Outcome.OK, offset=0)
-    assert check(history).verdict is Verdict.VALID
+    history[3] = send("a", OperationOutcome.OK, offset=0)
+    assert check(history).verdict is HistoryVerdict.VALID
 
 
 def test_a_poll_shows_another_record() -> None:
@@ -167,24 +173,25 @@ def test_one_that_came_late_and_was_not_acknowledged_need_not_be_seen() -> None:
         end(2) if one == end(3) else one
         for one in story("abc", "ab", acknowledged="ab", unknown="c")
     ]
-    assert check(history).verdict is Verdict.VALID
+    assert check(history).verdict is HistoryVerdict.VALID
 
 
 def test_a_consumer_that_did_not_finish_is_stuck_and_not_blind() -> None:
     history = [
-        finished(C, Outcome.INFO) if one == finished(C) else one for one in story("abc", "a")
+        finished(C, OperationOutcome.INFO) if one == finished(C) else one
+        for one in story("abc", "a")
     ]
     assert anomalies(history) == {"stuck": 1}
 
 
 def test_partitions_have_orders_of_their_own() -> None:
     history = [
-        Operation(P, outcome, Action.SEND, partition, -1, value)
-        for outcome in (Outcome.INVOKE, Outcome.OK)
+        ClientOperation(P, outcome, ClientAction.SEND, partition, -1, value)
+        for outcome in (OperationOutcome.INVOKE, OperationOutcome.OK)
         for value, partition in (("a", 1), ("b", 0))
     ]
     history += [stored("b", 0), stored("a", 0, partition=1), READ]
-    assert check(history).verdict is Verdict.VALID
+    assert check(history).verdict is HistoryVerdict.VALID
 
 
 @pytest.mark.parametrize(
@@ -194,20 +201,22 @@ def test_partitions_have_orders_of_their_own() -> None:
         ([READ], "nothing was acknowledged"),
         (story("", acknowledged="", unknown="abc"), "nothing was acknowledged"),
         ([*story("abc"), send("a")], "'a' was sent twice"),
-        ([*story("abc"), send("x", Outcome.OK)], "'x' ended and never began"),
-        ([*story("abc"), send("a", Outcome.INFO)], "'a' ended twice"),
+        ([*story("abc"), send("x", OperationOutcome.OK)], "'x' ended and never began"),
+        ([*story("abc"), send("a", OperationOutcome.INFO)], "'a' ended twice"),
         (story("abc")[:-1], "not read to its end"),
     ],
 )
-def test_a_history_that_proves_nothing(history: list[Operation], why: str) -> None:
+def test_a_history_that_proves_nothing(history: list[ClientOperation], why: str) -> None:
     judgement = check(history)
-    assert judgement.verdict is Verdict.UNKNOWN
+    assert judgement.verdict is HistoryVerdict.UNKNOWN
     assert why in judgement.why
 
 
 def test_proofs_are_bounded_and_readable() -> None:
     values = [f"{number:03}" for number in range(100)]
-    history = [send(value) for value in values] + [send(value, Outcome.OK) for value in values]
+    history = [send(value) for value in values] + [
+        send(value, OperationOutcome.OK) for value in values
+    ]
     (finding,) = check([*history, READ]).findings
     assert finding.anomaly is Anomaly.LOST_WRITE
     assert finding.count == len(values)
@@ -216,10 +225,10 @@ def test_proofs_are_bounded_and_readable() -> None:
 
 
 OPERATIONS = st.builds(
-    Operation,
+    ClientOperation,
     st.sampled_from([P, C, R]),
-    st.sampled_from(Outcome),
-    st.sampled_from(Action),
+    st.sampled_from(OperationOutcome),
+    st.sampled_from(ClientAction),
     st.integers(-1, 2),
     st.one_of(st.integers(-1, 4), st.just(2**62)),
     st.sampled_from(["", "a", "b", "c"]),
@@ -227,14 +236,14 @@ OPERATIONS = st.builds(
 
 
 @given(st.lists(OPERATIONS, max_size=40))
-def test_any_history_gets_a_verdict(history: list[Operation]) -> None:
+def test_any_history_gets_a_verdict(history: list[ClientOperation]) -> None:
     judgement = check(history)
-    assert (judgement.verdict is Verdict.INVALID) == bool(judgement.findings)
-    assert (judgement.verdict is Verdict.UNKNOWN) == bool(judgement.why)
+    assert (judgement.verdict is HistoryVerdict.INVALID) == bool(judgement.findings)
+    assert (judgement.verdict is HistoryVerdict.UNKNOWN) == bool(judgement.why)
 
 
 @given(st.lists(OPERATIONS, max_size=10))
-def test_a_history_can_be_judged_again_from_a_file(history: list[Operation]) -> None:
+def test_a_history_can_be_judged_again_from_a_file(history: list[ClientOperation]) -> None:
     assert list(from_lines(to_lines(history).splitlines())) == history
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.histories.cluster import check_cluster
-from harness.histories.replication import Broken, Observation
+from harness.histories.replication import Observation, Violation
 
 
 def seen(node: int = 1, door: str = "a", partition: str = "t-0", **told: Any) -> Observation:
@@ -19,7 +19,7 @@ def led(epoch: int, leader: int = 1, node: int = 1, **told: Any) -> Observation:
     return seen(node, leader=leader, leader_epoch=epoch, **given)
 
 
-def found(*every: Observation) -> list[Broken]:
+def found(*every: Observation) -> list[Violation]:
     return [finding.broken for finding in check_cluster(every)]
 
 
@@ -41,25 +41,25 @@ def test_a_quiet_scenario() -> None:
 @pytest.mark.parametrize(
     ("every", "broken"),
     [
-        ([led(4), led(4, leader=2, node=2, door="b")], Broken.TWO_LEADERS),
-        ([led(4), led(3)], Broken.EPOCH_FELL),
-        ([led(0, isr=(2, 3))], Broken.ISR_WITHOUT_LEADER),
-        ([led(0, isr=(1, 4))], Broken.ISR_OF_STRANGERS),
+        ([led(4), led(4, leader=2, node=2, door="b")], Violation.TWO_LEADERS),
+        ([led(4), led(3)], Violation.EPOCH_FELL),
+        ([led(0, isr=(2, 3))], Violation.ISR_WITHOUT_LEADER),
+        ([led(0, isr=(1, 4))], Violation.ISR_OF_STRANGERS),
         (
             [led(0), seen(high_watermark=3, read_to=4), seen(high_watermark=3), led(0)],
-            Broken.WATERMARK_FELL,
+            Violation.WATERMARK_FELL,
         ),
         (
             [led(0), seen(high_watermark=3, last_stable_offset=4), seen(high_watermark=3), led(0)],
-            Broken.WATERMARK_FELL,
+            Violation.WATERMARK_FELL,
         ),
         (
             [led(0), seen(high_watermark=3), seen(high_watermark=2), led(0)],
-            Broken.WATERMARK_FELL,
+            Violation.WATERMARK_FELL,
         ),
     ],
 )
-def test_a_planted_anomaly(every: list[Observation], broken: Broken) -> None:
+def test_a_planted_anomaly(every: list[Observation], broken: Violation) -> None:
     assert found(*every) == [broken]
 
 
@@ -96,4 +96,4 @@ def test_what_is_no_anomaly(every: list[Observation]) -> None:
 def test_all_is_found_in_a_long_scenario() -> None:
     every = [led(0), *(seen(high_watermark=offset) for offset in range(10_000)), led(0)]
     every += [seen(high_watermark=5), led(0), led(0, leader=3, isr=(3,))]
-    assert found(*every) == [Broken.WATERMARK_FELL, Broken.TWO_LEADERS]
+    assert found(*every) == [Violation.WATERMARK_FELL, Violation.TWO_LEADERS]

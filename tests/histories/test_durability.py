@@ -10,42 +10,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.histories.durability import COUNTS, Allowance, Survival, judge
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 
 P = "producer"
-CRASH = Operation("nemesis", Outcome.INFO, Action.FAULT, detail="killed 1")
-READ = Operation("reader", Outcome.OK, Action.FINAL_READ)
+CRASH = ClientOperation("nemesis", OperationOutcome.INFO, ClientAction.FAULT, detail="killed 1")
+READ = ClientOperation("reader", OperationOutcome.OK, ClientAction.FINAL_READ)
 ANYTHING = {P: Allowance(inf, "no flush")}
 
 
-def send(value: str, partition: int = 0) -> Operation:
-    return Operation(P, Outcome.INVOKE, Action.SEND, partition, value=value)
+def send(value: str, partition: int = 0) -> ClientOperation:
+    return ClientOperation(P, OperationOutcome.INVOKE, ClientAction.SEND, partition, value=value)
 
 
-def told(value: str, offset: int, partition: int = 0) -> Operation:
-    return Operation(P, Outcome.OK, Action.SEND, partition, offset, value)
+def told(value: str, offset: int, partition: int = 0) -> ClientOperation:
+    return ClientOperation(P, OperationOutcome.OK, ClientAction.SEND, partition, offset, value)
 
 
-def ended(value: str, outcome: Outcome) -> Operation:
-    return Operation(P, outcome, Action.SEND, 0, -1, value)
+def ended(value: str, outcome: OperationOutcome) -> ClientOperation:
+    return ClientOperation(P, outcome, ClientAction.SEND, 0, -1, value)
 
 
-def polled(value: str, offset: int) -> Operation:
-    return Operation("consumer", Outcome.OK, Action.POLL, 0, offset, value)
+def polled(value: str, offset: int) -> ClientOperation:
+    return ClientOperation("consumer", OperationOutcome.OK, ClientAction.POLL, 0, offset, value)
 
 
-def log(text: str) -> list[Operation]:
+def log(text: str) -> list[ClientOperation]:
     """A letter stands at the offset that is its position; ``-`` is an offset without a record."""
     return [
-        Operation("reader", Outcome.OK, Action.FINAL_READ, 0, offset, value)
+        ClientOperation("reader", OperationOutcome.OK, ClientAction.FINAL_READ, 0, offset, value)
         for offset, value in enumerate(text)
         if value != "-"
     ]
 
 
-def story(before: str, stored: str, behind: str = "") -> list[Operation]:
+def story(before: str, stored: str, behind: str = "") -> list[ClientOperation]:
     """Records acknowledged one after the other, a crash, others from the stored log's end on."""
-    history: list[Operation] = []
+    history: list[ClientOperation] = []
     for offset, value in enumerate(before):
         history += [send(value), told(value, offset)]
     history.append(CRASH)
@@ -89,8 +89,8 @@ def test_all_that_was_acknowledged_is_there() -> None:
             story("abc", "abd", "d"), {"lost": ["c"], "reused": ["c"]}, id="its offset is reused",
         ),
         pytest.param(
-            [send("x"), ended("x", Outcome.FAIL), *story("abc", "abcx")], {"refused": ["x"]},
-            id="one whose send failed",
+            [send("x"), ended("x", OperationOutcome.FAIL), *story("abc", "abcx")], {"refused":
+            ["x"]}, id="one whose send failed",
         ),
         pytest.param(
             [send("x"), polled("x", 0), CRASH, READ], {"seen_and_lost": ["x"]},
@@ -108,7 +108,7 @@ def test_all_that_was_acknowledged_is_there() -> None:
     ],
 )  # fmt: skip
 def test_planted_damage_is_found_and_nothing_else(
-    history: list[Operation], found: dict[str, list[str]]
+    history: list[ClientOperation], found: dict[str, list[str]]
 ) -> None:
     verdict = judge(history, {})
     assert lists_of(verdict.survival) == found
@@ -163,7 +163,7 @@ def test_a_consumer_goes_back_to_the_end_behind_a_lost_tail() -> None:
 
 
 def test_what_nobody_knows_may_be_there_or_not() -> None:
-    unknown = [send("x"), ended("x", Outcome.INFO), send("y"), send("z")]
+    unknown = [send("x"), ended("x", OperationOutcome.INFO), send("y"), send("z")]
     verdict = judge([*unknown, *story("ab", "abx")], {})
     assert (verdict.broken, verdict.survival.unknown, verdict.survival.kept) == ((), 3, 1)
 
@@ -177,10 +177,10 @@ def test_every_column_counts() -> None:
 
 
 @given(st.lists(st.sampled_from([
-    *(send(v) for v in "ab"), *(told(v, o) for v in "abc" for o in (-1, 0, 1)),
-    ended("a", Outcome.FAIL), ended("b", Outcome.INFO), polled("a", 1), polled("c", 0), CRASH,
-    *log("ab"), *log("bca"), READ,
+    *(send(v) for v in "ab"), *(told(v, o) for v in "abc" for o in (-1, 0, 1)), ended("a",
+    OperationOutcome.FAIL), ended("b", OperationOutcome.INFO), polled("a", 1), polled("c", 0),
+    CRASH, *log("ab"), *log("bca"), READ,
 ]), max_size=20))  # fmt: skip
-def test_any_history_gets_a_verdict(history: list[Operation]) -> None:
+def test_any_history_gets_a_verdict(history: list[ClientOperation]) -> None:
     verdict = judge(history, ANYTHING)
     assert 0 <= verdict.allowed <= len(verdict.survival.lost)

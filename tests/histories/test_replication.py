@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from harness.histories.replication import (
     METADATA_DELAY_MS,
-    Broken,
     Observation,
+    Violation,
     check_replication,
 )
 
@@ -59,7 +59,7 @@ SOUND = [
 ]
 
 
-def broken(*seen: Observation) -> list[Broken]:
+def broken(*seen: Observation) -> list[Violation]:
     return [each.broken for each in check_replication(seen, REPLICAS)]
 
 
@@ -70,24 +70,24 @@ def test_what_is_right_is_right() -> None:
 @pytest.mark.parametrize(
     ("seen", "expected"),
     [
-        ([told(3), told(2)], Broken.WATERMARK_FELL),
-        ([told(4), end(3)], Broken.WATERMARK_ABOVE_END),
-        ([end(4), end(3)], Broken.END_FELL),
-        ([isr(*ALL), confirms(R2, 3), confirms(R3, 2), told(3)], Broken.WATERMARK_UNCONFIRMED),
-        ([isr(*ALL), confirms(R2, 3), told(1)], Broken.WATERMARK_UNCONFIRMED),
-        ([told(3, read_to=4)], Broken.READ_ABOVE_WATERMARK),
-        ([told(3, last_stable_offset=4)], Broken.STABLE_ABOVE_WATERMARK),
-        ([told(3, log_start_offset=4)], Broken.START_ABOVE_WATERMARK),
-        ([isr(R2, R3)], Broken.ISR_WITHOUT_LEADER),
-        ([isr(*ALL, STRANGER)], Broken.ISR_OF_STRANGERS),
-        ([isr(*ALL, epoch=2), isr(*ALL, epoch=1)], Broken.EPOCH_FELL),
+        ([told(3), told(2)], Violation.WATERMARK_FELL),
+        ([told(4), end(3)], Violation.WATERMARK_ABOVE_END),
+        ([end(4), end(3)], Violation.END_FELL),
+        ([isr(*ALL), confirms(R2, 3), confirms(R3, 2), told(3)], Violation.WATERMARK_UNCONFIRMED),
+        ([isr(*ALL), confirms(R2, 3), told(1)], Violation.WATERMARK_UNCONFIRMED),
+        ([told(3, read_to=4)], Violation.READ_ABOVE_WATERMARK),
+        ([told(3, last_stable_offset=4)], Violation.STABLE_ABOVE_WATERMARK),
+        ([told(3, log_start_offset=4)], Violation.START_ABOVE_WATERMARK),
+        ([isr(R2, R3)], Violation.ISR_WITHOUT_LEADER),
+        ([isr(*ALL, STRANGER)], Violation.ISR_OF_STRANGERS),
+        ([isr(*ALL, epoch=2), isr(*ALL, epoch=1)], Violation.EPOCH_FELL),
         (
             [confirms(R2, 3), confirms(R3, 1), told(3), isr(LEADER, R2), isr(*ALL)],
-            Broken.JOINED_EARLY,
+            Violation.JOINED_EARLY,
         ),
     ],
 )
-def test_each_broken_promise_is_named(seen: list[Observation], expected: Broken) -> None:
+def test_each_broken_promise_is_named(seen: list[Observation], expected: Violation) -> None:
     assert set(broken(*seen)) == {expected}
 
 
@@ -101,8 +101,8 @@ def test_a_change_of_the_isr_is_given_the_benefit_of_the_doubt() -> None:
     before, after = isr(*ALL), isr(LEADER, R2)
     steps = [before, confirms(R2, 5), confirms(R3, 1), told(5)]
     assert broken(*steps, after) == []
-    assert broken(*steps) == [Broken.WATERMARK_UNCONFIRMED]
-    assert broken(*steps, before) == [Broken.WATERMARK_UNCONFIRMED]
+    assert broken(*steps) == [Violation.WATERMARK_UNCONFIRMED]
+    assert broken(*steps, before) == [Violation.WATERMARK_UNCONFIRMED]
 
 
 def test_a_leader_may_know_of_a_smaller_isr_before_its_metadata_do() -> None:
@@ -111,7 +111,7 @@ def test_a_leader_may_know_of_a_smaller_isr_before_its_metadata_do() -> None:
     steps = [before, confirms(R2, 5), confirms(R3, 1), told(5), replace(before, at_ms=100)]
     assert broken(*steps, replace(after, at_ms=METADATA_DELAY_MS)) == []
     late = replace(after, at_ms=METADATA_DELAY_MS + 1)
-    assert broken(*steps, late) == [Broken.WATERMARK_UNCONFIRMED]
+    assert broken(*steps, late) == [Violation.WATERMARK_UNCONFIRMED]
 
 
 def test_another_leader_is_bound_by_its_own_words_only() -> None:
@@ -141,7 +141,7 @@ def test_any_sequence_gets_an_answer(seen: list[Observation]) -> None:
     """Each finding is one of the observations, and later ones remove no finding but those of the
     ISR.
     """
-    later = {Broken.WATERMARK_UNCONFIRMED}
+    later = {Violation.WATERMARK_UNCONFIRMED}
     whole = check_replication(seen, REPLICAS)
     assert all(each.seen in seen for each in whole)
     part = check_replication(seen[:-1], REPLICAS)

@@ -9,10 +9,10 @@ import pytest
 
 from harness.codec.data_framing.log_folder import NotALogFolder, open_log
 from harness.codec.records.batch import encode_batch
-from harness.codec.records.message_set import Message, encode_message_set
+from harness.codec.records.message_set import LegacyMessage, encode_message_set
 from harness.codec.records.record import Record
 from harness.log_tools.log_values import log_values
-from harness.log_tools.segment_reader import Damage, SegmentReader
+from harness.log_tools.segment_reader import SegmentDamage, SegmentReader
 from tests.log_tools.planted import Plant, findings, one
 from tests.reference_broker.storage.made_folder import PARTITION, batch_at, make_folder, name_of
 
@@ -191,7 +191,7 @@ def test_several_kinds_of_damage_are_all_told(plant: Plant) -> None:
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy"])
 def test_old_formats(tmp_path: Path, magic: int, codec: str) -> None:
-    messages = [Message(b"v" * 50, b"k", 1000 + at, at, magic) for at in range(4)]
+    messages = [LegacyMessage(b"v" * 50, b"k", 1000 + at, at, magic) for at in range(4)]
     raw = encode_message_set(messages[:2], codec)
     first, raw = len(raw), raw + encode_message_set(messages[2:], codec)
     path = tmp_path / name_of(0)
@@ -219,7 +219,7 @@ def test_a_large_batch_is_read_in_windows(tmp_path: Path) -> None:
     path.write_bytes(raw)
     with SegmentReader(path) as reader:
         (found,) = reader.batches()
-    assert isinstance(found, Damage)
+    assert isinstance(found, SegmentDamage)
     assert found.problem == f"a batch of {(1 << 31) + 11} bytes of which {len(raw)} are there"
 
 

@@ -13,7 +13,7 @@ from harness.codec.data_framing import (
     read_transaction_index,
     transaction_index_bytes,
 )
-from harness.codec.data_framing.log_folder import LogDirectory, open_log
+from harness.codec.data_framing.log_folder import LogDirectoryFiles, open_log
 from harness.codec.messages import SnapshotFooterRecord, SnapshotHeaderRecord
 from harness.codec.records.batch import CONTROL, RecordBatch, encode_batch
 from harness.codec.records.record import Record
@@ -242,7 +242,7 @@ def test_the_snapshot_that_a_log_directory_begins_with(plant: Plant) -> None:
     path.write_bytes(header + records + footer)
     renamed = plant.folder.rename(plant.folder.with_name("data-1"))
     found = open_log(renamed)
-    assert isinstance(found, LogDirectory)
+    assert isinstance(found, LogDirectoryFiles)
     assert [folder.topic for folder in found.partitions] == ["made"]
     assert (found.metadata_snapshots, found.others) == ([renamed / path.name], [])
     assert findings(renamed) == findings(renamed / path.name) == []

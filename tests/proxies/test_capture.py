@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.capture.capture_file import CaptureFile
 from harness.capture.events import REQUEST, Captured
-from harness.capture.segment import FIN, RST, Segment
+from harness.capture.segment import FIN, RST, TcpSegment
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
-from harness.base.address import Address
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.capture import Capture, Sides
 from harness.proxies.event import Event
@@ -149,11 +149,11 @@ def test_tshark_reads_what_the_broker_saw(conversation: Conversation) -> None:
     assert unread <= UNREAD
 
 
-def segments_of(file: Path, port: int) -> list[Segment]:
+def segments_of(file: Path, port: int) -> list[TcpSegment]:
     return [s for s in CaptureFile(str(file)) if port in (s.source.port, s.destination.port)]
 
 
-def sent(segments: list[Segment], *, to: int) -> bytes:
+def sent(segments: list[TcpSegment], *, to: int) -> bytes:
     return b"".join(s.payload for s in segments if s.destination.port == to)
 
 

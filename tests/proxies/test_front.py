@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from rich.console import Console
 
-from harness.commands.proxy_display import Lines, LiveTable, in_units
 from harness.base.address import Address
+from harness.commands.proxy_display import Lines, LiveTable, in_units
 from harness.proxies.control.errors import ProxyExists
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.direction import Direction

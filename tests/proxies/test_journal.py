@@ -7,14 +7,14 @@ from pathlib import Path
 
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event
-from harness.proxies.journal import Journal
+from harness.proxies.journal import ProxyJournal
 
 EVENT = Event(1.5, "fired", "client->1", 3, Direction.UPSTREAM, 7, "late", {"action": "delay"})
 
 
 def test_each_event_is_there_at_once(tmp_path: Path) -> None:
     file = tmp_path / "j.jsonl"
-    journal = Journal(file)
+    journal = ProxyJournal(file)
     journal(EVENT)
     assert json.loads(file.read_text()) == EVENT.to_json()
     journal(Event(2.0, "odd", detail={"value": {1, 2}}))
@@ -26,7 +26,7 @@ def test_each_event_is_there_at_once(tmp_path: Path) -> None:
 
 def test_it_ends_at_its_limit_with_a_whole_line(tmp_path: Path) -> None:
     file = tmp_path / "j.jsonl"
-    journal = Journal(file, limit_bytes=300)
+    journal = ProxyJournal(file, limit_bytes=300)
     for _ in range(100):
         journal(EVENT)
     journal.close()
@@ -37,7 +37,7 @@ def test_it_ends_at_its_limit_with_a_whole_line(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_told() -> None:
-    journal = Journal(Path("/dev/full"))
+    journal = ProxyJournal(Path("/dev/full"))
     journal(EVENT)
     journal(EVENT)
     journal.close()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.proxies.direction import Direction
 from harness.proxies.links import ActivePartition, Links, UnknownLink
 from harness.proxies.partitions import (
-    Partition,
+    NetworkPartition,
     asymmetric,
     bridge,
     isolate_one,
@@ -195,7 +195,7 @@ SHAPES = [
 
 
 @given(st.lists(st.tuples(st.sampled_from(SHAPES), st.integers(0, 8)), max_size=12))
-def test_only_what_is_still_wanted_is_cut(steps: list[tuple[Partition, int]]) -> None:
+def test_only_what_is_still_wanted_is_cut(steps: list[tuple[NetworkPartition, int]]) -> None:
     """Partitions begun and ended in any order, against the union of those that are left."""
     matrix = Matrix()
     active: list[ActivePartition[FakeProxy]] = []

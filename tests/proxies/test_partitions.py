@@ -10,7 +10,7 @@ from harness.proxies.direction import Direction
 from harness.proxies.partitions import (
     CLIENT,
     HalfLink,
-    Partition,
+    NetworkPartition,
     PartitionError,
     asymmetric,
     bridge,
@@ -24,7 +24,7 @@ from harness.proxies.partitions import (
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 
 
-def unheard(partition: Partition) -> set[str]:
+def unheard(partition: NetworkPartition) -> set[str]:
     return {f"{speaker}>{hearer}" for speaker, hearer in partition.unheard}
 
 
@@ -61,7 +61,7 @@ def pairs(*words: str) -> set[str]:
         (isolate_leader(lambda: 1, [1, 2]), pairs("1-2")),
     ],
 )
-def test_the_shape_of_each(partition: Partition, expected: set[str]) -> None:
+def test_the_shape_of_each(partition: NetworkPartition, expected: set[str]) -> None:
     assert unheard(partition) == expected
 
 

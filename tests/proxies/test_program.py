@@ -21,6 +21,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from harness.base.address import Address
 from harness.capture.capture_file import CaptureFile
 from harness.cli import main
 from harness.client.connection import Connection
@@ -28,7 +29,6 @@ from harness.client.errors import ConnectionClosed
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
-from harness.base.address import Address
 from harness.targets.ports import free_ports
 from labs.captures.recorded import follow, messages
 from tests.proxies.program import COMMAND, LIMIT_S, Program, program, refused

@@ -12,18 +12,18 @@ from harness.reference_broker.state.registrations.brokers import (
     BrokerRegistration,
     Endpoint,
 )
-from harness.reference_broker.state.topics.cluster import Cluster
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.cluster import ClusterState
+from harness.reference_broker.state.topics.topic import TopicState
 
 OWN = BrokerId(7)
 CHANCE = random.Random(0)
 
 
-def cluster_with(**partition_counts: int) -> Cluster:
+def cluster_with(**partition_counts: int) -> ClusterState:
     """A cluster with topics of these names."""
     host = ReplicaHost(OWN)
     host.brokers.put(registered(OWN))
-    cluster = Cluster(ProducerExpiration(60_000, 1_000), host)
+    cluster = ClusterState(ProducerExpiration(60_000, 1_000), host)
     for name, count in partition_counts.items():
         add(cluster, name, count)
     return cluster
@@ -35,6 +35,6 @@ def registered(broker_id: BrokerId) -> BrokerRegistration:
     return BrokerRegistration(broker_id, 0, UUID(int=broker_id), at, is_fenced=False)
 
 
-def add(cluster: Cluster, name: str, partition_count: int = 1) -> Topic:
+def add(cluster: ClusterState, name: str, partition_count: int = 1) -> TopicState:
     """Add one more topic."""
     return cluster.create(name, TopicConfig.of({}, {}), partition_count, (OWN,), CHANCE)

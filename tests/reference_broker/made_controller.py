@@ -27,7 +27,7 @@ from harness.reference_broker.state.registrations.partition_registration import 
     PartitionRegistration,
     ids_of,
 )
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 NOW, SESSION_MS = TimeMs(1_000_000), 9_000
 CLUSTER_ID, TOPIC_ID = "made-of-plain-state-00", UUID(int=77)
@@ -92,7 +92,7 @@ class MadeController:
         return self.topic.partitions[0]
 
     @property
-    def topic(self) -> Topic:
+    def topic(self) -> TopicState:
         """The only topic."""
         topic = self.state.cluster.with_id(TOPIC_ID)
         assert topic is not None

@@ -41,7 +41,7 @@ from harness.reference_broker.state.partition.offset_search import (
 )
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.state.partition.test_partition import NOW, Counting, partition, refusal
 
 KEY = ("t", 0)
@@ -163,13 +163,13 @@ def test_what_is_left_for_another_partition_holds_a_batch_or_nothing(
     assert [len(reading.records) for reading in readings] == [2 * WHOLE, size, 0]
 
 
-def _two_batches(limit: int) -> tuple[Cluster, list[WantedPartition]]:
-    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+def _two_batches(limit: int) -> tuple[ClusterState, list[WantedPartition]]:
+    cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     _filled(cluster, "t")
     return cluster, [WantedPartition(("t", PartitionIndex(0)), 0, limit, -1, -1, None)]
 
 
-def _filled(cluster: Cluster, name: str) -> None:
+def _filled(cluster: ClusterState, name: str) -> None:
     target = cluster.create(name, TopicConfig.of({}, {}), 1, (), Counting()).partition(0)
     assert target is not None
     for _ in range(2):
@@ -177,7 +177,7 @@ def _filled(cluster: Cluster, name: str) -> None:
 
 
 def test_one_answer_tells_of_one_segment_and_waits_for_no_other() -> None:
-    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+    cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     config = TopicConfig.of({"segment.bytes": "1048576"}, {})
     target = cluster.create("t", config, 1, (), Counting()).partition(0)
     assert target is not None

@@ -5,7 +5,7 @@ import pytest
 from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec.messages import FetchResponse
 from harness.codec.structs import Message
-from harness.reference_broker.handlers.outcome import PartitionKey, Wait
+from harness.reference_broker.handlers.outcome import PartitionKey, PurgatoryWait
 from harness.reference_broker.purgatory import Purgatory
 from harness.reference_broker.state.randomness import random_uuid
 from tests.reference_broker.state.partition.test_partition import Counting
@@ -14,8 +14,8 @@ KEY: PartitionKey = (random_uuid(Counting()), PartitionIndex(0))
 EARLY, LATE = FetchResponse(session_id=1), FetchResponse(session_id=2)
 
 
-def waiting(answers: list[Message | None], deadline: int) -> Wait:
-    return Wait(frozenset({KEY}), TimeMs(deadline), lambda: answers.pop(0), lambda: LATE)
+def waiting(answers: list[Message | None], deadline: int) -> PurgatoryWait:
+    return PurgatoryWait(frozenset({KEY}), TimeMs(deadline), lambda: answers.pop(0), lambda: LATE)
 
 
 def test_a_wake_asks_again_until_there_is_an_answer() -> None:

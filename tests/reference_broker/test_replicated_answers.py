@@ -15,8 +15,8 @@ from harness.reference_broker.handlers.outcome import (
     Answer,
     NoAnswer,
     Outcome,
+    PurgatoryWait,
     RequestContext,
-    Wait,
 )
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings
@@ -76,8 +76,8 @@ def result(message: Any) -> tuple[int, int]:
     return told.error_code, told.base_offset
 
 
-def waits(outcome: Outcome) -> Wait:
-    assert isinstance(outcome, Wait)
+def waits(outcome: Outcome) -> PurgatoryWait:
+    assert isinstance(outcome, PurgatoryWait)
     assert outcome.attempt() is None
     return outcome
 

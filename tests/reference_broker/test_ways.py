@@ -6,14 +6,14 @@ import pytest
 from click.testing import CliRunner
 
 from harness.base.ids import BrokerId
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.command import broker
 from harness.reference_broker.state.registrations.brokers import Endpoint
 
 
 def test_a_way_leads_elsewhere_and_all_others_lead_where_they_say() -> None:
     told, instead, other = (Endpoint("127.0.0.1", port) for port in (1, 2, 3))
-    member = Membership(BrokerId(1), "c", told, {}, ways={told: instead}, directories=[])
+    member = NodeMembership(BrokerId(1), "c", told, {}, ways={told: instead}, directories=[])
     assert (member.way_to(told), member.way_to(other)) == (instead, other)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reports.archaeology.given import Given, KnownBug, Place, Promise
+from reports.archaeology.given import Given, KnownBug, Promise, TargetPlace
 from reports.archaeology.history import Archaeology, archaeology
-from reports.archaeology.observe import Observed
+from reports.archaeology.observe import ObservedRows
 
 VERDICTS = {
     "P": "passed",
@@ -31,10 +31,10 @@ def promise(
     return Promise("PROD", level, "The broker keeps <it>.", since, until, note, holds_in)
 
 
-def place_of(target: str) -> Place | None:
+def place_of(target: str) -> TargetPlace | None:
     """kafka:RELEASE or kafka:RELEASE,mode=kraft."""
     name, _, mode = target.removeprefix("kafka:").partition(",mode=")
-    return Place(name, mode or "zk") if target.startswith("kafka:") else None
+    return TargetPlace(name, mode or "zk") if target.startswith("kafka:") else None
 
 
 def run(target: str, **values: object) -> dict[str, object]:
@@ -70,4 +70,4 @@ def history_of(
     ]
     runs = [run(target, run_complete=target != incomplete) for target in targets]
     given = Given(promises, place_of, lambda target: (bugs or {}).get(target, {}))
-    return archaeology(Observed(cells, runs, places, empty), given)
+    return archaeology(ObservedRows(cells, runs, places, empty), given)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from reports.api_matrix import ApiVersion
 from reports.defect_matrix import ChangedVerdict, DefectRow
-from reports.fault_timelines import FaultEvent, Timeline
+from reports.fault_timelines import FaultEvent, FaultTimeline
 from reports.histories import History, Span
-from reports.matrix import AreaCount, Cell, Matrix, Note, Part, Row, Run
+from reports.matrix import AreaCount, Cell, CellPart, Matrix, MatrixRow, MatrixRun, Note
 from reports.verdicts import LEVELS, WORST_FIRST
-from reports.wire_matrix import Seen, SeenError, SeenField
+from reports.wire_matrix import SeenError, SeenField, SeenOnWire
 
 TARGETS = ("kafka:4.4.0", "reference", "stranger")
 EVIDENCE = """\
@@ -30,7 +30,7 @@ the trace <b>of it</b>
 def passed(case: str = "protocol/test_prod.py::test_good", versions: int = 3) -> Cell:
     """A cell with a passed part a version."""
     parts = (
-        Part(f"{case}[v{v}]", v, "passed", checks=1, attempts=1, unstable=False, notes=())
+        CellPart(f"{case}[v{v}]", v, "passed", checks=1, attempts=1, unstable=False, notes=())
         for v in range(versions)
     )
     return Cell("passed", versions, False, tuple(parts), 12.5)
@@ -39,20 +39,20 @@ def passed(case: str = "protocol/test_prod.py::test_good", versions: int = 3) ->
 def fallen(verdict: str = "failed", reason: str = "error_code is 0, expected 2") -> Cell:
     """A cell with one part at version 9 that is not passed, with a reason and evidence."""
     note = Note(verdict, reason, "", "evidence/crc.txt")
-    part = Part("protocol/test_prod.py::test_crc[v9]", 9, verdict, 1, 1, False, (note,))
+    part = CellPart("protocol/test_prod.py::test_crc[v9]", 9, verdict, 1, 1, False, (note,))
     return Cell(verdict, 1, False, (part, *passed().parts), 20.0)
 
 
-def row(number: int, area: str, *cells: Cell | None, level: str = "MUST") -> Row:
+def row(number: int, area: str, *cells: Cell | None, level: str = "MUST") -> MatrixRow:
     """A requirement; a cell that is None is left out."""
     judged = {target: cell for target, cell in zip(TARGETS, cells, strict=True) if cell}
     statement = f"Statement {number} of {area} says what a broker must do, at some length"
-    return Row(f"{area}-{number:03}", area, level, statement, judged)
+    return MatrixRow(f"{area}-{number:03}", area, level, statement, judged)
 
 
-def run(target: str, **values: object) -> Run:
+def run(target: str, **values: object) -> MatrixRun:
     """A complete run that counts."""
-    made = Run(
+    made = MatrixRun(
         run=f"run-{target}",
         target=target,
         counts=True,
@@ -73,7 +73,7 @@ def run(target: str, **values: object) -> Run:
     return replace(made, **values)  # type: ignore[arg-type]
 
 
-def matrix(*rows: Row, targets: tuple[str, ...] = TARGETS) -> Matrix:
+def matrix(*rows: MatrixRow, targets: tuple[str, ...] = TARGETS) -> Matrix:
     """A matrix of these rows, areas counted, the evidence of `fallen` there for every run."""
     return Matrix(
         targets=targets,
@@ -84,7 +84,7 @@ def matrix(*rows: Row, targets: tuple[str, ...] = TARGETS) -> Matrix:
     )
 
 
-def _areas(rows: tuple[Row, ...], targets: tuple[str, ...]) -> list[AreaCount]:
+def _areas(rows: tuple[MatrixRow, ...], targets: tuple[str, ...]) -> list[AreaCount]:
     made = []
     for area in dict.fromkeys(one.area for one in rows):
         for target in targets:
@@ -130,17 +130,17 @@ def _apis() -> tuple[ApiVersion, ...]:
     )
 
 
-def _wire() -> tuple[Seen, ...]:
+def _wire() -> tuple[SeenOnWire, ...]:
     errors = (SeenError(0, "NONE", 40), SeenError(2, "CORRUPT_MESSAGE", 3))
     asked = (SeenField("acks", "default", 5), SeenField("transactional_id", "null", 5))
     told = (SeenField("responses", "empty", 1), SeenField("", "unknown_tag", 2))
     return (
-        Seen(0, "Produce", 9, "reference", "request", 43, (), asked),
-        Seen(0, "Produce", 9, "reference", "response", 43, errors, told),
+        SeenOnWire(0, "Produce", 9, "reference", "request", 43, (), asked),
+        SeenOnWire(0, "Produce", 9, "reference", "response", 43, errors, told),
     )
 
 
-def _faults() -> tuple[Timeline, ...]:
+def _faults() -> tuple[FaultTimeline, ...]:
     """Of the failed case on stranger, of three versions of the good one on reference."""
     armed = FaultEvent(0.2, "armed", None, None, None, None, "drop <b>it</b>", {})
     fired = FaultEvent(
@@ -149,8 +149,8 @@ def _faults() -> tuple[Timeline, ...]:
     )
     good = "protocol/test_prod.py::test_good"
     return (
-        Timeline("stranger", "protocol/test_prod.py::test_crc[v9]", 1, 205, (armed, fired)),
-        *(Timeline("reference", f"{good}[v{v}]", 1, 1, (armed,)) for v in range(3)),
+        FaultTimeline("stranger", "protocol/test_prod.py::test_crc[v9]", 1, 205, (armed, fired)),
+        *(FaultTimeline("reference", f"{good}[v{v}]", 1, 1, (armed,)) for v in range(3)),
     )
 
 

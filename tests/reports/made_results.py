@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.arrow import pa, pq
-from reports.beside import FAULTS, HISTORIES, WIRE, BesideDataset
+from reports.beside import FAULTS, HISTORIES, WIRE, ReportedDataset
 from reports.schema import COLUMNS, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
 from reports.verdicts import WORST_FIRST
 
@@ -192,7 +192,7 @@ def history_rows(target: str, count: int) -> list[Row]:
     return [{**about, **row, "ordinal": number} for number, row in enumerate(rows)]
 
 
-def _write_part(folder: Path, beside: BesideDataset, run: str, rows: list[Row]) -> Path:
+def _write_part(folder: Path, beside: ReportedDataset, run: str, rows: list[Row]) -> Path:
     schema = pa.schema(
         [(name, pa.type_for_alias(kind)) for name, kind in beside.columns],
         metadata={beside.version_key: beside.version.encode()},

@@ -12,8 +12,8 @@ import pytest
 from harness.conformance import fault_parquet, history_parquet, wire_parquet
 from harness.conformance.verdict import Verdict
 from labs.defects.all_defects import ALL_DEFECTS
-from labs.defects.outcome import Outcome
-from labs.defects.table import Table
+from labs.defects.outcome import RowOutcome
+from labs.defects.table import DefectTable
 from reports.arrow import pa, pq
 from reports.beside import FAULTS, HISTORIES, WIRE, defect_tables
 from reports.dataset import Dataset, find_datasets
@@ -148,8 +148,8 @@ def test_unfit_defect_table_is_refused(
 def test_table_of_the_defect_command_is_read(tmp_path: Path, datasets: list[Dataset]) -> None:
     defect = ALL_DEFECTS[0]
     changed = {defect.requirement: (Verdict.PASSED, Verdict.FAILED), "A-001": (None, None)}
-    rows = [Outcome(defect, "seen", "", changed), Outcome(ALL_DEFECTS[1], "", "not noticed")]
-    table = Table("reference", rows, ["A-002"], [], complete=True, at=AT)
+    rows = [RowOutcome(defect, "seen", "", changed), RowOutcome(ALL_DEFECTS[1], "", "not noticed")]
+    table = DefectTable("reference", rows, ["A-002"], [], complete=True, at=AT)
     file = tmp_path / "defects" / "reference.json"
     file.parent.mkdir()
     file.write_text(table.to_json())

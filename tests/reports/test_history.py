@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from reports.archaeology.given import KnownBug, Promise
-from reports.archaeology.history import Agreement, Archaeology, History, State
+from reports.archaeology.history import Archaeology, DateAgreement, RequirementHistory, State
 from reports.archaeology.ranges import contradictions, of_state
 
 from .made_history import RELEASES, history_of, promise
 
 
-def one(seen: str, given: Promise, **values: object) -> tuple[History, Archaeology]:
+def one(seen: str, given: Promise, **values: object) -> tuple[RequirementHistory, Archaeology]:
     found = history_of({"PROD-001": seen}, {"PROD-001": given}, **values)  # type: ignore[arg-type]
     return found.rows[0], found
 
 
-def changes(row: History, found: Archaeology) -> list[tuple[str, str, str, str, str]]:
+def changes(row: RequirementHistory, found: Archaeology) -> list[tuple[str, str, str, str, str]]:
     return [
         (
             found.columns[change.before].name,
@@ -83,10 +83,10 @@ def test_a_known_bug_explains_a_failure_and_nothing_else() -> None:
     bug = KnownBug("forgets it", "https://example.org/KAFKA-1")
     bugs = {"kafka:2.5.1": {"PROD-001": bug}, "kafka:2.3.1": {"PROD-001": bug}}
     row, _ = one("NNPFPP", promise(), bugs=bugs)
-    assert row.agreement is Agreement.KNOWN_BUG
+    assert row.agreement is DateAgreement.KNOWN_BUG
     assert [cell.bug for cell in row.cells] == [None, None, None, bug, None, None]
     row, _ = one("NPPPPP", promise(), bugs=bugs)
-    assert row.agreement is Agreement.CONTRADICTS
+    assert row.agreement is DateAgreement.CONTRADICTS
 
 
 def test_a_may_that_goes_the_other_way_says_nothing() -> None:
@@ -94,9 +94,9 @@ def test_a_may_that_goes_the_other_way_says_nothing() -> None:
     assert [cell.state for cell in row.cells][2:] == [
         State.HOLDS, State.OPEN, State.OPEN, State.HOLDS,
     ]  # fmt: skip
-    assert row.agreement is Agreement.AGREES
+    assert row.agreement is DateAgreement.AGREES
     row, _ = one("pppppp", promise(level="MAY"))
-    assert row.agreement is Agreement.UNKNOWN
+    assert row.agreement is DateAgreement.UNKNOWN
 
 
 def test_releases_stand_in_their_order_and_modes_beside_each_other() -> None:
@@ -134,7 +134,7 @@ def test_what_is_not_whole_is_named() -> None:
 def test_a_requirement_of_another_catalogue_has_no_date() -> None:
     found = history_of({"OLD-001": "NNPPPP", "PROD-001": "NNPPPP"}, {"PROD-001": promise()})
     assert [row.id for row in found.rows] == ["PROD-001", "OLD-001"]
-    assert found.rows[1].agreement is Agreement.UNKNOWN
+    assert found.rows[1].agreement is DateAgreement.UNKNOWN
     assert len(found.columns) == len(RELEASES)
 
 

@@ -3,13 +3,13 @@
 import pytest
 
 from reports.as_markdown import escape
-from reports.matrix import Cell, Note, Part
+from reports.matrix import Cell, CellPart, Note
 from reports.wording import fold, note_words, time_words, version_ranges
 
 
-def part(case: str, version: int | None, verdict: str, reason: str = "") -> Part:
+def part(case: str, version: int | None, verdict: str, reason: str = "") -> CellPart:
     notes = (Note(verdict, reason, "", ""),) if reason else ()
-    return Part(case, version, verdict, 1, 1, False, notes)
+    return CellPart(case, version, verdict, 1, 1, False, notes)
 
 
 @pytest.mark.parametrize(

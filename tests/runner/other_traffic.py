@@ -18,7 +18,7 @@ from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import fetch_partition, fetch_topic
 from harness.codec.messages import ListGroupsRequest
-from suites.durability.support.transactional import TransactionalProducer
+from suites.durability.support.transactional import OpenTransaction
 from suites.protocol.support.appended import append, now_ms
 from suites.protocol.support.classic_group import ClassicGroup
 from suites.protocol.support.client_quota import client_quota
@@ -101,7 +101,7 @@ def producers(door: BrokerUnderTest) -> None:
 def transactions(door: BrokerUnderTest) -> None:
     """One is committed and one aborted."""
     topic = door.create_topic()
-    producer = TransactionalProducer(door, topic)
+    producer = OpenTransaction(door, topic)
     for commits_it in (True, False):
         producer.append([0], b"in a transaction", now_ms())
         producer.end(commit=commits_it)

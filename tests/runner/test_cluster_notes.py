@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
 from harness.conformance.history_journal import HISTORY_NAME
-from harness.histories.history import Action, Operation, Outcome
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from harness.proxies.event import Event
 from harness.runner.cluster_notes import ClusterNotes
 from tests.runner.conftest import SmallSuite
@@ -40,7 +40,11 @@ DONE = [
 
 def test_both_are_on_one_clock_and_in_order() -> None:
     notes = ClusterNotes()
-    notes.saw(Operation("p", Outcome.INVOKE, Action.SEND, 0, value="1", at_ms=notes.now_ms()))
+    notes.saw(
+        ClientOperation(
+            "p", OperationOutcome.INVOKE, ClientAction.SEND, 0, value="1", at_ms=notes.now_ms()
+        )
+    )
     notes.hear(Event(99_999.0, "cut", "1->2"))
     notes.hear(Event(99_999.0, "fired", "1->2"))
     notes.did("killed", 2)
@@ -48,9 +52,9 @@ def test_both_are_on_one_clock_and_in_order() -> None:
     assert all(event["at_ms"] < 99_999 for event in notes.journal())
     history = notes.history()
     assert [(one.action, one.value or one.detail) for one in history] == [
-        (Action.SEND, "1"),
-        (Action.FAULT, "cut 1->2"),
-        (Action.FAULT, "killed 2"),
+        (ClientAction.SEND, "1"),
+        (ClientAction.FAULT, "cut 1->2"),
+        (ClientAction.FAULT, "killed 2"),
     ]
     times = [one.at_ms for one in history]
     assert times == sorted(times)

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.errors import ResponseTimeout
 from harness.proxies.event import Event, Listener
 from harness.runner.broker_request import BrokerRequest, Use
 from harness.runner.brokers.cluster_pool import ClusterPool
 from harness.targets.errors import MissingCapability
 from harness.targets.external import ExternalBroker
-from harness.targets.target import BROKER_CONFIG, LINKS, OWN_BROKER, Address, Target
+from harness.targets.target import BROKER_CONFIG, LINKS, OWN_BROKER, Target
 from tests.runner.conftest import SmallSuite
 
 

@@ -10,8 +10,8 @@ from suites.replication.support.in_flight import (
     ASKED,
     HELD,
     LOST,
+    InFlightRequest,
     Passage,
-    What,
     given_up,
     in_flight_twice,
     passages,
@@ -19,15 +19,15 @@ from suites.replication.support.in_flight import (
 
 
 def asked(number: int, connection: int = 0) -> Passage:
-    return Passage(What.ASKED, connection, number)
+    return Passage(InFlightRequest.ASKED, connection, number)
 
 
 def answered(number: int, connection: int = 0) -> Passage:
-    return Passage(What.ANSWERED, connection, number)
+    return Passage(InFlightRequest.ANSWERED, connection, number)
 
 
 def gone(connection: int = 0) -> Passage:
-    return Passage(What.GONE, connection)
+    return Passage(InFlightRequest.GONE, connection)
 
 
 RIGHT = {

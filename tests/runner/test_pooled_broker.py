@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from harness.base.address import Address
 from harness.runner.brokers.pooled_broker import PooledBroker
 from harness.targets.errors import MissingCapability
 from harness.targets.external import ExternalBroker
-from harness.targets.target import OWN_BROKER, Address, Target
+from harness.targets.target import OWN_BROKER, Target
 from tests.runner.conftest import SmallSuite
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.base.address import Address as TargetAddress
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Address
 from harness.codec.apis import API_VERSIONS_KEY
@@ -12,7 +13,6 @@ from harness.codec.messages import ApiVersionsResponse
 from harness.codec.versions import VersionRange
 from harness.proxies import FrameRule, SeenRequest
 from harness.targets.asking import ask_api_versions
-from harness.targets.target import Address as TargetAddress
 
 LONG_MS = 10_000
 

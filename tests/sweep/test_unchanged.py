@@ -21,7 +21,7 @@ from harness.conformance.snapshot_questions import load_snapshot_questions
 from harness.sweep import requests as binding
 from harness.sweep.requests import safety_of
 from harness.sweep.snapshot import Snapshot, differences
-from harness.sweep.walk import Step, steps, sweep
+from harness.sweep.walk import SweepStep, steps, sweep
 from tests.sweep.brokers import LONG_MS, advertised
 from tests.sweep.conftest import Cluster
 
@@ -105,7 +105,7 @@ def test_even_what_could_do_harm_does_none(cluster: Cluster) -> None:
     assert differences(before, cluster.snapshot()) == []
 
 
-def _could_do_harm(step: Step) -> bool:
+def _could_do_harm(step: SweepStep) -> bool:
     return step.safety is Safety.DESTRUCTIVE
 
 

@@ -13,7 +13,7 @@ from harness.codec.messages import MetadataResponse
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 from harness.proxies import FrameRule, RunningRelay, SeenRequest
-from harness.sweep.asking import Outcome, ask, error_names
+from harness.sweep.asking import SweepOutcome, ask, error_names
 from harness.sweep.requests import harmless_request, safety_of
 from harness.sweep.walk import new_names, steps, sweep
 from tests.reference_broker.running import running_broker
@@ -57,7 +57,7 @@ def test_nothing_destructive_goes_to_a_broker_of_others(address: Address) -> Non
         wanted = steps(advertised(relay.address))
         answers = list(sweep(wanted, relay.address, None, LONG_MS, {}))
     assert len(answers) == len(wanted)
-    kept = {a.api_name for a in answers if a.outcome is Outcome.NOT_SENT}
+    kept = {a.api_name for a in answers if a.outcome is SweepOutcome.NOT_SENT}
     assert {api_named(name).key for name in kept} == set(DESTRUCTIVE)
     assert set(rule.asked) & set(DESTRUCTIVE) == set()
     assert set(rule.asked) == {step.api.key for step in wanted} - set(DESTRUCTIVE)
@@ -69,7 +69,7 @@ def test_what_is_destructive_goes_to_the_discarded_broker_alone(address: Address
         wanted = steps(advertised(theirs.address))
         before = len(shared.asked)
         answers = list(sweep(wanted, theirs.address, lambda: ours.address, LONG_MS, {}))
-    assert [answer.outcome for answer in answers if answer.outcome is Outcome.NOT_SENT] == []
+    assert [answer.outcome for answer in answers if answer.outcome is SweepOutcome.NOT_SENT] == []
     assert set(own.asked) == set(DESTRUCTIVE)
     assert set(shared.asked[before:]) & set(DESTRUCTIVE) == set()
 
@@ -94,24 +94,24 @@ class Refused(FrameRule):
 @pytest.mark.parametrize(
     ("rule", "outcome", "note"),
     [
-        (FrameRule(), Outcome.DECODED, ""),
-        (Spoilt(more=b"\0"), Outcome.UNDECODABLE, "1 bytes left over"),
-        (Spoilt(b"\0\0\0\1"), Outcome.UNDECODABLE, "Metadata v13 answer: "),
-        (Spoilt(), Outcome.SILENT, "no answer before the deadline"),
-        (Refused(), Outcome.CLOSED, "closed the connection"),
+        (FrameRule(), SweepOutcome.DECODED, ""),
+        (Spoilt(more=b"\0"), SweepOutcome.UNDECODABLE, "1 bytes left over"),
+        (Spoilt(b"\0\0\0\1"), SweepOutcome.UNDECODABLE, "Metadata v13 answer: "),
+        (Spoilt(), SweepOutcome.SILENT, "no answer before the deadline"),
+        (Refused(), SweepOutcome.CLOSED, "closed the connection"),
     ],
     ids=["whole", "a byte more", "cut", "silent", "closed"],
 )
 def test_what_comes_back_is_named(
-    address: Address, rule: FrameRule, outcome: Outcome, note: str
+    address: Address, rule: FrameRule, outcome: SweepOutcome, note: str
 ) -> None:
     with RunningRelay(address, rule) as relay:
-        timeout_ms = SHORT_MS if outcome is Outcome.SILENT else LONG_MS
+        timeout_ms = SHORT_MS if outcome is SweepOutcome.SILENT else LONG_MS
         request = harmless_request("Metadata", 13, new_names())
         answer = ask(relay.address, request, 13, timeout_ms)
     assert (answer.api_name, answer.version, answer.outcome) == ("Metadata", 13, outcome)
     assert note in answer.note
-    assert answer.good is (outcome is Outcome.DECODED)
+    assert answer.good is (outcome is SweepOutcome.DECODED)
     if answer.good:
         assert answer.errors == ("UNKNOWN_TOPIC_OR_PARTITION (3)",)
 
@@ -130,10 +130,10 @@ OLD_SETS_ARE_SERVED = {0: VersionRange(0, 13), 1: VersionRange(0, 18)}
 @pytest.mark.parametrize(
     ("version", "rule", "advertised", "outcome"),
     [
-        (2, Refused(), OLD_SETS_ARE_GONE, Outcome.UNSERVED),
-        (2, Swallowed(), OLD_SETS_ARE_GONE, Outcome.SILENT),
-        (3, Refused(), OLD_SETS_ARE_GONE, Outcome.CLOSED),
-        (2, Refused(), OLD_SETS_ARE_SERVED, Outcome.CLOSED),
+        (2, Refused(), OLD_SETS_ARE_GONE, SweepOutcome.UNSERVED),
+        (2, Swallowed(), OLD_SETS_ARE_GONE, SweepOutcome.SILENT),
+        (3, Refused(), OLD_SETS_ARE_GONE, SweepOutcome.CLOSED),
+        (2, Refused(), OLD_SETS_ARE_SERVED, SweepOutcome.CLOSED),
     ],
     ids=["documented", "in another way", "at another version", "by one that serves sets"],
 )
@@ -142,15 +142,15 @@ def test_only_a_documented_gap_is_no_fault(
     version: int,
     rule: FrameRule,
     advertised: dict[int, VersionRange],
-    outcome: Outcome,
+    outcome: SweepOutcome,
 ) -> None:
     """Produce 2 may be advertised and closed where Fetch has no such sets either."""
     (step,) = [s for s in steps(advertised, ["Produce"]) if s.version == version]
     with RunningRelay(address, rule) as relay:
-        timeout_ms = SHORT_MS if outcome is Outcome.SILENT else LONG_MS
+        timeout_ms = SHORT_MS if outcome is SweepOutcome.SILENT else LONG_MS
         (answer,) = sweep([step], relay.address, None, timeout_ms, advertised)
     assert answer.outcome is outcome
-    assert answer.good is ("KAFKA-18659" in answer.note) is (outcome is Outcome.UNSERVED)
+    assert answer.good is ("KAFKA-18659" in answer.note) is (outcome is SweepOutcome.UNSERVED)
 
 
 def test_error_codes_are_found_at_any_depth() -> None:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved
@@ -32,7 +33,6 @@ from harness.targets.target import (
     RESTART_NODE,
     STOP_NODE,
     UPGRADE,
-    Address,
     Target,
 )
 from harness.virtual_broker.cluster import JoinedCluster

@@ -13,11 +13,12 @@ from typing import ClassVar
 import psutil
 import pytest
 
+from harness.base.address import Address
 from harness.targets.asking import ask_api_versions
 from harness.targets.errors import MissingCapability
 from harness.targets.info import TargetInfo, probe
 from harness.targets.process import Deadline
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 from labs.hang_limit import HANGS_AFTER_S
 from tests.targets import kinds
 from tests.targets.capability_contract import CapabilityContract, accepts

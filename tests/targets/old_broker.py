@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
+from harness.base.address import Address
 from harness.codec import CodecError, decode
 from harness.codec.apis import APIS
 from harness.codec.frame import frame
@@ -26,7 +27,6 @@ from harness.codec.messages import (
     ProduceResponse,
 )
 from harness.codec.structs import Message
-from harness.targets.target import Address
 from tests.client.scripted import Peer
 
 CLOSE, SILENCE = "close", "silence"

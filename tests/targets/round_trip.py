@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.requests import (
     Topic,
@@ -16,10 +17,10 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import RecordBatch, encode_batch
-from harness.codec.records.message_set import Message, encode_message_set
+from harness.codec.records.message_set import LegacyMessage, encode_message_set
 from harness.codec.records.record import Record
 from harness.targets.kafka.release import release_key
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 from labs.awaiting import await_right
 
 T = TypeVar("T")
@@ -96,7 +97,7 @@ class Talk:
 
     def _batch(self, value: bytes) -> bytes:
         if self.produce_version == 0:
-            return encode_message_set([Message(value, magic=0)])
+            return encode_message_set([LegacyMessage(value, magic=0)])
         now_ms = int(time.time() * 1000)
         return encode_batch(RecordBatch([Record(value)], base_timestamp=now_ms))
 

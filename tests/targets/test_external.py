@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.targets.errors import TargetStartError
 from harness.targets.external import ExternalBroker
 from harness.targets.info import probe
-from harness.targets.target import Address
 from tests.targets import kinds
 
 

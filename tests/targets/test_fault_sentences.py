@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed, ResponseTimeout
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest
@@ -23,7 +24,7 @@ from harness.targets.fault_sentences import FaultSentences
 from harness.targets.ports import free_ports
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 from tests.reference_broker.running import running_broker
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/fixtures.md"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from harness.base.address import Address
 from harness.codec.messages import ApiVersionsResponse, MetadataResponse
 from harness.targets.first_door import LEADER_AND_ISR, FirstDoor, first_door
-from harness.targets.target import Address
 from tests.client.scripted import Peer, scripted
 
 API_VERSIONS, METADATA = 18, 3

@@ -15,14 +15,14 @@ from typing import cast
 import psutil
 import pytest
 
+from harness.base.address import Address
 from harness.codec.data_framing import read_meta_properties
 from harness.targets.errors import TargetStartError
 from harness.targets.kafka.broker_config import NodeConfig, new_cluster_id
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.formatted import FRESH_S, META, archive_path, format_node
 from harness.targets.kafka.jvm import Jvm
-from harness.targets.kafka.plan import ClusterPlan
-from harness.targets.target import Address
+from harness.targets.kafka.plan import KafkaPlan
 from labs.awaiting import await_that
 
 TOOL = """
@@ -71,7 +71,7 @@ def tool(folder: Path) -> Jvm:
 def node(
     folder: Path, settings: Mapping[str, str] | None = None, brokers: int = 1, at: int = 0
 ) -> NodeConfig:
-    plan = ClusterPlan("4.4.0", Mode.KRAFT, brokers, settings or {})
+    plan = KafkaPlan("4.4.0", Mode.KRAFT, brokers, settings or {})
     addresses = [Address("127.0.0.1", 9000 + port) for port in range(plan.ports)]
     planned = plan.nodes(folder, addresses)
     return (*planned.brokers, *planned.controllers)[at]

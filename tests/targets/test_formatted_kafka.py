@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.codec.data_framing import read_meta_properties
 from harness.targets.artifacts import fetch_release
 from harness.targets.kafka.broker_config import NodeConfig, new_cluster_id, server_properties
@@ -16,10 +17,9 @@ from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.formatted import META, TOOL, archive_path, format_node
 from harness.targets.kafka.jvm import HEAP, Jvm, java_for
 from harness.targets.kafka.logging_config import write_logging
-from harness.targets.kafka.plan import ClusterPlan
+from harness.targets.kafka.plan import KafkaPlan
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.ports import free_ports
-from harness.targets.target import Address
 from tests.targets import kinds
 from tests.targets.round_trip import round_trip
 
@@ -52,7 +52,7 @@ CASES = [
 
 def node(release: str, folder: Path, which: tuple[int, int], given: dict[str, str]) -> NodeConfig:
     settings = {name: value.format(folder=folder) for name, value in given.items()}
-    plan = ClusterPlan(release, Mode.KRAFT, which[0], settings)
+    plan = KafkaPlan(release, Mode.KRAFT, which[0], settings)
     nodes = plan.nodes(folder, [Address("127.0.0.1", port) for port in free_ports(plan.ports)])
     return (*nodes.brokers, *nodes.controllers)[which[1]]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.targets.asking import Pace
+from harness.base.address import Address
+from harness.targets.asking import AnswerPace
 from harness.targets.errors import TargetStartError
 from harness.targets.info import OBSERVED, TIME_SCALE_LIMIT, TargetInfo, probe, time_scale
-from harness.targets.target import Address
 from tests.targets import kinds
 
 INFO = TargetInfo(
@@ -48,4 +48,4 @@ def test_a_target_that_is_not_started(tmp_path: Path) -> None:
     ],
 )
 def test_time_scale(first_ms: float, trips_ms: tuple[float, ...], scale: float) -> None:
-    assert time_scale(Pace(first_ms, trips_ms)) == scale
+    assert time_scale(AnswerPace(first_ms, trips_ms)) == scale

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest
@@ -19,7 +20,6 @@ from harness.targets.java import find_java
 from harness.targets.kafka.broker_config import NodeConfig, Quorum, server_properties
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.target import Address
 from tests.targets import kinds
 from tests.targets.taken_once import TakenOnce
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.targets.artifacts import pinned_releases
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.kafka.broker_config import server_properties
 from harness.targets.kafka.eras import choose_mode, modes_of
-from harness.targets.kafka.plan import ClusterPlan, NodePlan
+from harness.targets.kafka.plan import KafkaPlan, NodePlan
 from harness.targets.kafka.release import (
     latest_release,
     line_of,
@@ -18,7 +19,7 @@ from harness.targets.kafka.release import (
 )
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.linked import LinkedKafka
-from harness.targets.target import LINKS, RESTART_NODE, Address
+from harness.targets.target import LINKS, RESTART_NODE
 
 
 def test_releases_are_ordered_by_number() -> None:
@@ -132,7 +133,7 @@ def nodes(
     settings: Mapping[str, str] | None = None,
     controllers: int = 1,
 ) -> NodePlan:
-    plan = ClusterPlan(release, choose_mode(release, mode), brokers, settings or {}, controllers)
+    plan = KafkaPlan(release, choose_mode(release, mode), brokers, settings or {}, controllers)
     addresses = [Address("127.0.0.1", 1000 + number) for number in range(plan.ports)]
     return plan.nodes(Path("/data"), addresses)
 

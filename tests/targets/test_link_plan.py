@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import server_properties
 from harness.targets.kafka.eras import Mode, choose_mode
 from harness.targets.kafka.hosts_file import write_hosts
 from harness.targets.kafka.link_plan import LinkedPlan
 from harness.targets.kafka.plan import NodePlan
-from harness.targets.target import Address
 
 ERAS = ["0.8.0", "0.8.1.1", "0.9.0.1", "0.10.1.1", "0.10.2.2", "3.9.2", "4.4.0"]
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.codec.frame import frame
@@ -24,7 +25,6 @@ from harness.targets.kafka.link_plan import PlannedLink
 from harness.targets.linked import LinkedKafka, open_links
 from harness.targets.reference import ReferenceBroker
 from harness.targets.start_again import StartAgain
-from harness.targets.target import Address
 from labs.awaiting import await_that
 from labs.hang_limit import HANGS_AFTER_S
 

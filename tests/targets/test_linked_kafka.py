@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.base.address import Address
 from harness.capture.capture_file import CaptureFile
 from harness.client.errors import ResponseTimeout
 from harness.codec.error_code import ErrorCode
@@ -17,7 +18,6 @@ from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import CONTROLLER
 from harness.targets.kafka.zookeeper import PIN
 from harness.targets.linked import LinkedKafka
-from harness.targets.target import Address
 from labs.captures.recorded import follow, messages
 from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually, round_trip

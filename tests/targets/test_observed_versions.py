@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.base.address import Address
 from harness.codec.header import encode_response
 from harness.codec.messages import (
     FetchResponse,
@@ -17,12 +18,11 @@ from harness.targets.info import OBSERVED, TargetInfo, probe
 from harness.targets.observed_versions import (
     CORRELATION_ID,
     NO_TOPIC,
-    Question,
+    VersionProbe,
     answers,
     observe_versions,
     questions,
 )
-from harness.targets.target import Address
 from tests.targets.old_broker import CLOSE, SILENCE, OldBroker, listening
 
 STEP_MS, TIMEOUT_MS = 50, 200
@@ -64,7 +64,7 @@ def test_silence_costs_its_time_only_once_a_round() -> None:
     assert len(broker.asked) == 2 * len(questions()) - 1, "Metadata 0 alone is not asked again"
 
 
-def question(api: str, version: int) -> Question:
+def question(api: str, version: int) -> VersionProbe:
     return next(q for q in questions() if (q.api, q.version) == (api, version))
 
 

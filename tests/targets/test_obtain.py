@@ -14,7 +14,7 @@ from harness.targets.command import CommandTarget
 from harness.targets.command_file import read_command_file
 from harness.targets.errors import TargetError
 from harness.targets.info import probe
-from harness.targets.obtain import ObtainError, Source, main, obtain
+from harness.targets.obtain import BrokerSource, ObtainError, main, obtain
 from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT, command_target, not_run, write_command_file
 
@@ -27,15 +27,15 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "obtained"
 
 
-def go_source(folder: Path, text: str = GREETS) -> Source:
+def go_source(folder: Path, text: str = GREETS) -> BrokerSource:
     source = folder / "greeter"
     source.mkdir(exist_ok=True)
     (source / "main.go").write_text(text)
     (source / "go.mod").write_text("module greeter\n\ngo 1.21\n")
-    return Source("go", source)
+    return BrokerSource("go", source)
 
 
-def pip_source(folder: Path, content: str = "print('hello')\n") -> Source:
+def pip_source(folder: Path, content: str = "print('hello')\n") -> BrokerSource:
     """Requirements with one package in the same folder, a wheel with a script."""
     wheel = folder / "greeter-1.0-py3-none-any.whl"
     meta = "greeter-1.0.dist-info"
@@ -52,7 +52,7 @@ def pip_source(folder: Path, content: str = "print('hello')\n") -> Source:
     sum_ = hashlib.sha256(wheel.read_bytes()).hexdigest()
     path = folder / "greeter.requirements.txt"
     path.write_text(f"greeter @ {wheel.as_uri()} --hash=sha256:{sum_}\n")
-    return Source("pip", path)
+    return BrokerSource("pip", path)
 
 
 def need_go() -> None:

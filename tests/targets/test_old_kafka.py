@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ApiNotAdvertised, PreparationFailed
 from harness.codec.apis import api_named
@@ -21,7 +22,6 @@ from harness.targets.info import OBSERVED, TargetInfo, probe
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kafka.zookeeper import PIN
 from harness.targets.observed_versions import questions
-from harness.targets.target import Address
 from harness.targets.zookeeper_topics import ZookeeperTopics
 from tests.targets import kinds
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.base.address import Address
 from harness.capture.capture_file import CaptureFile
 from harness.client.connection import Connection
 from harness.codec.messages import DescribeClusterRequest, FindCoordinatorRequest, MetadataRequest
@@ -19,7 +20,7 @@ from harness.targets.external import ExternalBroker
 from harness.targets.ports import free_ports
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 from labs.captures.recorded import follow, messages
 from tests.reference_broker import test_clients as clients
 from tests.reference_broker.running import create_topic, running_broker

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.targets.address import parse_address
 from harness.targets.artifacts import pinned_releases
 from harness.targets.command import CommandTarget
@@ -12,7 +13,7 @@ from harness.targets.external import ExternalBroker
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.reference import ReferenceBroker
 from harness.targets.spec import expand_all, expand_targets, parse_target, target_kinds
-from harness.targets.target import CAPABILITIES, Address
+from harness.targets.target import CAPABILITIES
 from tests.targets import kinds as kinds_of_target
 
 

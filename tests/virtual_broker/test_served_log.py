@@ -12,7 +12,7 @@ from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse, MetadataRequest
-from harness.virtual_broker.leader_endpoint import Asked, LeaderEndpoint
+from harness.virtual_broker.leader_endpoint import LeaderEndpoint, ReceivedRequest
 from harness.virtual_broker.partition import offsets_in, replica_fetch
 from harness.virtual_broker.served_log import ServedLog
 from labs.hang_limit import HANGS_AFTER_S
@@ -66,7 +66,7 @@ def test_a_follower_is_given_what_follows(version: int) -> None:
         told = ask(connection, 4, version=version, last_epoch=2)
         assert not told.records
         assert (told.diverging_epoch.epoch, told.diverging_epoch.end_offset) == (2, 3)
-        assert endpoint.asked == [Asked(1, 0), Asked(4, 2)]
+        assert endpoint.asked == [ReceivedRequest(1, 0), ReceivedRequest(4, 2)]
 
 
 def test_what_is_not_led_or_not_served_is_refused() -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from harness.cli import main
 from harness.commands import timeline
-from harness.virtual_broker.timeline import EXPECTED, Row, expected_of
+from harness.virtual_broker.timeline import EXPECTED, TimelineRow, expected_of
 from tests.targets import kinds
 
 RELEASE = "4.4.0"
@@ -48,7 +48,11 @@ def test_a_real_broker_shows_the_table(tmp_path: Path) -> None:
     ],
 )
 def test_what_differs_is_told(
-    monkeypatch: pytest.MonkeyPatch, release: str, rows: tuple[Row, ...], status: int, says: str
+    monkeypatch: pytest.MonkeyPatch,
+    release: str,
+    rows: tuple[TimelineRow, ...],
+    status: int,
+    says: str,
 ) -> None:
     monkeypatch.setattr(timeline, "_play", lambda _: rows)
     monkeypatch.setattr(timeline, "joinable_broker", Lender)

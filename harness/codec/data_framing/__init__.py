@@ -58,7 +58,7 @@ from harness.codec.data_framing.metadata_records import (
     CLUSTER_METADATA,
     METADATA_LOGS,
     REMOTE_LOG_METADATA,
-    MetadataLog,
+    MetadataFraming,
     MetadataRecord,
 )
 from harness.codec.data_framing.quorum_state import (
@@ -111,7 +111,7 @@ __all__ = [
     "EpochStart",
     "HostInfo",
     "MetaProperties",
-    "MetadataLog",
+    "MetadataFraming",
     "MetadataRecord",
     "OffsetIndexEntry",
     "PartitionMetadata",

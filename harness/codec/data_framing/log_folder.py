@@ -79,7 +79,7 @@ class PartitionFolder:
 
 
 @dataclass(slots=True)
-class LogDirectory:
+class LogDirectoryFiles:
     """One of ``log.dirs``: partitions, and notes about all of them."""
 
     path: Path
@@ -89,7 +89,7 @@ class LogDirectory:
     others: list[Path] = field(default_factory=list)
 
 
-def open_log(path: Path) -> LogDirectory | PartitionFolder:
+def open_log(path: Path) -> LogDirectoryFiles | PartitionFolder:
     """Return the log directory or the partition's folder at ``path``, or one file of either.
 
     Raises NotALogFolder, OSError.
@@ -110,11 +110,11 @@ def open_log(path: Path) -> LogDirectory | PartitionFolder:
     )
 
 
-def _of_one_file(path: Path) -> LogDirectory | PartitionFolder:
+def _of_one_file(path: Path) -> LogDirectoryFiles | PartitionFolder:
     if path.name in DIRECTORY_NOTES:
-        return LogDirectory(path.parent, notes=[path])
+        return LogDirectoryFiles(path.parent, notes=[path])
     if path.name == _BOOTSTRAP:
-        return LogDirectory(path.parent, metadata_snapshots=[path])
+        return LogDirectoryFiles(path.parent, metadata_snapshots=[path])
     if not _is_of_log(path.name):
         raise NotALogFolder(f"{path}: no file of a log that can be read, by its name")
     return _partition_folder(path.parent, [path], is_whole=False)
@@ -124,8 +124,8 @@ def _is_of_log(name: str) -> bool:
     return bool(_OF_SEGMENT.fullmatch(name) or _METADATA_SNAPSHOT.fullmatch(name)) or name in NOTES
 
 
-def _log_directory(path: Path, entries: list[Path]) -> LogDirectory:
-    found = LogDirectory(path)
+def _log_directory(path: Path, entries: list[Path]) -> LogDirectoryFiles:
+    found = LogDirectoryFiles(path)
     for entry in entries:
         if entry.is_dir() and is_partition_name(entry.name):
             found.partitions.append(_partition_folder(entry, sorted(entry.iterdir())))
@@ -192,6 +192,6 @@ def _kept_in(folder: PartitionFolder, entry: Path) -> list[Path]:
     return folder.notes if entry.name in NOTES else folder.others
 
 
-def partitions_of(found: LogDirectory | PartitionFolder) -> Iterator[PartitionFolder]:
+def partitions_of(found: LogDirectoryFiles | PartitionFolder) -> Iterator[PartitionFolder]:
     """Yield the partitions of a log directory, or the one folder."""
-    yield from found.partitions if isinstance(found, LogDirectory) else (found,)
+    yield from found.partitions if isinstance(found, LogDirectoryFiles) else (found,)

@@ -27,7 +27,7 @@ class MetadataRecord(NamedTuple):
     message: Message
 
 
-class MetadataLog:
+class MetadataFraming:
     """One space of API keys: key -> name of the message."""
 
     def __init__(self, topic: str, records: dict[int, str], preview: dict[int, str]) -> None:
@@ -95,7 +95,7 @@ def _fail(problem: str, path: str, offset: int) -> DecodeError:
     return DecodeError(problem, message="metadata record", version=-1, path=path, offset=offset)
 
 
-CLUSTER_METADATA = MetadataLog(
+CLUSTER_METADATA = MetadataFraming(
     "__cluster_metadata",
     {
         0: "RegisterBrokerRecord",
@@ -130,7 +130,7 @@ CLUSTER_METADATA = MetadataLog(
     },
     {14: "QuotaRecord"},
 )
-REMOTE_LOG_METADATA = MetadataLog(
+REMOTE_LOG_METADATA = MetadataFraming(
     "__remote_log_metadata",
     {
         0: "RemoteLogSegmentMetadataRecord",

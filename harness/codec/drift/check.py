@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.codec.drift.compare import Difference, differences
+from harness.codec.drift.compare import DriftDifference, differences
 from harness.codec.drift.definition import Definition, our_definition
 from harness.codec.drift.errors import DriftError
 from harness.codec.drift.kafka_jar import Definitions
@@ -48,7 +48,7 @@ def check_drift(theirs: Definitions, entries: Iterable[Reviewed] | None = None) 
         release = release_numbers(theirs.release)
     except ValueError as error:
         raise DriftError(str(error)) from error
-    found: list[Difference] = []
+    found: list[DriftDifference] = []
     both: dict[str, frozenset[int]] = {}
     for ours, other in _pairs(theirs):
         found += version_differences(ours.spec, other.spec if other else None, release)
@@ -88,12 +88,12 @@ def _by_identity(theirs: Definitions) -> dict[tuple[object, ...], Definition]:
     return {_identity(one): one for one in theirs.messages.values()}
 
 
-def _only_theirs(theirs: Definitions) -> Iterator[Difference]:
+def _only_theirs(theirs: Definitions) -> Iterator[DriftDifference]:
     """Messages that we lack, and files that are no definition in the grammar that we know."""
     ours = {_identity(our_definition(name, theirs.release)) for name in message_names()}
     for identity, one in _by_identity(theirs).items():
         if identity not in ours and one.spec.valid:
             versions = tuple(one.spec.valid)
-            yield Difference(one.spec.name, "", "message", "absent", "there", versions)
+            yield DriftDifference(one.spec.name, "", "message", "absent", "there", versions)
     for name, reason in theirs.unreadable.items():
-        yield Difference(name.removesuffix(".json"), "", "definition", "readable", reason, ())
+        yield DriftDifference(name.removesuffix(".json"), "", "definition", "readable", reason, ())

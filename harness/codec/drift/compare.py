@@ -16,7 +16,7 @@ _DEEPEST = 20  # a struct may contain itself; no released message nests deeper t
 
 
 @dataclass(frozen=True, order=True)
-class Difference:
+class DriftDifference:
     """``what`` differs at ``place`` (names of ours with dots, "" for the message itself)."""
 
     message: str
@@ -45,7 +45,7 @@ def in_words(versions: Iterable[int]) -> str:
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
 
 
-def differences(ours: Definition, theirs: Definition) -> list[Difference]:
+def differences(ours: Definition, theirs: Definition) -> list[DriftDifference]:
     """Return the differences in the versions that both have; ``versions.py`` compares versions."""
     return _Comparison(ours, theirs).differences()
 
@@ -66,7 +66,7 @@ class _Comparison:
         self.pairs: dict[str, dict[tuple[int, int], _Pair]] = {}  # by the place of their struct
         self.visited: dict[str, set[int]] = {}  # place of a struct -> versions compared
 
-    def differences(self) -> list[Difference]:
+    def differences(self) -> list[DriftDifference]:
         ours, theirs = self.ours.spec, self.theirs.spec
         for version in theirs.valid:
             if version in ours.valid:
@@ -74,7 +74,7 @@ class _Comparison:
                 self.structs(version, "", ours.root, theirs.root)
         self.whole_fields()
         return [
-            Difference(ours.name, *key, tuple(sorted(versions)))
+            DriftDifference(ours.name, *key, tuple(sorted(versions)))
             for key, versions in sorted(self.found.items())
         ]
 

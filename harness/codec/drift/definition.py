@@ -22,7 +22,7 @@ _COMMENT = re.compile(_STRING + r"|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[\]}])")
 
 
-class Marks(NamedTuple):
+class VersionMarks(NamedTuple):
     """Properties of a field that do not affect its bytes."""
 
     map_key: bool
@@ -38,7 +38,7 @@ class Definition:
     """
 
     spec: MessageSpec
-    marks: dict[tuple[str, str], Marks]
+    marks: dict[tuple[str, str], VersionMarks]
     listeners: tuple[str, ...] | None
 
 
@@ -74,7 +74,7 @@ def read_definition(text: str, where: str) -> Definition:
         raise DefinitionError(f"{where}: not JSON: {error}") from error
     _mend(raw)
     spec = parse_definition(json.dumps(raw), where)
-    marks: dict[tuple[str, str], Marks] = {}
+    marks: dict[tuple[str, str], VersionMarks] = {}
     _mark(spec.name, raw.get("fields", []), marks)
     for struct in raw.get("commonStructs", []):
         _mark(struct["name"], struct.get("fields", []), marks)
@@ -109,10 +109,12 @@ def _list(raw: dict[str, Any], key: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _mark(struct: str, fields: list[dict[str, Any]], marks: dict[tuple[str, str], Marks]) -> None:
+def _mark(
+    struct: str, fields: list[dict[str, Any]], marks: dict[tuple[str, str], VersionMarks]
+) -> None:
     for field in fields:
         key = (struct, snake_case(field["name"]))
-        marks[key] = Marks(
+        marks[key] = VersionMarks(
             field.get("mapKey", False),
             field.get("entityType", "none"),
             field.get("zeroCopy", False),

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from harness.codec.drift.compare import Difference
+from harness.codec.drift.compare import DriftDifference
 from harness.codec.drift.errors import DriftError
 from harness.codec.releases import ReleaseRange
 from harness.codec.versions import VersionRange
@@ -34,10 +34,10 @@ class Reviewed:
     releases: ReleaseRange
     reason: str
 
-    def expected(self, both: frozenset[int]) -> Difference:
+    def expected(self, both: frozenset[int]) -> DriftDifference:
         """Return the difference to expect when the release and we share the versions ``both``."""
         scope = self.versions if self.key[2] in WHOLE_MESSAGE else both
-        return Difference(*self.key, tuple(v for v in sorted(scope) if v in self.versions))
+        return DriftDifference(*self.key, tuple(v for v in sorted(scope) if v in self.versions))
 
 
 @cache
@@ -75,13 +75,13 @@ def _entries(table: dict[str, Any]) -> Iterator[Reviewed]:
 class Review:
     """The differences that match the reviewed list, and those that do not."""
 
-    as_reviewed: tuple[tuple[Difference, str], ...]  # with its reason
-    unlisted: tuple[Difference, ...]
-    stale: tuple[tuple[Difference, str], ...]  # with the releases of its entry
+    as_reviewed: tuple[tuple[DriftDifference, str], ...]  # with its reason
+    unlisted: tuple[DriftDifference, ...]
+    stale: tuple[tuple[DriftDifference, str], ...]  # with the releases of its entry
 
 
 def review(
-    found: Collection[Difference],
+    found: Collection[DriftDifference],
     release: tuple[int, ...],
     both: Mapping[str, frozenset[int]],
     entries: Iterable[Reviewed],
@@ -93,8 +93,8 @@ def review(
     open_: dict[Key, set[int]] = {}
     for one in found:
         open_.setdefault(_key(one), set()).update(one.versions)
-    good: list[tuple[Difference, str]] = []
-    stale: list[tuple[Difference, str]] = []
+    good: list[tuple[DriftDifference, str]] = []
+    stale: list[tuple[DriftDifference, str]] = []
     for entry in entries:
         if release not in entry.releases or entry.key[0] not in both:
             continue
@@ -108,9 +108,9 @@ def review(
             good.append((replace(wanted, versions=seen), entry.reason))
         here.difference_update(seen)
     left = [one for one in found if not one.versions]  # of the whole message; cannot be listed
-    left += [Difference(*key, tuple(sorted(rest))) for key, rest in open_.items() if rest]
+    left += [DriftDifference(*key, tuple(sorted(rest))) for key, rest in open_.items() if rest]
     return Review(tuple(good), tuple(sorted(left)), tuple(stale))
 
 
-def _key(one: Difference) -> Key:
+def _key(one: DriftDifference) -> Key:
     return (one.message, one.place, one.what, one.ours, one.theirs)

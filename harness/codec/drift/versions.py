@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.codec.definition import MessageSpec
-from harness.codec.drift.compare import Difference
+from harness.codec.drift.compare import DriftDifference
 from harness.codec.first_releases import FirstRelease, first_releases
 
 RPC_TYPES = ("request", "response")
@@ -13,7 +13,7 @@ RPC_TYPES = ("request", "response")
 
 def version_differences(
     ours: MessageSpec, theirs: MessageSpec | None, release: tuple[int, ...]
-) -> list[Difference]:
+) -> list[DriftDifference]:
     """Versions that only one has; those that came after ``release`` are no difference.
 
     ``theirs`` is None where the release has no definition of this name.
@@ -45,9 +45,9 @@ def _is_unstable(first: FirstRelease, release: tuple[int, ...]) -> bool:
 
 def _difference(
     ours: MessageSpec, what: str, mine: str, theirs: str, versions: Iterable[int]
-) -> Difference:
-    return Difference(ours.name, "", what, mine, theirs, tuple(sorted(versions)))
+) -> DriftDifference:
+    return DriftDifference(ours.name, "", what, mine, theirs, tuple(sorted(versions)))
 
 
-def _some(found: list[Difference]) -> list[Difference]:
+def _some(found: list[DriftDifference]) -> list[DriftDifference]:
     return [difference for difference in found if difference.versions]

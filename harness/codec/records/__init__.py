@@ -20,7 +20,7 @@ from harness.codec.records.compression import CompressionError
 from harness.codec.records.conversion import NoOldForm, down_convert, up_convert
 from harness.codec.records.errors import CorruptMessageError, RecordsError
 from harness.codec.records.message_set import (
-    Message,
+    LegacyMessage,
     NestingError,
     decode_message_set,
     encode_message,
@@ -41,7 +41,7 @@ __all__ = [
     "CompressionError",
     "CorruptMessageError",
     "Header",
-    "Message",
+    "LegacyMessage",
     "NestingError",
     "NoOldForm",
     "Record",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import google_crc32c
 
-from harness.codec.records.columns import BadRecord, Columns, read_columns
+from harness.codec.records.columns import BadColumnRecord, Columns, read_columns
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, compress, decompress
 from harness.codec.records.errors import CorruptMessageError, RecordsError
 from harness.codec.records.record import Record, encode_records, encode_rows_as_records
@@ -210,7 +210,7 @@ def read_records_of(
         columns = read_columns(
             payload, base_offset=base_offset, base_timestamp=base_timestamp, bad_utf8=bad_utf8
         )
-    except BadRecord as error:
+    except BadColumnRecord as error:
         path = f"records[{error.position}]"
         raise RecordsError(f"batch at byte {start}: {error}", offset=start, path=path) from error
     count, found = header.record_count, len(columns.values)

@@ -14,8 +14,8 @@ from harness.codec.records.record import Header, decode_record, encode_headers
 from harness.codec.records.uniform_run import (
     NO_RUN,
     WORTH_A_RUN,
-    Pace,
-    Run,
+    RunPace,
+    UniformRun,
     shape_of,
     uniform_run,
 )
@@ -61,7 +61,7 @@ class Columns:
             return repeat(0)
         return map(self.attributes.get, range(len(self.values)), repeat(0))
 
-    def add_run(self, run: Run) -> None:
+    def add_run(self, run: UniformRun) -> None:
         """Add a run of records; their headers and attributes are those of the last record."""
         before = len(self.values)
         self.offsets += run.offsets
@@ -75,7 +75,7 @@ class Columns:
             self.attributes.update(dict.fromkeys(after, self.attributes[before - 1]))
 
 
-class BadRecord(ValueError):
+class BadColumnRecord(ValueError):
     """The record at ``position``, ``offset`` bytes into the records, is none: ``problem``."""
 
     def __init__(self, position: int, offset: int, problem: str) -> None:
@@ -108,7 +108,7 @@ def _read_plainly(payload: bytes, base_offset: int, base_timestamp: int, bad_utf
         try:
             record, stop = decode_record(payload, offset, bad_utf8=bad_utf8)
         except (IndexError, ValueError) as error:
-            raise BadRecord(position, offset, str(error)) from error
+            raise BadColumnRecord(position, offset, str(error)) from error
         columns.offsets.append(base_offset + (record.offset_delta or 0))
         columns.timestamps.append(base_timestamp + record.timestamp_delta)
         columns.has_wide_deltas |= not -_WIDE < record.timestamp_delta < _WIDE
@@ -124,7 +124,7 @@ def _read_plainly(payload: bytes, base_offset: int, base_timestamp: int, bad_utf
 
 def _read(payload: bytes, columns: Columns, base_offset: int, base_timestamp: int) -> None:
     """Raises anything on bad bytes."""
-    end, stop, pace = len(payload), 0, Pace()
+    end, stop, pace = len(payload), 0, RunPace()
     while stop < end:
         next_try = len(columns.values) + pace.pause
         start, stop = _read_until_alike(

@@ -18,7 +18,7 @@ from harness.codec.records.compression import CODEC_IDS
 from harness.codec.records.errors import RecordsError
 from harness.codec.records.message_set import (
     NO_TIMESTAMP,
-    Message,
+    LegacyMessage,
     encode_message_set,
 )
 from harness.codec.records.record import Record
@@ -49,7 +49,7 @@ def down_convert(batch: RecordBatch, to_magic: int, first_offset: int = 0) -> by
         raise NoOldForm("a batch in zstd cannot be a message set")
     time_type = batch.attributes & LOG_APPEND_TIME if to_magic > 0 else 0
     messages = [
-        Message(
+        LegacyMessage(
             value=record.value,
             key=record.key,
             timestamp=time if to_magic > 0 else NO_TIMESTAMP,
@@ -72,7 +72,7 @@ def delta_of(record: Record, position: int) -> int:
 
 
 def up_convert(
-    messages: Sequence[Message],
+    messages: Sequence[LegacyMessage],
     base_offset: int = 0,
     *,
     partition_leader_epoch: int = -1,

@@ -32,7 +32,7 @@ class NestingError(RecordsError):
 
 
 @dataclass(slots=True)
-class Message:
+class LegacyMessage:
     """One message; ``crc`` and ``length`` are computed unless they are set, as wrong as may be.
 
     ``timestamp``: milliseconds, -1 for none; magic 0 has none. ``attributes``: the codec, and in
@@ -53,7 +53,7 @@ class Message:
         return self.attributes & CODEC_MASK
 
 
-def encode_message(message: Message) -> bytes:
+def encode_message(message: LegacyMessage) -> bytes:
     """The message with its offset and length in front."""
     body = bytearray(struct.pack(">bb", message.magic, message.attributes))
     if message.magic > 0:
@@ -65,14 +65,14 @@ def encode_message(message: Message) -> bytes:
     return _ENTRY.pack(message.offset, length) + struct.pack(">I", crc) + bytes(body)
 
 
-def encode_message_set(messages: Sequence[Message], compression: str = "none") -> bytes:
+def encode_message_set(messages: Sequence[LegacyMessage], compression: str = "none") -> bytes:
     """All messages as they are, or with a codec in one wrapper, see :func:`wrapper_of`."""
     if compression != "none" and messages:
         messages = [wrapper_of(messages, compression)]
     return b"".join(encode_message(message) for message in messages)
 
 
-def wrapper_of(messages: Sequence[Message], compression: str) -> Message:
+def wrapper_of(messages: Sequence[LegacyMessage], compression: str) -> LegacyMessage:
     """The message that holds these, which must not be empty, of one magic, sorted by offset.
 
     It has the offset of the last and the largest timestamp. In magic 1 the offsets inside are
@@ -81,7 +81,7 @@ def wrapper_of(messages: Sequence[Message], compression: str) -> Message:
     first, last, codec_id = messages[0], messages[-1], CODEC_IDS[compression]
     base_offset = first.offset if first.magic > 0 else 0
     inner = [replace(message, offset=message.offset - base_offset) for message in messages]
-    return Message(
+    return LegacyMessage(
         value=packed(inner, codec_id),
         timestamp=max(message.timestamp for message in messages),
         offset=last.offset,
@@ -90,7 +90,7 @@ def wrapper_of(messages: Sequence[Message], compression: str) -> Message:
     )
 
 
-def packed(inner: Sequence[Message], codec_id: int) -> bytes:
+def packed(inner: Sequence[LegacyMessage], codec_id: int) -> bytes:
     """The value of a wrapper around these messages, which stay as they are."""
     found = compress(codec_id, b"".join(map(encode_message, inner)))
     if codec_id == _LZ4 and inner[0].magic == 0:
@@ -100,14 +100,14 @@ def packed(inner: Sequence[Message], codec_id: int) -> bytes:
 
 def decode_message_set(
     data: bytes, limit_bytes: int = _LIMIT_BYTES, *, tolerant: bool = False
-) -> list[Message]:
+) -> list[LegacyMessage]:
     """Every message with its own offset, wrappers opened; one that is cut at the end is left out.
 
     ``limit_bytes`` bounds what a wrapper may grow to. ``tolerant`` reads as a broker does: any
     negative length of key or value is null, bytes behind the value are not looked at. Raises
     CorruptMessageError, NestingError, CompressionError, and RecordsError for anything else.
     """
-    found: list[Message] = []
+    found: list[LegacyMessage] = []
     for message in split_message_set(data, tolerant=tolerant):
         if message.codec_id:
             found += open_wrapper(message, limit_bytes, tolerant=tolerant)
@@ -116,7 +116,7 @@ def decode_message_set(
     return found
 
 
-def split_message_set(data: bytes, *, tolerant: bool = False) -> list[Message]:
+def split_message_set(data: bytes, *, tolerant: bool = False) -> list[LegacyMessage]:
     """The outer messages, wrappers closed; one that is cut at the end is left out.
 
     Raises like :func:`decode_message_set`, but for compression and nesting.
@@ -135,7 +135,7 @@ def split_message_set(data: bytes, *, tolerant: bool = False) -> list[Message]:
     return found
 
 
-def read_message(data: bytes, start: int, stop: int, *, tolerant: bool = False) -> Message:
+def read_message(data: bytes, start: int, stop: int, *, tolerant: bool = False) -> LegacyMessage:
     """The one message between ``start``, where its offset stands, and ``stop``.
 
     Raises CorruptMessageError, and RecordsError for anything else.
@@ -160,7 +160,7 @@ def read_message(data: bytes, start: int, stop: int, *, tolerant: bool = False) 
     if at != stop and not tolerant:
         raise RecordsError(f"message at byte {start}: {stop - at} bytes behind its value")
     length = stop - start - ENTRY_OVERHEAD_BYTES
-    return Message(value, key, timestamp, offset, magic, attributes, crc, length)
+    return LegacyMessage(value, key, timestamp, offset, magic, attributes, crc, length)
 
 
 def _read_nullable(data: bytes, at: int, stop: int, tolerant: bool) -> tuple[bytes | None, int]:
@@ -176,8 +176,8 @@ def _read_nullable(data: bytes, at: int, stop: int, tolerant: bool) -> tuple[byt
 
 
 def open_wrapper(
-    wrapper: Message, limit_bytes: int = _LIMIT_BYTES, *, tolerant: bool = False
-) -> list[Message]:
+    wrapper: LegacyMessage, limit_bytes: int = _LIMIT_BYTES, *, tolerant: bool = False
+) -> list[LegacyMessage]:
     """The messages inside a compressed one, with their own offsets and timestamps.
 
     In magic 1 the last one has the wrapper's offset, and all have its time when that is the
@@ -204,7 +204,9 @@ def open_wrapper(
     return inner if wrapper.magic == 0 else _as_outside(wrapper, inner, where)
 
 
-def _as_outside(wrapper: Message, inner: list[Message], where: str) -> list[Message]:
+def _as_outside(
+    wrapper: LegacyMessage, inner: list[LegacyMessage], where: str
+) -> list[LegacyMessage]:
     last = inner[-1].offset
     if wrapper.offset != 0 and wrapper.offset < last:
         raise NestingError(f"{where}: the last message inside has offset {last}")

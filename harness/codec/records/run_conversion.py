@@ -10,7 +10,7 @@ from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import LOG_APPEND_TIME
 from harness.codec.records.conversion import NoOldForm
 from harness.codec.records.log_batch import LogBatch
-from harness.codec.records.message_set import NO_TIMESTAMP, Message, encode_message_set
+from harness.codec.records.message_set import NO_TIMESTAMP, LegacyMessage, encode_message_set
 
 
 def down_convert_run(
@@ -41,7 +41,7 @@ def _converted(batch: LogBatch, to_magic: int, first_offset: int) -> bytes:
         )
     time_type = batch.attributes & LOG_APPEND_TIME if to_magic > 0 else 0
     messages = [
-        Message(
+        LegacyMessage(
             value=value,
             key=key,
             timestamp=timestamp if to_magic > 0 else NO_TIMESTAMP,

@@ -47,7 +47,7 @@ class Shape(NamedTuple):
     value: range | None
 
 
-class Run(NamedTuple):
+class UniformRun(NamedTuple):
     """The fields of ``length`` records behind the one that gave the shape."""
 
     length: int
@@ -57,7 +57,7 @@ class Run(NamedTuple):
     values: Iterable[bytes | None] = ()
 
 
-NO_RUN = Run(0)
+NO_RUN = UniformRun(0)
 
 
 class Deltas(NamedTuple):
@@ -71,7 +71,7 @@ class Deltas(NamedTuple):
 NO_DELTAS = Deltas(0)
 
 
-class Pace:
+class RunPace:
     """After how many records a run is tried, and how many it may have, by how it went before."""
 
     __slots__ = ("most", "pause")
@@ -148,7 +148,7 @@ def _long(payload: bytes, at: int) -> tuple[int, int]:
 
 def uniform_run(
     payload: bytes, shape: Shape, most: int, base_offset: int, base_timestamp: int
-) -> Run:
+) -> UniformRun:
     """The records behind ``shape.start`` that have its shape, as many as there are up to ``most``.
 
     Only good records are taken; a record that is not taken may still be good. The bases are added
@@ -160,7 +160,7 @@ def uniform_run(
     first = shape.start + shape.size
     stop = first + run.length * shape.size
     keys, values = _contents(memoryview(payload)[first:stop], shape, run.length)
-    return Run(run.length, run.offsets, run.timestamps, keys, values)
+    return UniformRun(run.length, run.offsets, run.timestamps, keys, values)
 
 
 def uniform_deltas(

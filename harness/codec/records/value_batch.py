@@ -16,7 +16,7 @@ from harness.codec.records.batch import (
 )
 from harness.codec.records.compression import CODEC_IDS
 from harness.codec.records.log_batch import KNOWN_ATTRIBUTES, wrapped
-from harness.codec.records.message_set import NO_TIMESTAMP, Message, encode_message, packed
+from harness.codec.records.message_set import NO_TIMESTAMP, LegacyMessage, encode_message, packed
 from harness.codec.records.record import Header, Record
 from harness.codec.records.typed_values import Values, from_hex, named
 
@@ -164,7 +164,7 @@ def _messages(batch: Values, magic: int) -> bytes:
     if any(record.headers or record.attributes for record in records):
         raise batch.bad("records", f"magic {magic} has no headers and no attributes of records")
     inner = [
-        Message(record.value, record.key, record.own_timestamp, record.offset, magic)
+        LegacyMessage(record.value, record.key, record.own_timestamp, record.offset, magic)
         for record in records
     ]
     codec_id = batch.one_of("compression", "none", CODEC_IDS)
@@ -181,7 +181,7 @@ def _messages(batch: Values, magic: int) -> bytes:
             message.offset -= base_offset
     times = [record.own_timestamp for record in records]
     return encode_message(
-        Message(
+        LegacyMessage(
             value=packed(inner, codec_id),
             timestamp=batch.number("max_timestamp", max(times)),
             offset=wrapped(last_offset),

@@ -15,7 +15,7 @@ from harness.codec.records.uniform_run import (
     NO_DELTAS,
     WORTH_A_RUN,
     Deltas,
-    Pace,
+    RunPace,
     Shape,
     shape_of,
     uniform_deltas,
@@ -65,7 +65,7 @@ def walk_records(
 
 def _walk(payload: bytes, offset: int, count: int, summary: RecordsSummary) -> int:
     """The offset behind the last record."""
-    position, pace = 0, Pace()
+    position, pace = 0, RunPace()
     while position < count:
         start, offset, position = _walk_until_alike(
             payload, offset, position, position + pace.pause, count, summary

@@ -12,7 +12,12 @@ from harness.codec.errors import CodecError
 from harness.codec.header import decode_request_header
 from harness.codec.trace import Traced, trace
 from harness.codec.trace_text import trace_lines
-from harness.commands.codec.message_options import Asked, Part, message_options, read_bytes
+from harness.commands.codec.message_options import (
+    MessageChoice,
+    MessagePart,
+    message_options,
+    read_bytes,
+)
 
 
 @click.command("decode")
@@ -32,7 +37,7 @@ def decode_command(data: str, as_json: bool, **options: Any) -> None:
       codec decode --name ConsumerProtocolSubscription --version 1 HEX
       codec decode --kind records HEX                   batches and message sets
     """
-    asked = Asked(**options)
+    asked = MessageChoice(**options)
     raw = read_bytes(data)
     try:
         if asked.is_records:
@@ -43,7 +48,7 @@ def decode_command(data: str, as_json: bool, **options: Any) -> None:
         raise click.ClickException(f"{type(error).__name__}: {error}") from error
 
 
-def _show(parts: list[Part], raw: bytes, as_json: bool) -> None:
+def _show(parts: list[MessagePart], raw: bytes, as_json: bool) -> None:
     """Raises CodecError, after the tree where that was asked for."""
     traced, problem = _trace(parts, raw)
     if not as_json:
@@ -67,14 +72,14 @@ def _show_records(raw: bytes, as_json: bool) -> None:
         click.echo(json.dumps(value, indent=2))
 
 
-def _parts_in(asked: Asked, raw: bytes) -> list[Part]:
+def _parts_in(asked: MessageChoice, raw: bytes) -> list[MessagePart]:
     if not asked.header_tells:
         return asked.parts()
     header, _ = decode_request_header(raw)
     return asked.of_request(header.request_api_key, header.request_api_version)
 
 
-def _trace(parts: list[Part], raw: bytes) -> tuple[list[Traced], CodecError | None]:
+def _trace(parts: list[MessagePart], raw: bytes) -> tuple[list[Traced], CodecError | None]:
     """One tree a part, up to the first that is wrong."""
     found: list[Traced] = []
     offset = 0
@@ -88,7 +93,7 @@ def _trace(parts: list[Part], raw: bytes) -> tuple[list[Traced], CodecError | No
     return found, None
 
 
-def _json_form(parts: list[Part], traced: list[Traced]) -> dict[str, Any]:
+def _json_form(parts: list[MessagePart], traced: list[Traced]) -> dict[str, Any]:
     """The value alone, or header and body by name."""
     forms = {
         part.role: to_dict(one.message, part.version)
@@ -97,7 +102,7 @@ def _json_form(parts: list[Part], traced: list[Traced]) -> dict[str, Any]:
     return forms if len(forms) > 1 else next(iter(forms.values()))
 
 
-def _print_tree(parts: list[Part], traced: list[Traced], raw: bytes) -> None:
+def _print_tree(parts: list[MessagePart], traced: list[Traced], raw: bytes) -> None:
     for part, one in zip(parts, traced, strict=False):
         size = one.root.stop - one.root.offset
         click.echo(f"{part.cls.__name__} v{part.version}, {size} bytes")

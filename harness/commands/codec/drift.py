@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from harness.codec.drift.check import DriftReport, check_drift
-from harness.codec.drift.compare import Difference
+from harness.codec.drift.compare import DriftDifference
 from harness.codec.drift.errors import DriftError
 from harness.codec.drift.kafka_jar import read_definitions
 
@@ -64,7 +64,7 @@ def _json(report: DriftReport) -> dict[str, object]:
     }
 
 
-def _difference(one: Difference) -> dict[str, object]:
+def _difference(one: DriftDifference) -> dict[str, object]:
     return {
         "message": one.message,
         "versions": list(one.versions),

@@ -12,7 +12,7 @@ import click
 from harness.codec.dictionary_form import from_dict
 from harness.codec.errors import CodecError
 from harness.codec.message_codec import encode
-from harness.commands.codec.message_options import Asked, Part, message_options
+from harness.commands.codec.message_options import MessageChoice, MessagePart, message_options
 
 
 @click.command("encode")
@@ -28,7 +28,7 @@ def encode_command(text: str, **options: Any) -> None:
     \b
       codec encode --api Metadata --version 4 '{"topics": [{"name": "t"}]}'
     """
-    asked = Asked(**options)
+    asked = MessageChoice(**options)
     values = _json(text)
     try:
         made = _records(values) if asked.is_records else _messages(asked, values)
@@ -45,7 +45,7 @@ def _records(values: Any) -> bytes:
     return records_bytes(values)
 
 
-def _messages(asked: Asked, values: Any) -> bytes:
+def _messages(asked: MessageChoice, values: Any) -> bytes:
     parts = _parts_of(asked, values)
     forms = [values[part.role] if asked.with_header else values for part in parts]
     return b"".join(
@@ -68,7 +68,7 @@ def _json(text: str) -> Any:
         raise click.UsageError(f"not JSON: {error}") from error
 
 
-def _parts_of(asked: Asked, values: Any) -> list[Part]:
+def _parts_of(asked: MessageChoice, values: Any) -> list[MessagePart]:
     if asked.with_header and not (isinstance(values, dict) and set(values) == {"header", "body"}):
         raise click.UsageError('with --with-header the JSON is {"header": {...}, "body": {...}}')
     if not asked.header_tells:

@@ -37,7 +37,7 @@ def message_options(command: F) -> F:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessagePart:
     """A message at one version: a body, or the header before it."""
 
     role: str  # header, body
@@ -46,7 +46,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MessageChoice:
     """The options as they were given."""
 
     api: str | None
@@ -70,7 +70,7 @@ class Asked:
             raise click.UsageError("--kind records says it all: leave the other options out")
         return True
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[MessagePart]:
         """Return the consecutive parts of the bytes. Raises click.UsageError with advice."""
         if self.version is None:
             raise click.UsageError("which version? Give --version N")
@@ -86,23 +86,23 @@ class Asked:
             "--kind request --with-header reads both from the header"
         )
 
-    def of_request(self, key: int, version: int) -> list[Part]:
+    def of_request(self, key: int, version: int) -> list[MessagePart]:
         """Return the parts of a request, by the key and version in its header; raises
         UnknownApiError."""
         return self._of_api(api_for_key(key), "request", version)
 
-    def _of_api(self, api: Api, kind: str, version: int) -> list[Part]:
+    def _of_api(self, api: Api, kind: str, version: int) -> list[MessagePart]:
         if kind not in KINDS[:4]:
             raise click.UsageError(f"--kind {kind} belongs to no API: leave --api out")
         side = kind.partition("_")[0]
         body = self._part("body", f"{api.name}{side.title()}", version)
         header_version = getattr(api, f"{side}_header_version")(version)
-        header = Part("header", message_class(f"{side.title()}Header"), header_version)
+        header = MessagePart("header", message_class(f"{side.title()}Header"), header_version)
         if kind.endswith("_header"):
             return [header]
         return [header, body] if self.with_header else [body]
 
-    def _by_name(self, name: str, version: int) -> list[Part]:
+    def _by_name(self, name: str, version: int) -> list[MessagePart]:
         if self.api or self.kind not in (None, "data"):
             raise click.UsageError("--name says it all: leave --api and --kind out")
         if name not in message_names():
@@ -115,13 +115,13 @@ class Asked:
             raise click.UsageError(f"{name} is of no API: no header stands before it")
         return self._of_api(api_for_key(spec.api_key), spec.type, version)
 
-    def _part(self, role: str, name: str, version: int) -> Part:
+    def _part(self, role: str, name: str, version: int) -> MessagePart:
         cls = class_at(name, self.release)
         try:
             require_version(cls, version)
         except UnsupportedVersionError as error:
             raise click.UsageError(str(error)) from error
-        return Part(role, cls, version)
+        return MessagePart(role, cls, version)
 
 
 def class_at(name: str, release: str | None) -> type[Message]:

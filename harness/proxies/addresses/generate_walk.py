@@ -10,7 +10,7 @@ import struct
 from functools import cache
 
 from harness.codec.layout import FIXED_FORMATS, Layout, Slot, layout, minimum_bytes
-from harness.codec.source import Source
+from harness.codec.source import GeneratedSource
 from harness.codec.structs import Message
 from harness.proxies.addresses import marks
 from harness.proxies.addresses.marks import Length
@@ -55,7 +55,7 @@ class _Writer:
     def __init__(self, cls: type[Message], version: int) -> None:
         self.cls, self.spec, self.version = cls, cls.message_spec, version
         self.reads_metadata_log = is_metadata_log_reader(self.spec.name, version)
-        self.source = Source()
+        self.source = GeneratedSource()
         self.source.names |= vars(marks)
         self.source.names |= {
             "METADATA_TOPICS": METADATA_TOPICS,

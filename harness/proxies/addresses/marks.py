@@ -24,7 +24,7 @@ class Edit(NamedTuple):
     new: bytes
 
 
-class Asked(Protocol):
+class Replacements(Protocol):
     """The replacements of marked values; None: the value stays."""
 
     def address(
@@ -57,11 +57,11 @@ class Length(Enum):
         return length.to_bytes(2 if self is Length.INT16 else 4, "big")
 
 
-class Mark(Protocol):
-    def edits(self, data: bytes, asked: Asked) -> list[Edit]: ...
+class AddressMark(Protocol):
+    def edits(self, data: bytes, asked: Replacements) -> list[Edit]: ...
 
 
-def edits_of(marks: Sequence[Mark], data: bytes, asked: Asked) -> list[Edit]:
+def edits_of(marks: Sequence[AddressMark], data: bytes, asked: Replacements) -> list[Edit]:
     """Return the edits of all marks, in the order of the bytes, which is that of the marks."""
     return [edit for mark in marks for edit in mark.edits(data, asked)]
 
@@ -89,7 +89,7 @@ class NodeAddress(NamedTuple):
     port_first: bool
     node_id: int | None = None
 
-    def edits(self, data: bytes, asked: Asked) -> list[Edit]:  # noqa: ARG002
+    def edits(self, data: bytes, asked: Replacements) -> list[Edit]:  # noqa: ARG002
         new = asked.address(self.host, self.port, self.node_id)
         if new is None or new == (self.host, self.port):
             return []
@@ -103,16 +103,16 @@ class NodeAddress(NamedTuple):
         return [Edit(self.start, self.stop, b"".join(parts))]
 
 
-class Counted(NamedTuple):
+class CountedLength(NamedTuple):
     """Bytes with their length before them, and what is marked in them."""
 
     length_at: int
     start: int
     stop: int
     length: Length
-    inside: Sequence[Mark]
+    inside: Sequence[AddressMark]
 
-    def edits(self, data: bytes, asked: Asked) -> list[Edit]:
+    def edits(self, data: bytes, asked: Replacements) -> list[Edit]:
         edits = edits_of(self.inside, data, asked)
         if not edits:
             return []
@@ -127,7 +127,7 @@ class MetadataRecords(NamedTuple):
     stop: int
     length: Length
 
-    def edits(self, data: bytes, asked: Asked) -> list[Edit]:
+    def edits(self, data: bytes, asked: Replacements) -> list[Edit]:
         new = asked.records(data[self.start : self.stop])
         return [] if new is None else [_counted(self, new)]
 
@@ -143,7 +143,7 @@ class MetadataSnapshot(NamedTuple):
     position_at: int
     records: MetadataRecords
 
-    def edits(self, data: bytes, asked: Asked) -> list[Edit]:
+    def edits(self, data: bytes, asked: Replacements) -> list[Edit]:
         size = self.records.stop - self.records.start
         position, whole = (
             _INT64.unpack_from(data, at)[0] for at in (self.position_at, self.size_at)
@@ -166,10 +166,10 @@ class WholeRequest(NamedTuple):
     stop: int
     length: Length
 
-    def edits(self, data: bytes, asked: Asked) -> list[Edit]:
+    def edits(self, data: bytes, asked: Replacements) -> list[Edit]:
         new = asked.request(data[self.start : self.stop])
         return [] if new is None else [_counted(self, new)]
 
 
-def _counted(around: Counted | MetadataRecords | WholeRequest, body: bytes) -> Edit:
+def _counted(around: CountedLength | MetadataRecords | WholeRequest, body: bytes) -> Edit:
     return Edit(around.length_at, around.stop, around.length.bytes_of(len(body)) + body)

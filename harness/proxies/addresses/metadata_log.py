@@ -18,7 +18,15 @@ from harness.codec.records.batch import CRC_START, BatchHeader, split_batches
 from harness.codec.structs import Message
 from harness.codec.varint import decode_uvarint, decode_varint, decode_varlong
 from harness.proxies.addresses.generate_walk import way_through
-from harness.proxies.addresses.marks import Asked, Counted, Edit, Length, Mark, edits_of, spliced
+from harness.proxies.addresses.marks import (
+    AddressMark,
+    CountedLength,
+    Edit,
+    Length,
+    Replacements,
+    edits_of,
+    spliced,
+)
 from harness.proxies.addresses.places import places
 from harness.proxies.addresses.walk import Unreadable, walk
 
@@ -28,7 +36,7 @@ _LENGTH = struct.Struct(">i")
 _TYPE = struct.Struct(">hh")
 
 
-def with_other_addresses(data: bytes, asked: Asked) -> bytes | None:
+def with_other_addresses(data: bytes, asked: Replacements) -> bytes | None:
     """The batches with other addresses; None when there is nothing to change.
 
     A batch that is cut, damaged or compressed stays as it is, and is counted.
@@ -42,7 +50,7 @@ def with_other_addresses(data: bytes, asked: Asked) -> bytes | None:
     return spliced(data, edits) if edits else None
 
 
-def _batch_edits(data: bytes, header: BatchHeader, start: int, asked: Asked) -> list[Edit]:
+def _batch_edits(data: bytes, header: BatchHeader, start: int, asked: Replacements) -> list[Edit]:
     if header.magic != 2 or header.codec_id:
         asked.count("unreadable_batch" if header.magic != 2 else "compressed_batch")
         return []
@@ -69,8 +77,8 @@ def _batch_edits(data: bytes, header: BatchHeader, start: int, asked: Asked) -> 
 
 
 def _marks_in(
-    data: bytes, start: int, stop: int, header: BatchHeader, asked: Asked
-) -> Iterator[Mark]:
+    data: bytes, start: int, stop: int, header: BatchHeader, asked: Replacements
+) -> Iterator[AddressMark]:
     """Records with an address in them. Raises IndexError or ValueError on bad bytes."""
     at = start
     while at < stop:
@@ -81,11 +89,13 @@ def _marks_in(
             raise ValueError(f"a record of {length} bytes")
         value = _value(data, at, record_stop, bool(header.attributes & CONTROL), asked)
         if value is not None:
-            yield Counted(length_at, at, record_stop, Length.VARINT, [value])
+            yield CountedLength(length_at, at, record_stop, Length.VARINT, [value])
         at = record_stop
 
 
-def _value(data: bytes, at: int, stop: int, is_control: bool, asked: Asked) -> Mark | None:
+def _value(
+    data: bytes, at: int, stop: int, is_control: bool, asked: Replacements
+) -> AddressMark | None:
     """Return a mark on the value of the record, attributes at ``at``; None: no address in it."""
     _, at = decode_varlong(data, at + 1)  # timestamp
     _, at = decode_varint(data, at)  # offset
@@ -102,10 +112,12 @@ def _value(data: bytes, at: int, stop: int, is_control: bool, asked: Asked) -> M
         marks = _in_control_record(data, key_at, at, at + length, asked)
     else:
         marks = _in_metadata_record(data, at, at + length, asked)
-    return Counted(length_at, at, at + length, Length.VARINT, marks) if marks else None
+    return CountedLength(length_at, at, at + length, Length.VARINT, marks) if marks else None
 
 
-def _in_control_record(data: bytes, key_at: int, at: int, stop: int, asked: Asked) -> list[Mark]:
+def _in_control_record(
+    data: bytes, key_at: int, at: int, stop: int, asked: Replacements
+) -> list[AddressMark]:
     _, type_ = _TYPE.unpack_from(data, key_at)
     if CONTROL_TYPES.get(type_, ("", ""))[1] != VOTERS:
         return []
@@ -114,7 +126,7 @@ def _in_control_record(data: bytes, key_at: int, at: int, stop: int, asked: Aske
     return _in_message(cls, version, data, at, stop, asked)
 
 
-def _in_metadata_record(data: bytes, at: int, stop: int, asked: Asked) -> list[Mark]:
+def _in_metadata_record(data: bytes, at: int, stop: int, asked: Replacements) -> list[AddressMark]:
     frame, at = decode_uvarint(data, at)
     api_key, at = decode_uvarint(data, at)
     version, at = decode_uvarint(data, at)
@@ -122,8 +134,8 @@ def _in_metadata_record(data: bytes, at: int, stop: int, asked: Asked) -> list[M
 
 
 def _in_message(
-    cls: type[Message] | None, version: int, data: bytes, at: int, stop: int, asked: Asked
-) -> list[Mark]:
+    cls: type[Message] | None, version: int, data: bytes, at: int, stop: int, asked: Replacements
+) -> list[AddressMark]:
     """Return the marks in a record; none if it is unknown or damaged, which is counted."""
     if cls is None or version not in cls.message_spec.valid:
         asked.count("unknown_record")

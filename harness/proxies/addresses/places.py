@@ -33,16 +33,16 @@ REQUEST_INSIDE = {"EnvelopeRequest": "request_data"}
 behind the broker, and is rewritten where it goes to that client."""
 
 
-class What(StrEnum):
+class AddressKind(StrEnum):
     NODE = "node"
     RECORDS = "records"  # of the metadata log; of other topics they are not looked at
     REQUEST = "request"
 
 
-class Place(NamedTuple):
+class AddressPlace(NamedTuple):
     """``path`` as in ``brokers[].host``."""
 
-    what: What
+    what: AddressKind
     path: str
 
 
@@ -70,24 +70,24 @@ def is_metadata_log_reader(name: str, version: int) -> bool:
     return since is not None and version >= since
 
 
-def places(cls: type[Message], version: int) -> list[Place]:
+def places(cls: type[Message], version: int) -> list[AddressPlace]:
     """All places of one version of a message."""
     spec = cls.message_spec
     return list(_places(cls, layout(spec, spec.root, version), ""))
 
 
-def _places(cls: type[Message], own: Layout, path: str) -> Iterator[Place]:
+def _places(cls: type[Message], own: Layout, path: str) -> Iterator[AddressPlace]:
     spec, version = cls.message_spec, own.version
     slots = [*own.plain, *own.tagged.values()]
     for first, second in zip(own.plain, own.plain[1:], strict=False):
         if is_pair(first, second):
             host = first if first.field.kind == "string" else second
-            yield Place(What.NODE, path + host.field.name)
+            yield AddressPlace(AddressKind.NODE, path + host.field.name)
     for field in [slot.field for slot in slots]:
         if field.kind == "records" and is_metadata_log_reader(spec.name, version):
-            yield Place(What.RECORDS, path + field.name)
+            yield AddressPlace(AddressKind.RECORDS, path + field.name)
         if REQUEST_INSIDE.get(spec.name) == field.name:
-            yield Place(What.REQUEST, path + field.name)
+            yield AddressPlace(AddressKind.REQUEST, path + field.name)
         if field.struct is not None and field.name not in OF_APPLICATIONS:
             step = f"{field.name}[]." if field.kind == "array" else f"{field.name}."
             yield from _places(cls, layout(spec, field.struct, version), path + step)
@@ -99,7 +99,7 @@ class Holder(NamedTuple):
     direction: Direction
     api_key: int
     message: str
-    place: Place
+    place: AddressPlace
     versions: VersionRange
 
 
@@ -115,7 +115,7 @@ def known_frames(direction: Direction) -> dict[tuple[int, int], bool]:
 
 def holders() -> list[Holder]:
     """The table of all places in all APIs, sorted."""
-    found: dict[tuple[Direction, int, str, Place], list[int]] = {}
+    found: dict[tuple[Direction, int, str, AddressPlace], list[int]] = {}
     for direction in Direction:
         for api in APIS.values():
             cls = _class_of(api, direction)

@@ -18,7 +18,7 @@ from harness.proxies.addresses.walk import Unreadable, Way, walk
 from harness.proxies.counters import Kind
 from harness.proxies.direction import Direction
 from harness.proxies.rewriter import Rewriter
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 
 _KEY_AND_VERSION = struct.Struct(">hh")
 
@@ -51,7 +51,7 @@ class AddressRewriter(Rewriter):
             return False
         return known
 
-    def request(self, payload: bytes, place: Place) -> bytes | None:
+    def request(self, payload: bytes, place: SeenConnection) -> bytes | None:
         """Return the request with the addresses for the link's destination; None: unchanged."""
         return self.request_for(payload, place.destination)
 
@@ -64,7 +64,7 @@ class AddressRewriter(Rewriter):
             return None
         return self.frame(payload, _ways_of_request(key, version), view)
 
-    def response(self, payload: bytes, kind: Kind, place: Place) -> bytes | None:
+    def response(self, payload: bytes, kind: Kind, place: SeenConnection) -> bytes | None:
         """Return the response with the addresses for the link's source; None: unchanged."""
         return self.frame(payload, _ways_of_response(*kind), place.source)
 

@@ -6,9 +6,9 @@ import struct
 from collections.abc import Callable, Mapping
 
 from harness.codec.varint import decode_uvarint
-from harness.proxies.addresses.marks import Counted, Length, Mark
+from harness.proxies.addresses.marks import AddressMark, CountedLength, Length
 
-Way = Callable[[bytes, int, int, list[Mark]], int]
+Way = Callable[[bytes, int, int, list[AddressMark]], int]
 """``(data, at, end, marks)``: walk over a value from its first byte and return the position behind
 it. A way may lead beyond the end; the last position is checked.
 """
@@ -18,9 +18,9 @@ class Unreadable(ValueError):
     """The bytes are not this message."""
 
 
-def walk(way: Way, data: bytes, start: int, stop: int) -> list[Mark]:
+def walk(way: Way, data: bytes, start: int, stop: int) -> list[AddressMark]:
     """Return the marks between ``start`` and ``stop``. Raises Unreadable for another end."""
-    marks: list[Mark] = []
+    marks: list[AddressMark] = []
     try:
         reached = way(data, start, stop, marks)
     except (IndexError, ValueError, struct.error) as error:
@@ -48,7 +48,9 @@ def refuse(problem: str) -> None:
     raise Unreadable(problem)
 
 
-def over_tags(data: bytes, at: int, end: int, marks: list[Mark], known: Mapping[int, Way]) -> int:
+def over_tags(
+    data: bytes, at: int, end: int, marks: list[AddressMark], known: Mapping[int, Way]
+) -> int:
     """Return the position behind a section of tagged fields.
 
     The marks inside a field become one mark, which also covers the length of that field.
@@ -63,6 +65,6 @@ def over_tags(data: bytes, at: int, end: int, marks: list[Mark], known: Mapping[
         if tag in known:
             found = walk(known[tag], data, at, stop)
             if found:
-                marks.append(Counted(length_at, at, stop, Length.UVARINT, found))
+                marks.append(CountedLength(length_at, at, stop, Length.UVARINT, found))
         at = stop
     return at

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from harness.base.suggestion import did_you_mean
 from harness.base.address import Address
+from harness.base.suggestion import did_you_mean
 from harness.proxies.control.errors import BadBody, CannotListen, NoSuchProxy, ProxyExists
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.direction import Direction

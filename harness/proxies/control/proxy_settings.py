@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.base.suggestion import did_you_mean
 from harness.base.address import Address
+from harness.base.suggestion import did_you_mean
 from harness.proxies.control.address_text import parse_address
 from harness.proxies.control.errors import BadBody, MissingField
 from harness.proxies.toxics.named import NamedToxic

@@ -8,14 +8,14 @@ from typing import Any
 
 from harness.proxies.direction import Direction
 from harness.proxies.rules.actions.action import Occasion
-from harness.proxies.rules.counts import Counts, Touch
+from harness.proxies.rules.counts import RuleCounts, Touch
 from harness.proxies.rules.errors import Skip
 from harness.proxies.rules.frame_view import FrameView
 from harness.proxies.rules.gates import Gates
 from harness.proxies.rules.occurrences import Counter
 from harness.proxies.rules.rule import Rule
 from harness.proxies.rules.topic_ids import TopicIds
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 from harness.proxies.step import Gate, Send, Step
 
 Draw = Callable[[str, int, Direction, int, str, int], float]
@@ -26,13 +26,13 @@ class ArmedRule:
     """One rule of a rule set, from when it was armed."""
 
     def __init__(self, rule: Rule, ids: TopicIds, draw: Draw, now_ms: Callable[[], float]) -> None:
-        self.rule, self.counts, self.gates = rule, Counts(), Gates()
+        self.rule, self.counts, self.gates = rule, RuleCounts(), Gates()
         self._conditions = rule.match.build(ids)
         self._draw, self._now_ms = draw, now_ms
         self.armed_at_ms = now_ms()
         self._matches, self._frames = Counter(rule.occurrences.per), Counter(rule.occurrences.per)
         self._depth = -1  # how many conditions the nearest miss fulfilled
-        self._memory: dict[tuple[Place, Direction], dict[str, Any]] = {}
+        self._memory: dict[tuple[SeenConnection, Direction], dict[str, Any]] = {}
 
     def takes(self, frame: FrameView, fired: Mapping[str, int]) -> bool:
         """True if the rule takes this frame. ``fired``: the number of firings of each rule.
@@ -108,7 +108,7 @@ class ArmedRule:
     def _gate(self, until: str | None, at_most_ms: float) -> Gate:
         return self.gates.new(until, self._now_ms(), at_most_ms)
 
-    def forget(self, place: Place) -> None:
+    def forget(self, place: SeenConnection) -> None:
         """Forget a connection that is gone."""
         self._matches.forget(place)
         self._frames.forget(place)

@@ -12,7 +12,7 @@ from harness.proxies.rules.field_path import FieldPath
 from harness.proxies.rules.frame_view import FrameView
 from harness.proxies.rules.mentions import TopicMention
 from harness.proxies.rules.topic_ids import TopicIds
-from harness.proxies.rules.wanted import Wanted, in_words
+from harness.proxies.rules.wanted import WantedFrames, in_words
 
 _SHOWN = 5
 
@@ -125,11 +125,11 @@ Bodies = Callable[[FrameView], Message | None]
 
 
 def field_is(
-    name: str, wanted: Mapping[type[Message], tuple[list[FieldPath], Wanted]], body: Bodies
+    name: str, wanted: Mapping[type[Message], tuple[list[FieldPath], WantedFrames]], body: Bodies
 ) -> Condition:
     """Any value at the paths of the message's class is as wanted."""
 
-    def values(frame: FrameView) -> Iterator[tuple[FieldPath, Wanted, Any]]:
+    def values(frame: FrameView) -> Iterator[tuple[FieldPath, WantedFrames, Any]]:
         message = body(frame)
         if message is None or type(message) not in wanted:
             return

@@ -34,7 +34,7 @@ class Touch:
 
 
 @dataclass(slots=True)
-class Counts:
+class RuleCounts:
     """The counters of a rule, in frames.
 
     ``seen``: all of its direction that were shown. ``outside``: those that would match, but at a

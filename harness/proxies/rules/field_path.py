@@ -24,7 +24,7 @@ _MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class PathSegment:
     """A field, and a selection of elements: ``*``, a position, or those with a value in a field."""
 
     name: str
@@ -51,7 +51,7 @@ def _has(element: Any, name: str, value: str) -> bool:
 class FieldPath:
     """A path in messages of one class; ``field`` is what it ends at."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[PathSegment, ...]
     field: FieldSpec
 
     @property
@@ -80,14 +80,14 @@ class FieldPath:
         return ".".join(segment.name for segment in self.segments)
 
 
-def parse_path(text: str) -> tuple[Segment, ...]:
+def parse_path(text: str) -> tuple[PathSegment, ...]:
     """The segments; ``**`` is one of that name. Raises RuleError."""
     return tuple(_segment(part, text) for part in _SPLIT.split(text))
 
 
-def _segment(part: str, text: str) -> Segment:
+def _segment(part: str, text: str) -> PathSegment:
     if part == EVERYWHERE:
-        return Segment(EVERYWHERE)
+        return PathSegment(EVERYWHERE)
     found = _SEGMENT.fullmatch(part)
     if not found:
         raise RuleError(
@@ -96,8 +96,8 @@ def _segment(part: str, text: str) -> Segment:
         )
     name, every, place, key, value = found.groups()
     if place is not None:
-        return Segment(name, int(place))
-    return Segment(name, every or ((key, value) if key else None))
+        return PathSegment(name, int(place))
+    return PathSegment(name, every or ((key, value) if key else None))
 
 
 def find_fields(cls: type[Message], text: str) -> list[FieldPath]:
@@ -116,9 +116,9 @@ def find_fields(cls: type[Message], text: str) -> list[FieldPath]:
     return [_follow(cls, segments, text)]
 
 
-def _follow(cls: type[Message], segments: tuple[Segment, ...], text: str) -> FieldPath:
+def _follow(cls: type[Message], segments: tuple[PathSegment, ...], text: str) -> FieldPath:
     struct: StructSpec | None = cls.spec
-    steps: list[Segment] = []
+    steps: list[PathSegment] = []
     place, found = cls.__name__, None
     for segment in segments:
         if struct is None:
@@ -132,13 +132,13 @@ def _follow(cls: type[Message], segments: tuple[Segment, ...], text: str) -> Fie
         _check_selection(segment, found, text)
         last = len(steps) == len(segments) - 1
         lead_on = found.kind == "array" and segment.select is None and not last
-        steps.append(Segment(segment.name, "*") if lead_on else segment)
+        steps.append(PathSegment(segment.name, "*") if lead_on else segment)
         place, struct = segment.name, found.struct
     assert found is not None
     return FieldPath(tuple(steps), found)
 
 
-def _check_selection(segment: Segment, found: FieldSpec, text: str) -> None:
+def _check_selection(segment: PathSegment, found: FieldSpec, text: str) -> None:
     if not isinstance(segment.select, tuple):
         return
     names = [f.name for f in found.struct.fields] if found.struct else []
@@ -147,13 +147,13 @@ def _check_selection(segment: Segment, found: FieldSpec, text: str) -> None:
 
 
 def _everywhere(
-    struct: StructSpec, wanted: Segment, before: tuple[Segment, ...], depth: int = 0
+    struct: StructSpec, wanted: PathSegment, before: tuple[PathSegment, ...], depth: int = 0
 ) -> Iterator[FieldPath]:
     for found in struct.fields:
         if found.name == wanted.name:
             yield FieldPath((*before, wanted), found)
         elif found.struct is not None and depth < _DEEPEST:
-            step = Segment(found.name, "*" if found.kind == "array" else None)
+            step = PathSegment(found.name, "*" if found.kind == "array" else None)
             yield from _everywhere(found.struct, wanted, (*before, step), depth + 1)
 
 
@@ -172,7 +172,7 @@ def _carries(root: type[Message], struct: StructSpec, version: int, name: str) -
 
 
 def _read(
-    root: type[Message], value: Struct, segments: tuple[Segment, ...], version: int
+    root: type[Message], value: Struct, segments: tuple[PathSegment, ...], version: int
 ) -> Iterator[Any]:
     segment, rest = segments[0], segments[1:]
     if not _carries(root, value.spec, version, segment.name):
@@ -189,7 +189,9 @@ def _read(
             yield from _read(root, one, rest, version)
 
 
-def _change(form: dict[str, Any], segments: tuple[Segment, ...], new: Callable[[Any], Any]) -> int:
+def _change(
+    form: dict[str, Any], segments: tuple[PathSegment, ...], new: Callable[[Any], Any]
+) -> int:
     segment, rest = segments[0], segments[1:]
     if segment.name not in form:
         return 0

@@ -9,7 +9,7 @@ from harness.codec.apis import APIS, Api
 from harness.codec.structs import Message
 from harness.proxies.direction import Direction
 from harness.proxies.rules.mentions import NOTHING, Mentions, mentions
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
+from harness.proxies.seen import SeenConnection, SeenRequest, SeenResponse
 
 _KEY_AND_VERSION = struct.Struct(">hh")
 _CORRELATION_ID = struct.Struct(">i")
@@ -24,7 +24,7 @@ class FrameView:
         self.seen = seen
         self.request = seen if isinstance(seen, SeenRequest) else seen.request
         self.direction = Direction.UPSTREAM if seen is self.request else Direction.DOWNSTREAM
-        self.place: Place = seen.place
+        self.place: SeenConnection = seen.place
         self.ordinal = seen.ordinal
         self.payload = seen.payload
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.proxies.event import Event
 from harness.proxies.rules.rule_set import RuleSet
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 
 
 class LinkRules(RuleSet):
@@ -14,7 +14,7 @@ class LinkRules(RuleSet):
     from a second one.
     """
 
-    def closed(self, place: Place) -> None:
+    def closed(self, place: SeenConnection) -> None:
         super().closed(place)
         if not self.is_idle:
             self.tell(Event(self.now_ms(), "closed", place.link, place.connection))

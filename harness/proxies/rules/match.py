@@ -19,7 +19,7 @@ from harness.proxies.rules.frame_view import FrameView
 from harness.proxies.rules.scope import Scope
 from harness.proxies.rules.topic_ids import TopicIds
 from harness.proxies.rules.values import INT32, Read, choice, integer, one_or_more, table, text
-from harness.proxies.rules.wanted import Wanted, read_wanted
+from harness.proxies.rules.wanted import WantedFrames, read_wanted
 
 DIRECTIONS = {"request": Direction.UPSTREAM, "response": Direction.DOWNSTREAM}
 _BY_NAME = {api.name: key for key, api in APIS.items()}
@@ -173,7 +173,7 @@ def _fields(read: Mapping[str, Any], scope: Scope) -> list[Condition]:
 
 def _wanted(
     path: str, value: Any, classes: list[type[Message]]
-) -> dict[type[Message], tuple[list[FieldPath], Wanted]]:
+) -> dict[type[Message], tuple[list[FieldPath], WantedFrames]]:
     """Return paths and wanted value for the messages that have the path; one of them must."""
     return {
         cls: (found, read_wanted(value, found[0].field))

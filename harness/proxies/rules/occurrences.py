@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.proxies.rules.errors import RuleError
 from harness.proxies.rules.values import Read, choice, integer, number, one_or_more
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 
 _count = integer(1)
 OCCURRENCE_WORDS: dict[str, Read[Any]] = {
@@ -24,19 +24,19 @@ OCCURRENCE_WORDS: dict[str, Read[Any]] = {
 Scope = tuple[str, ...]
 
 
-def _all(_place: Place) -> Scope:
+def _all(_place: SeenConnection) -> Scope:
     return ()
 
 
-def _link(place: Place) -> Scope:
+def _link(place: SeenConnection) -> Scope:
     return (place.link,)
 
 
-def _connection(place: Place) -> Scope:
+def _connection(place: SeenConnection) -> Scope:
     return (place.link, str(place.connection))
 
 
-SCOPES: dict[str, Callable[[Place], Scope]] = {
+SCOPES: dict[str, Callable[[SeenConnection], Scope]] = {
     "all": _all,
     "link": _link,
     "connection": _connection,
@@ -88,12 +88,12 @@ class Counter:
     per: str
     _counts: dict[Scope, int] = field(default_factory=dict)
 
-    def next(self, place: Place) -> int:
+    def next(self, place: SeenConnection) -> int:
         """The number of this one, from 1."""
         scope = SCOPES[self.per](place)
         self._counts[scope] = count = self._counts.get(scope, 0) + 1
         return count
 
-    def forget(self, place: Place) -> None:
+    def forget(self, place: SeenConnection) -> None:
         if self.per == "connection":
             self._counts.pop(_connection(place), None)

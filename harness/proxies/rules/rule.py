@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.proxies.rules.actions import ACTIONS
-from harness.proxies.rules.actions.action import Action
+from harness.proxies.rules.actions.action import RuleAction
 from harness.proxies.rules.errors import RuleError, unknown
 from harness.proxies.rules.match import MATCH_WORDS, Match, read_match
 from harness.proxies.rules.occurrences import OCCURRENCE_WORDS, Occurrences, read_occurrences
@@ -33,7 +33,7 @@ class Rule:
     match: Match
     occurrences: Occurrences
     schedule: Schedule
-    action: Action
+    action: RuleAction
     go_on: bool = False
 
     @property
@@ -108,7 +108,7 @@ def _under(name: str, call: Callable[[], Any]) -> Any:
         raise error.under(name) from None
 
 
-def _action(words: Mapping[str, Any]) -> Action:
+def _action(words: Mapping[str, Any]) -> RuleAction:
     given = [name for name in words if name in ACTIONS]
     if not given:
         raise RuleError(f"has no action; one of {', '.join(ACTIONS)} is needed")
@@ -118,5 +118,5 @@ def _action(words: Mapping[str, Any]) -> Action:
             "go_on = true",
             given[1],
         )
-    made: Action = _read(given[0], words[given[0]], ACTIONS[given[0]].read)
+    made: RuleAction = _read(given[0], words[given[0]], ACTIONS[given[0]].read)
     return made

@@ -12,12 +12,12 @@ from harness.proxies.direction import Direction
 from harness.proxies.event import Event, Listener
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.rules.armed import ArmedRule
-from harness.proxies.rules.counts import Counts
+from harness.proxies.rules.counts import RuleCounts
 from harness.proxies.rules.errors import RuleDidNotFire, RuleError, Skip, unknown
 from harness.proxies.rules.frame_view import FrameView
 from harness.proxies.rules.rule import Rule
 from harness.proxies.rules.topic_ids import TELLING, TopicIds
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
+from harness.proxies.seen import SeenConnection, SeenRequest, SeenResponse
 from harness.proxies.step import Send, Step
 
 MOST_DISARMED = 1000  # of these the counts are kept
@@ -123,7 +123,7 @@ class RuleSet(Interceptor):
 
     # -- what they did -----------------------------------------------------------------------------
 
-    def counts(self, id: str) -> Counts:  # noqa: A002
+    def counts(self, id: str) -> RuleCounts:  # noqa: A002
         """Return the counts of a rule that is or was armed. Raises RuleError."""
         found = self._armed.get(id) or self._disarmed.get(id)
         if found is None:
@@ -177,7 +177,7 @@ class RuleSet(Interceptor):
     def response(self, seen: SeenResponse) -> Sequence[Step] | None:
         return self._decide(FrameView(seen))
 
-    def closed(self, place: Place) -> None:
+    def closed(self, place: SeenConnection) -> None:
         for armed in self._armed.values():
             armed.forget(place)
 

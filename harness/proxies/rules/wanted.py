@@ -16,7 +16,7 @@ PLAIN = (bool, int, float, str)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedFrames:
     """A test of a plain value, and the words for it."""
 
     test: Callable[[Any], bool]
@@ -60,7 +60,7 @@ _TESTS: dict[str, Callable[[Any], Callable[[Any], bool]]] = {
 }
 
 
-def read_wanted(value: Any, field: FieldSpec) -> Wanted:
+def read_wanted(value: Any, field: FieldSpec) -> WantedFrames:
     """``6``, ``"NOT_COORDINATOR"``, ``[6, 7]`` or ``{at_least = 1, at_most = 5, not = 3}``."""
     if isinstance(value, Mapping):
         return _bounds(value, field)
@@ -69,10 +69,10 @@ def read_wanted(value: Any, field: FieldSpec) -> Wanted:
         raise RuleError("must not be an empty list")
     wanted = [_one(one, field) for one in values]
     words = " or ".join(in_words(one, field) for one in wanted)
-    return Wanted(lambda held: plain(held) in wanted, words)
+    return WantedFrames(lambda held: plain(held) in wanted, words)
 
 
-def _bounds(value: Any, field: FieldSpec) -> Wanted:
+def _bounds(value: Any, field: FieldSpec) -> WantedFrames:
     tests, words = [], []
     for name, bound in table(value).items():
         if name not in _TESTS:
@@ -80,7 +80,7 @@ def _bounds(value: Any, field: FieldSpec) -> Wanted:
         checked = _one(bound, field)
         tests.append(_TESTS[name](checked))
         words.append(f"{name.replace('_', ' ')} {in_words(checked, field)}")
-    return Wanted(lambda held: all(test(held) for test in tests), " and ".join(words))
+    return WantedFrames(lambda held: all(test(held) for test in tests), " and ".join(words))
 
 
 def _one(value: Any, field: FieldSpec) -> Any:

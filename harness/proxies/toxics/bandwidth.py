@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import number
-from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Mark, Toxic, ToxicState
+from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, StreamMarker, Toxic, ToxicState
 
 PART_MS = 20  # a long piece goes on in parts that take so long
 
@@ -40,5 +40,5 @@ class BandwidthState(ToxicState[Bandwidth]):
             self.free_ms = max(self.free_ms, arrived_ms) + len(part) / rate
             yield Due(part, self.free_ms)
 
-    def mark(self, mark: Mark, arrived_ms: float) -> Iterator[Due]:
+    def mark(self, mark: StreamMarker, arrived_ms: float) -> Iterator[Due]:
         yield Due(mark, max(self.free_ms, arrived_ms))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 
 from harness.proxies.toxics.named import NamedToxic
-from harness.proxies.toxics.stage import Stage
+from harness.proxies.toxics.stage import ToxicStage
 from harness.proxies.toxics.toxic import LAST_MARKS, NEVER_MS, Draw, Piece
 
 PIECE_COST_BYTES = 128  # the objects around one piece
@@ -15,7 +15,7 @@ Chance = Callable[[str, int], float]
 """The nth number in [0, 1) for the toxic of this name in this stream: 0 decides its toxicity."""
 
 
-class Change(Enum):
+class ToxicChange(Enum):
     """The changes of a toxic while streams run."""
 
     ADDED = "added"
@@ -48,8 +48,8 @@ class Chain:
         now_ms = began_ms if now_ms is None else now_ms
         self._chance, self._began_ms, self._struck = chance, began_ms, struck
         self._named: dict[str, NamedToxic] = {}
-        self._stages: dict[str, Stage | None] = {}  # in order; None: spared, by its toxicity
-        self._active: list[Stage] = []
+        self._stages: dict[str, ToxicStage | None] = {}  # in order; None: spared, by its toxicity
+        self._active: list[ToxicStage] = []
         self._ready: list[Piece] = []
         self._ready_bytes = 0
         self._ready_ms = now_ms  # since when the first of them may go on
@@ -98,9 +98,9 @@ class Chain:
         ready, self._ready, self._ready_bytes = self._ready, [], 0
         return ready
 
-    def apply(self, change: Change, named: NamedToxic, now_ms: float) -> None:
+    def apply(self, change: ToxicChange, named: NamedToxic, now_ms: float) -> None:
         """Apply a change in a collection; a removed unknown or added known toxic is no error."""
-        if change is Change.REMOVED:
+        if change is ToxicChange.REMOVED:
             self.remove(named.name, now_ms)
         elif named.name in self._named:
             self.update(named, now_ms)
@@ -143,8 +143,8 @@ class Chain:
         # A function of the name alone: drawn again it is the same number.
         return self._chance(named.name, 0) < named.toxicity
 
-    def _stage(self, named: NamedToxic, now_ms: float) -> Stage:
-        return Stage(named, self._draw(named.name), now_ms, self._began_ms, self._struck)
+    def _stage(self, named: NamedToxic, now_ms: float) -> ToxicStage:
+        return ToxicStage(named, self._draw(named.name), now_ms, self._began_ms, self._struck)
 
     def _draw(self, name: str) -> Draw:
         chance, drawn = self._chance, 0

@@ -7,11 +7,11 @@ from typing import Any
 
 from harness.base.suggestion import did_you_mean
 from harness.proxies.direction import Direction
-from harness.proxies.toxics.chain import Chain, Chance, Change
+from harness.proxies.toxics.chain import Chain, Chance, ToxicChange
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.toxic import Toxic
 
-Told = Callable[[Change, NamedToxic], None]
+Told = Callable[[ToxicChange, NamedToxic], None]
 
 
 class ToxicExists(ValueError):
@@ -84,7 +84,7 @@ class ToxicCollection:
         for named in toxics:
             self._toxics[named.name] = named
         for named in toxics:
-            self._tell(Change.ADDED, named)
+            self._tell(ToxicChange.ADDED, named)
 
     def update(self, name: str, toxicity: float | None = None, **attributes: Any) -> NamedToxic:
         """Change attributes or toxicity, the rest stays; raises NoSuchToxic, BadAttribute."""
@@ -94,14 +94,14 @@ class ToxicCollection:
         """The same, as toxiproxy's API has it."""
         named = self.get(name).updated(fields)
         self._toxics[name] = named
-        self._tell(Change.UPDATED, named)
+        self._tell(ToxicChange.UPDATED, named)
         return named
 
     def remove(self, name: str) -> NamedToxic:
         """Remove a toxic; what it held goes on. Raises NoSuchToxic."""
         named = self.get(name)
         del self._toxics[name]
-        self._tell(Change.REMOVED, named)
+        self._tell(ToxicChange.REMOVED, named)
         return named
 
     def clear(self) -> None:
@@ -140,6 +140,6 @@ class ToxicCollection:
         """As toxiproxy's API has it."""
         return [named.to_json() for named in self]
 
-    def _tell(self, change: Change, named: NamedToxic) -> None:
+    def _tell(self, change: ToxicChange, named: NamedToxic) -> None:
         for told in list(self._told.values()):  # a call may end streams
             told(change, named)

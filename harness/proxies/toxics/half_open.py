@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Mark, Toxic, ToxicState
+from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, StreamMarker, Toxic, ToxicState
 
 
 @dataclass(frozen=True)
@@ -19,5 +19,5 @@ class HalfOpen(Toxic):
 
 
 class HalfOpenState(ToxicState[HalfOpen]):
-    def mark(self, mark: Mark, arrived_ms: float) -> Iterable[Due]:  # noqa: ARG002
+    def mark(self, mark: StreamMarker, arrived_ms: float) -> Iterable[Due]:  # noqa: ARG002
         return (Due(mark, NEVER_MS),)

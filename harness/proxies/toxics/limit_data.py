@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import whole
-from harness.proxies.toxics.toxic import Draw, Due, Mark, Toxic, ToxicState
+from harness.proxies.toxics.toxic import Draw, Due, StreamMarker, Toxic, ToxicState
 
 
 @dataclass(frozen=True)
@@ -33,4 +33,4 @@ class LimitDataState(ToxicState[LimitData]):
             self.passed_bytes += len(part)
             yield Due(part, arrived_ms)
         if self.passed_bytes >= self.toxic.bytes:
-            yield Due(Mark.CLOSE, arrived_ms, own=True)
+            yield Due(StreamMarker.CLOSE, arrived_ms, own=True)

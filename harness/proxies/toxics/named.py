@@ -20,7 +20,7 @@ class BadStream(ValueError):
 
 
 @dataclass(slots=True)
-class Counts:
+class ToxicCounts:
     """The counters of a toxic, over all connections."""
 
     streams: int = 0  # that it is or was in, having struck them by its toxicity
@@ -38,7 +38,7 @@ class NamedToxic:
     toxic: Toxic
     direction: Direction = Direction.DOWNSTREAM
     toxicity: float = 1.0
-    counts: Counts = field(default_factory=Counts, compare=False)
+    counts: ToxicCounts = field(default_factory=ToxicCounts, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import number
-from harness.proxies.toxics.toxic import Draw, Due, Mark, Toxic, ToxicState
+from harness.proxies.toxics.toxic import Draw, Due, StreamMarker, Toxic, ToxicState
 
 PACKET_BYTES = 1460
 MOST_LOSSES = 15  # after so many in a row a packet arrives, even at probability 1
@@ -34,7 +34,7 @@ class PacketLossState(ToxicState[PacketLoss]):
             packet = data[start : start + PACKET_BYTES]
             yield Due(packet, arrived_ms + self._stall_ms())
 
-    def mark(self, mark: Mark, arrived_ms: float) -> Iterator[Due]:
+    def mark(self, mark: StreamMarker, arrived_ms: float) -> Iterator[Due]:
         yield Due(mark, arrived_ms + self._stall_ms())
 
     def _stall_ms(self) -> float:

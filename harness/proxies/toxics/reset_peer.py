@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import number
-from harness.proxies.toxics.toxic import Draw, Due, Mark, Toxic, ToxicState
+from harness.proxies.toxics.toxic import Draw, Due, StreamMarker, Toxic, ToxicState
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,4 @@ class ResetPeer(Toxic):
 
 class ResetPeerState(ToxicState[ResetPeer]):
     def opened(self, now_ms: float, began_ms: float) -> Iterable[Due]:  # noqa: ARG002
-        return (Due(Mark.RESET, now_ms + self.toxic.timeout, own=True),)
+        return (Due(StreamMarker.RESET, now_ms + self.toxic.timeout, own=True),)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import BadAttribute, number, whole
-from harness.proxies.toxics.toxic import Draw, Due, Mark, Toxic, ToxicState
+from harness.proxies.toxics.toxic import Draw, Due, StreamMarker, Toxic, ToxicState
 
 US_PER_MS = 1000
 
@@ -58,5 +58,5 @@ class SlicerState(ToxicState[Slicer]):
         choices = 2 * toxic.size_variation + 1
         return toxic.average_size - toxic.size_variation + int(self.draw() * choices)
 
-    def mark(self, mark: Mark, arrived_ms: float) -> Iterator[Due]:
+    def mark(self, mark: StreamMarker, arrived_ms: float) -> Iterator[Due]:
         yield Due(mark, max(self.free_ms, arrived_ms))

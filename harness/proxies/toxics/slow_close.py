@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import number
-from harness.proxies.toxics.toxic import Draw, Due, Mark, Toxic, ToxicState
+from harness.proxies.toxics.toxic import Draw, Due, StreamMarker, Toxic, ToxicState
 
 
 @dataclass(frozen=True)
@@ -21,5 +21,5 @@ class SlowClose(Toxic):
 
 
 class SlowCloseState(ToxicState[SlowClose]):
-    def mark(self, mark: Mark, arrived_ms: float) -> Iterable[Due]:
+    def mark(self, mark: StreamMarker, arrived_ms: float) -> Iterable[Due]:
         return (Due(mark, arrived_ms + self.toxic.delay),)

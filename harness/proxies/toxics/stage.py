@@ -9,7 +9,7 @@ from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Piece
 
 
-class Stage:
+class ToxicStage:
     """The pieces as they came; the toxic turns each into due pieces when its turn has come.
 
     ``struck`` is called when the toxic does something to this stream for the first time.

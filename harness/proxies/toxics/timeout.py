@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import number
-from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Mark, Piece, Toxic, ToxicState
+from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Piece, StreamMarker, Toxic, ToxicState
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Timeout(Toxic):
 class TimeoutState(ToxicState[Timeout]):
     def opened(self, now_ms: float, began_ms: float) -> Iterable[Due]:  # noqa: ARG002
         if self.toxic.timeout:
-            return (Due(Mark.CLOSE, now_ms + self.toxic.timeout, own=True),)
+            return (Due(StreamMarker.CLOSE, now_ms + self.toxic.timeout, own=True),)
         return ()
 
     def feed(self, piece: Piece, arrived_ms: float) -> Iterable[Due]:  # noqa: ARG002

@@ -24,7 +24,7 @@ Draw = Callable[[], float]
 """The next number in [0, 1) for this toxic in this stream."""
 
 
-class Mark(Enum):
+class StreamMarker(Enum):
     """The items of a stream beside bytes."""
 
     END = "end"  # the sender has ended (FIN)
@@ -32,10 +32,10 @@ class Mark(Enum):
     RESET = "reset"  # close both by RST
 
 
-LAST_MARKS = (Mark.CLOSE, Mark.RESET)
+LAST_MARKS = (StreamMarker.CLOSE, StreamMarker.RESET)
 """Nothing comes after one of these."""
 
-Piece = bytes | Mark
+Piece = bytes | StreamMarker
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,12 @@ class ToxicState(Generic[S]):
 
     def feed(self, piece: Piece, arrived_ms: float) -> Iterable[Due]:
         """Return the due pieces for a piece that arrived at ``arrived_ms``."""
-        if isinstance(piece, Mark):
+        if isinstance(piece, StreamMarker):
             return self.mark(piece, arrived_ms)
         return self.data(piece, arrived_ms)
 
     def data(self, data: bytes, arrived_ms: float) -> Iterable[Due]:
         return (Due(data, arrived_ms),)
 
-    def mark(self, mark: Mark, arrived_ms: float) -> Iterable[Due]:
+    def mark(self, mark: StreamMarker, arrived_ms: float) -> Iterable[Due]:
         return (Due(mark, arrived_ms),)

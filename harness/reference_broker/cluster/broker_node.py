@@ -20,7 +20,7 @@ from harness.reference_broker.cluster.isr_proposals import IsrProposals
 from harness.reference_broker.cluster.lifecycle import Lifecycle
 from harness.reference_broker.cluster.log_moves import log_moves
 from harness.reference_broker.cluster.log_upkeep import log_upkeep, note_offsets
-from harness.reference_broker.cluster.membership import INTERNAL_LISTENER, Membership
+from harness.reference_broker.cluster.membership import INTERNAL_LISTENER, NodeMembership
 from harness.reference_broker.cluster.metadata_reader import MetadataReader
 from harness.reference_broker.cluster.peer import Peer
 from harness.reference_broker.cluster.producer_id_blocks import ProducerIdBlocks
@@ -54,7 +54,7 @@ class Joining:
 
     ``port`` and ``internal_port`` are 0 for free ones; the latter is None for one listener only.
     ``folder`` has the broker's logs, None keeps them in memory. ``ways``: as in
-    :class:`Membership`.
+    :class:`NodeMembership`.
     """
 
     cluster_id: str
@@ -101,7 +101,7 @@ class BrokerNode:
         if joining.internal_port is not None:
             port = await self._internal.bind(joining.host, joining.internal_port)
             listeners[INTERNAL_LISTENER] = Endpoint(joining.host, port)
-        member = Membership(
+        member = NodeMembership(
             BrokerId(settings.number("node.id")),
             joining.cluster_id,
             joining.controller,
@@ -185,7 +185,7 @@ class BrokerNode:
 class _Running:
     """The parts of a broker that has begun, put together."""
 
-    def __init__(self, settings: BrokerSettings, member: Membership, peer: Any) -> None:
+    def __init__(self, settings: BrokerSettings, member: NodeMembership, peer: Any) -> None:
         number = settings.number
         self.forwarding = Forwarding(peer("forwarding"), number("request.timeout.ms") / 1000)
         self._creation = TopicCreation(self.forwarding)

@@ -28,8 +28,8 @@ from harness.reference_broker.handlers import api_33_alter_configs, api_44_incre
 from harness.reference_broker.handlers.config_requests import (
     ALTERED_BY_KEY,
     ALTERED_WHOLE,
-    Asked,
-    Way,
+    RequestedChange,
+    ResponseForm,
     answers,
     refused_here,
 )
@@ -43,8 +43,8 @@ class _Alteration:
 
     response: type[Any]
     resource_answer: type[Any]
-    asked_in: Callable[[Any], list[Asked]]
-    way: Way
+    asked_in: Callable[[Any], list[RequestedChange]]
+    way: ResponseForm
 
 
 _ALTERATIONS = {

@@ -13,7 +13,7 @@ from uuid import UUID
 from harness.base.ids import PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.node import Node
 from harness.reference_broker.state.partition.partition import Partition
@@ -30,7 +30,7 @@ _Request = AssignReplicasToDirsRequest
 class DirectoryAssignments:
     """Sends at most one request at a time, and repeats refused assignments."""
 
-    def __init__(self, node: Node, member: Membership, controller: Peer) -> None:
+    def __init__(self, node: Node, member: NodeMembership, controller: Peer) -> None:
         self._node, self._member, self._controller = node, member, controller
         self._pending: dict[_Key, UUID] = {}
         self._is_wanted = asyncio.Event()

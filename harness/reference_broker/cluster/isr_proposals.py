@@ -13,7 +13,7 @@ from uuid import UUID
 from harness.base.ids import BrokerId, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.effects import PartitionGrew
 from harness.reference_broker.node import Node, now_ms
@@ -42,7 +42,7 @@ _METADATA_WILL_TELL = frozenset(
 class IsrProposals:
     """Sends at most one request at a time, and repeats proposals that were refused temporarily."""
 
-    def __init__(self, node: Node, member: Membership, controller: Peer) -> None:
+    def __init__(self, node: Node, member: NodeMembership, controller: Peer) -> None:
         self._node, self._member, self._controller = node, member, controller
         self._pending: dict[_Key, None] = {}
         self._is_wanted = asyncio.Event()

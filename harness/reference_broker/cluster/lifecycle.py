@@ -14,7 +14,7 @@ from harness.codec.messages import (
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
 )
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.handlers.api_18_api_versions import supported_ranges
 
@@ -27,7 +27,7 @@ _PLAINTEXT = 0  # of the security protocols
 class Lifecycle:
     """``is_unfenced`` is set when the controller has unfenced the broker for the first time."""
 
-    def __init__(self, member: Membership, controller: Peer, interval_ms: int) -> None:
+    def __init__(self, member: NodeMembership, controller: Peer, interval_ms: int) -> None:
         self._member, self._controller = member, controller
         self._interval_s = interval_ms / 1000
         self.is_registered, self.is_unfenced = asyncio.Event(), asyncio.Event()

@@ -15,7 +15,7 @@ CONTROLLER_LISTENER = "CONTROLLER"
 
 
 @dataclass(slots=True)
-class Membership:
+class NodeMembership:
     """One incarnation of a broker; ``epoch`` is -1 until the controller has assigned one.
 
     ``previous_epoch`` is that of the last incarnation after a controlled shutdown, else -1.

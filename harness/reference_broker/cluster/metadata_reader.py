@@ -17,7 +17,7 @@ from harness.codec.messages import (
     RemoveTopicRecord,
     TopicRecord,
 )
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.cluster.snapshot_fetching import fetch_snapshot
 from harness.reference_broker.node import Node, now_ms
@@ -36,7 +36,7 @@ class MetadataReader:
     """``caught_up`` is called when all that there was had been read."""
 
     def __init__(
-        self, node: Node, member: Membership, controller: Peer, caught_up: Callable[[], None]
+        self, node: Node, member: NodeMembership, controller: Peer, caught_up: Callable[[], None]
     ) -> None:
         self._node, self._member, self._controller = node, member, controller
         self._caught_up = caught_up

@@ -10,7 +10,7 @@ import logging
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AllocateProducerIdsRequest
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.state.producers.producer_ids import ProducerIds
 
@@ -21,7 +21,7 @@ _RETRY_S = 0.1
 class ProducerIdBlocks:
     """Asks for the next block when little of the present one is left."""
 
-    def __init__(self, ids: ProducerIds, member: Membership, controller: Peer) -> None:
+    def __init__(self, ids: ProducerIds, member: NodeMembership, controller: Peer) -> None:
         self._ids, self._member, self._controller = ids, member, controller
         self._are_low = asyncio.Event()
         ids.on_low = self._are_low.set

@@ -18,7 +18,7 @@ from harness.codec.messages import (
     FetchResponse,
     ListOffsetsRequest,
 )
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.node import Node, now_ms
 from harness.reference_broker.state.partition.following import (
@@ -55,7 +55,7 @@ class ReplicaFetcher:
     """Follows the partitions passed to ``follow``, each from its log's end on."""
 
     def __init__(
-        self, node: Node, member: Membership, leader: Peer, settings: FetchSettings
+        self, node: Node, member: NodeMembership, leader: Peer, settings: FetchSettings
     ) -> None:
         self._node, self._member, self._leader = node, member, leader
         self._settings = settings

@@ -9,7 +9,7 @@ import asyncio
 from uuid import UUID
 
 from harness.base.ids import BrokerId, PartitionIndex
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer
 from harness.reference_broker.cluster.replica_fetcher import FetchSettings, ReplicaFetcher
 from harness.reference_broker.node import Node
@@ -23,7 +23,7 @@ class ReplicaFetchers:
     """One fetcher for each leader, started with the first partition that follows it."""
 
     def __init__(
-        self, node: Node, member: Membership, settings: FetchSettings, timeout_ms: int
+        self, node: Node, member: NodeMembership, settings: FetchSettings, timeout_ms: int
     ) -> None:
         self._node, self._member, self._settings = node, member, settings
         self._timeout_ms = timeout_ms

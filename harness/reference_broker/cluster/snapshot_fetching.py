@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse, FetchSnapshotRequest
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 
@@ -14,7 +14,7 @@ _Asked = FetchSnapshotRequest
 
 
 async def fetch_snapshot(
-    controller: Peer, member: Membership, wanted: FetchResponse.SnapshotId
+    controller: Peer, member: NodeMembership, wanted: FetchResponse.SnapshotId
 ) -> bytes:
     """All of it. Raises PeerGone: also where it went meanwhile."""
     data = b""

@@ -38,13 +38,13 @@ from harness.reference_broker.handlers.outcome import (
     Outcome,
     RequestContext,
 )
-from harness.reference_broker.handlers.replicated_answer import Awaited, replicated_answer
+from harness.reference_broker.handlers.replicated_answer import AwaitedPartition, replicated_answer
 from harness.reference_broker.state.broker import BrokerPlace
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.batch_bytes import is_transactional
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.quotas.client_quotas import PRODUCER_BYTE_RATE
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.validation.message_set_validation import records_of_old_version
 from harness.reference_broker.state.validation.record_validation import (
     has_other_magic,
@@ -70,7 +70,7 @@ _ERRORS_BEFORE = {
 _ADMIN_CLIENT = "__admin_client"
 _TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
-_Asked = tuple[ProduceRequest, list[Awaited]]
+_Asked = tuple[ProduceRequest, list[AwaitedPartition]]
 """The whole request, and its results that wait for replication."""
 
 
@@ -78,7 +78,7 @@ _Asked = tuple[ProduceRequest, list[Awaited]]
 class _Target:
     """A partition that a request writes to."""
 
-    topic: Topic
+    topic: TopicState
     partition: Partition
 
 
@@ -86,7 +86,7 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     """Append each valid batch, in the order of the request."""
     if not context.state.like.since(*_SHAPE_IS_AN_ERROR) and _is_out_of_shape(request, context):
         return CloseConnection("records that the request cannot hold")
-    awaited: list[Awaited] = []
+    awaited: list[AwaitedPartition] = []
     lacks_transaction = request.transactional_id is None and _has_transactional(request)
     responses = [
         ProduceResponse.TopicProduceResponse(
@@ -207,7 +207,7 @@ def _produce(
         log_start_offset=found.partition.log.start_offset,
     )
     if request.acks == _ALL:
-        awaited.append(Awaited(result, found.partition, appended.end_offset))
+        awaited.append(AwaitedPartition(result, found.partition, appended.end_offset))
     return result
 
 

@@ -47,8 +47,8 @@ from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
     PartitionKey,
+    PurgatoryWait,
     RequestContext,
-    Wait,
 )
 from harness.reference_broker.handlers.snapshot_instead import tell_snapshot
 from harness.reference_broker.handlers.storage_error import told_to_reader
@@ -125,7 +125,7 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
             return None
         return later()
 
-    return Wait(
+    return PurgatoryWait(
         partitions,
         TimeMs(context.now() + request.max_wait_ms),
         attempt,

@@ -34,7 +34,7 @@ from harness.reference_broker.handlers.seen_partition import any_broker, seen_pa
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
 )
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import INTERNAL_TOPICS, topic_name_problem
 
 API_KEY = 3
@@ -138,7 +138,7 @@ def _unknown(
     )
 
 
-def _topic(topic: Topic, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
+def _topic(topic: TopicState, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
     return MetadataResponse.MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,

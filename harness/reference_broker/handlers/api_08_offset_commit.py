@@ -46,7 +46,7 @@ from harness.reference_broker.state.groups.committed_offset import CommittedOffs
 from harness.reference_broker.state.groups.group import GroupState
 from harness.reference_broker.state.groups.group_offsets import problem_with_commit
 from harness.reference_broker.state.groups.group_phases import heard_of
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 8
 _FIRST_VERSION_BY_ID = 10
@@ -59,7 +59,7 @@ _Topic = OffsetCommitRequest.OffsetCommitRequestTopic
 _Partition = OffsetCommitRequest.OffsetCommitRequestPartition
 _TopicResult = OffsetCommitResponse.OffsetCommitResponseTopic
 _Result = OffsetCommitResponse.OffsetCommitResponsePartition
-_Known = tuple[Topic, _Topic, list[_Partition]]
+_Known = tuple[TopicState, _Topic, list[_Partition]]
 
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> Outcome:
@@ -121,7 +121,7 @@ def _answered_when_kept(
 
 def _each_once(known: Sequence[_Known]) -> list[_Known]:
     """Return each partition once, with its last entry."""
-    by_name: dict[str, tuple[Topic, _Topic, dict[int, _Partition]]] = {}
+    by_name: dict[str, tuple[TopicState, _Topic, dict[int, _Partition]]] = {}
     for topic, wanted, parts in known:
         kept = by_name.setdefault(topic.name, (topic, wanted, {}))[2]
         kept.update((part.partition_index, part) for part in parts)
@@ -143,7 +143,7 @@ def _key(topic: _Topic | _TopicResult, context: RequestContext) -> UUID | str:
     return topic.topic_id if context.api_version >= _FIRST_VERSION_BY_ID else topic.name
 
 
-def _is_in(topic: Topic | None, part: _Partition, context: RequestContext) -> bool:
+def _is_in(topic: TopicState | None, part: _Partition, context: RequestContext) -> bool:
     """True if the partition exists; before 2.0 an existing topic was enough (KAFKA-6796)."""
     if topic is None or not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR):
         return topic is not None
@@ -158,7 +158,7 @@ def _result(part: _Partition, error: ErrorCode) -> _Result:
     return _Result(partition_index=part.partition_index, error_code=error)
 
 
-def _topic_of(wanted: _Topic, context: RequestContext) -> tuple[Topic | None, ErrorCode]:
+def _topic_of(wanted: _Topic, context: RequestContext) -> tuple[TopicState | None, ErrorCode]:
     """Return the topic, or None and the error of all its partitions."""
     cluster = context.state.cluster
     if context.api_version >= _FIRST_VERSION_BY_ID:

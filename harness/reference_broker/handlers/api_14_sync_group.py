@@ -19,8 +19,8 @@ from harness.reference_broker.handlers.group_coordinator import problem_with_gro
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
+    PurgatoryWait,
     RequestContext,
-    Wait,
     WakeKey,
 )
 from harness.reference_broker.state.groups.group_member import Parked, Synced
@@ -47,7 +47,9 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Outcome:
     return _answer_kept(request.group_id, parked, context)
 
 
-def _answer_kept(group_id: str, parked: Parked[Synced], context: RequestContext) -> Answer | Wait:
+def _answer_kept(
+    group_id: str, parked: Parked[Synced], context: RequestContext
+) -> Answer | PurgatoryWait:
     """Answer when all replicas in sync have the generation of the member's part."""
     partition = context.state.group_log.partition_of(group_id)
     required: list[Offset] = []
@@ -70,7 +72,7 @@ def _answer_kept(group_id: str, parked: Parked[Synced], context: RequestContext)
     keys: set[WakeKey] = {GroupId(group_id)}
     if partition is not None:
         keys.add((partition.topic_id, partition.index))
-    return Wait(frozenset(keys), None, attempt, None)
+    return PurgatoryWait(frozenset(keys), None, attempt, None)
 
 
 def _problem_with(request: SyncGroupRequest, context: RequestContext) -> ErrorCode:

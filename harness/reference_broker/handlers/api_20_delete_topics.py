@@ -25,7 +25,7 @@ from harness.codec.messages import (
     DeleteTopicsResponse,
     RemoveTopicRecord,
 )
-from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
+from harness.reference_broker.handlers.outcome import Answer, Outcome, PurgatoryWait, RequestContext
 
 API_KEY = 20
 _NO_ID = UUID(int=0)
@@ -88,7 +88,7 @@ def _never_done(request: DeleteTopicsRequest, context: RequestContext) -> Outcom
     if request.timeout_ms <= 0 or ErrorCode.REQUEST_TIMED_OUT not in errors.values():
         return Answer(response)
     deadline = TimeMs(context.now() + request.timeout_ms)
-    return Wait(frozenset(), deadline, lambda: None, lambda: response)
+    return PurgatoryWait(frozenset(), deadline, lambda: None, lambda: response)
 
 
 def _is_unclear(wanted: _Wanted) -> bool:

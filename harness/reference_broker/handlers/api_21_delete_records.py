@@ -17,7 +17,7 @@ from typing import NamedTuple
 from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
-from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
+from harness.reference_broker.handlers.outcome import Answer, Outcome, PurgatoryWait, RequestContext
 from harness.reference_broker.state.partition.partition import Partition
 
 API_KEY = 21
@@ -62,7 +62,7 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> Outcome:
         return answer
 
     keys = frozenset((one.partition.topic_id, one.partition.index) for one in left)
-    return Wait(keys, TimeMs(context.now() + request.timeout_ms), attempt, at_deadline)
+    return PurgatoryWait(keys, TimeMs(context.now() + request.timeout_ms), attempt, at_deadline)
 
 
 def _unsettled(awaited: Sequence[_Awaited]) -> list[_Awaited]:

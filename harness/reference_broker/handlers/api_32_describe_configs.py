@@ -22,7 +22,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeConfigsRequest, DescribeConfigsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.config_definitions.config_values import ConfigType
-from harness.reference_broker.state.config_definitions.entry import ConfigEntry, Source
+from harness.reference_broker.state.config_definitions.entry import ConfigEntry, ConfigSource
 from harness.reference_broker.state.configs.documentation import documentation_of
 from harness.reference_broker.state.configs.kinds import KINDS
 from harness.reference_broker.state.configs.refused import ConfigsRefused
@@ -84,7 +84,7 @@ def _config(entry: ConfigEntry, request: DescribeConfigsRequest, version: int) -
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
-        is_default=version == 0 and entry.source is Source.DEFAULT,
+        is_default=version == 0 and entry.source is ConfigSource.DEFAULT,
         config_source=entry.source,
         is_sensitive=entry.sensitive,
         synonyms=[

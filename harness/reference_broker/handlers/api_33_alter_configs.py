@@ -15,23 +15,26 @@ Not done
 from harness.codec.messages import AlterConfigsRequest, AlterConfigsResponse
 from harness.reference_broker.handlers.config_requests import (
     ALTERED_WHOLE,
-    Asked,
+    RequestedChange,
     answers,
     change_all,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.configs.changes import Change, Operation
+from harness.reference_broker.state.configs.changes import ConfigChange, ConfigOperation
 
 API_KEY = 33
 
 
-def asked_in(request: AlterConfigsRequest) -> list[Asked]:
+def asked_in(request: AlterConfigsRequest) -> list[RequestedChange]:
     """Return the requested changes, resource by resource."""
     return [
-        Asked(
+        RequestedChange(
             resource.resource_type,
             resource.resource_name,
-            [Change(config.name, Operation.SET, config.value) for config in resource.configs],
+            [
+                ConfigChange(config.name, ConfigOperation.SET, config.value)
+                for config in resource.configs
+            ],
         )
         for resource in request.resources
     ]

@@ -23,13 +23,13 @@ from harness.reference_broker.state.log.log_store import DescribedDirectory, Des
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.replica_moves.folders_in_memory import folder_of, folders
 from harness.reference_broker.state.replica_moves.log_moving import lag_of
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 35
 _Topic = DescribeLogDirsResponse.DescribeLogDirsTopic
 _Partition = DescribeLogDirsResponse.DescribeLogDirsPartition
 _Result = DescribeLogDirsResponse.DescribeLogDirsResult
-_Wanted = list[tuple[Topic, list[int]]]
+_Wanted = list[tuple[TopicState, list[int]]]
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Answer:
@@ -102,6 +102,6 @@ def _wanted(request: DescribeLogDirsRequest, context: RequestContext) -> _Wanted
     ]
 
 
-def _here(topic: Topic) -> list[int]:
+def _here(topic: TopicState) -> list[int]:
     """Return the partitions of which the broker has a replica."""
     return [partition.index for partition in topic.partitions if partition.is_here]

@@ -18,7 +18,7 @@ from harness.codec.messages import ElectLeadersRequest, ElectLeadersResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.elections import elected
 from harness.reference_broker.state.controller.partition_change import Election
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 43
 _TYPE_SINCE = 1
@@ -78,7 +78,7 @@ def _election(request: ElectLeadersRequest, version: int) -> Election:
     return Election.UNCLEAN if is_unclean else Election.PREFERRED
 
 
-def _all_of(topic: Topic, election: Election, context: RequestContext) -> _Result:
+def _all_of(topic: TopicState, election: Election, context: RequestContext) -> _Result:
     """Elect for all partitions of a topic; those that need no election are left out."""
     outcomes = [
         (one.index, _outcome(topic.name, one.index, election, context))

@@ -20,24 +20,24 @@ from harness.codec.messages import (
 )
 from harness.reference_broker.handlers.config_requests import (
     ALTERED_BY_KEY,
-    Asked,
+    RequestedChange,
     answers,
     change_all,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.configs.changes import Change
+from harness.reference_broker.state.configs.changes import ConfigChange
 
 API_KEY = 44
 
 
-def asked_in(request: IncrementalAlterConfigsRequest) -> list[Asked]:
+def asked_in(request: IncrementalAlterConfigsRequest) -> list[RequestedChange]:
     """Return the requested changes, resource by resource."""
     return [
-        Asked(
+        RequestedChange(
             resource.resource_type,
             resource.resource_name,
             [
-                Change(config.name, config.config_operation, config.value)
+                ConfigChange(config.name, config.config_operation, config.value)
                 for config in resource.configs
             ],
         )

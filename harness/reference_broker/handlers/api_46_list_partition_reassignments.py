@@ -10,7 +10,7 @@ from harness.codec.messages import (
     ListPartitionReassignmentsResponse,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 46
 _Topic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
@@ -33,7 +33,7 @@ def handle(request: ListPartitionReassignmentsRequest, context: RequestContext) 
     )
 
 
-def _moving(topic: Topic, indexes: list[int]) -> _Topic:
+def _moving(topic: TopicState, indexes: list[int]) -> _Topic:
     found = [topic.partition(index) for index in indexes]
     return _Topic(
         name=topic.name,

@@ -23,7 +23,7 @@ from harness.reference_broker.handlers.group_coordinator import (
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
 from harness.reference_broker.state.groups.group_offsets import is_subscribed, problem_with_deletion
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 47
 _Partition = OffsetDeleteRequest.OffsetDeleteRequestPartition
@@ -77,7 +77,7 @@ def _delete_once(
         result.partitions.append(_result(part, _delete(group_id, name, part, context)))
 
 
-def _is_in(topic: Topic | None, part: _Partition) -> bool:
+def _is_in(topic: TopicState | None, part: _Partition) -> bool:
     return topic is not None and topic.partition(part.partition_index) is not None
 
 

@@ -30,7 +30,7 @@ from harness.reference_broker.state.registrations.partition_registration import 
     RECOVERED,
     RECOVERING,
 )
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 56
 _FIRST_VERSION_WITH_IDS = 2
@@ -105,7 +105,7 @@ def _proposal(sender: int, asked: AlterPartitionRequest.PartitionData, version: 
 
 
 def _changed(
-    topic: Topic, partition: Partition, proposal: Proposal, context: RequestContext
+    topic: TopicState, partition: Partition, proposal: Proposal, context: RequestContext
 ) -> _Result:
     change = isr_change(context.state, topic, partition, proposal)
     if change is not None:

@@ -14,7 +14,7 @@ from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasTo
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.circumstances import changed
 from harness.reference_broker.state.controller.fencing import directory_lost
-from harness.reference_broker.state.controller.partition_change import Target
+from harness.reference_broker.state.controller.partition_change import TargetReplicas
 from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.registration import check_broker_epoch
 
@@ -73,7 +73,7 @@ def _assigned(
     if place[0] not in partition.registration.replicas:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     state = context.state
-    change = changed(state, topic, partition, Target(directory=place))
+    change = changed(state, topic, partition, TargetReplicas(directory=place))
     if change is not None:
         state.change_metadata([change], context.now())
     if not state.brokers.has_online(*place):

@@ -20,7 +20,7 @@ from harness.reference_broker.handlers.authorized_operations import TOPIC_OPERAT
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.seen_partition import seen_partition
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import INTERNAL_TOPICS, topic_name_problem
 from harness.reference_broker.state.topics.topic_pages import topic_page
 
@@ -79,7 +79,7 @@ def _unknown(name: str) -> _Topic:
     )
 
 
-def _described(topic: Topic, partitions: list[Partition], context: RequestContext) -> _Topic:
+def _described(topic: TopicState, partitions: list[Partition], context: RequestContext) -> _Topic:
     return _Topic(
         name=topic.name,
         topic_id=topic.topic_id,

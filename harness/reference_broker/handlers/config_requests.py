@@ -10,9 +10,9 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.configs.changes import (
-    Change,
     Changed,
-    Operation,
+    ConfigChange,
+    ConfigOperation,
     changed,
     check_changes,
     dialect_of,
@@ -28,17 +28,17 @@ from harness.reference_broker.state.configs.refused import ConfigsRefused
 from harness.reference_broker.state.registrations.metadata_records import config_records
 
 R = TypeVar("R")
-_OPERATIONS = frozenset(Operation)
+_OPERATIONS = frozenset(ConfigOperation)
 _TWICE_IS_REFUSED = (3, 2)  # KAFKA-13552; before, what is asked last of a resource counts
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedChange:
     """A resource and its requested changes."""
 
     resource_type: int
     resource_name: str
-    changes: Sequence[Change]
+    changes: Sequence[ConfigChange]
 
     @property
     def has_unknown_operation(self) -> bool:
@@ -47,20 +47,24 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ResponseForm:
     """`types` are the types to change this way; `by_key`: configs that are not named stay."""
 
     types: frozenset[int]
     by_key: bool
 
 
-ALTERED_BY_KEY = Way(frozenset(KINDS), by_key=True)
-ALTERED_WHOLE = Way(frozenset(KINDS) - {ResourceType.BROKER_LOGGER}, by_key=False)
+ALTERED_BY_KEY = ResponseForm(frozenset(KINDS), by_key=True)
+ALTERED_WHOLE = ResponseForm(frozenset(KINDS) - {ResourceType.BROKER_LOGGER}, by_key=False)
 
 
 def change_all(
-    asked: Sequence[Asked], way: Way, context: RequestContext, *, validate_only: bool
-) -> list[tuple[Asked, ConfigsRefused | None]]:
+    asked: Sequence[RequestedChange],
+    way: ResponseForm,
+    context: RequestContext,
+    *,
+    validate_only: bool,
+) -> list[tuple[RequestedChange, ConfigsRefused | None]]:
     """Change each resource as requested; return each with its refusal, None if it was changed.
 
     In a cluster this is the controller: the broker itself has checked configs of one broker before.
@@ -84,7 +88,11 @@ def change_all(
 
 
 def refused_here(
-    asked: Sequence[Asked], way: Way, state: BrokerState, *, is_controller: bool = False
+    asked: Sequence[RequestedChange],
+    way: ResponseForm,
+    state: BrokerState,
+    *,
+    is_controller: bool = False,
 ) -> list[ConfigsRefused | None]:
     """Return a broker's own refusals, resource by resource, before any change is made."""
     times = Counter((each.resource_type, each.resource_name) for each in asked)
@@ -98,7 +106,7 @@ def refused_here(
 
 
 def answers(
-    results: Sequence[tuple[Asked, ConfigsRefused | None]], make: Callable[..., R]
+    results: Sequence[tuple[RequestedChange, ConfigsRefused | None]], make: Callable[..., R]
 ) -> list[R]:
     """Return the results as a response has them."""
     return [
@@ -113,7 +121,7 @@ def answers(
 
 
 def _refusal_before(
-    asked: Asked, way: Way, state: BrokerState, *, is_controller: bool
+    asked: RequestedChange, way: ResponseForm, state: BrokerState, *, is_controller: bool
 ) -> ConfigsRefused | None:
     try:
         check_changes(asked.changes)
@@ -131,7 +139,7 @@ def _refusal_before(
 
 
 def _refusal(
-    asked: Asked, way: Way, context: RequestContext, *, validate_only: bool
+    asked: RequestedChange, way: ResponseForm, context: RequestContext, *, validate_only: bool
 ) -> ConfigsRefused | None:
     kind, state, name = KINDS[asked.resource_type], context.state, asked.resource_name
     try:
@@ -146,7 +154,9 @@ def _refusal(
     return None
 
 
-def _wanted(kind: ConfigKind, asked: Asked, way: Way, state: BrokerState) -> Changed:
+def _wanted(
+    kind: ConfigKind, asked: RequestedChange, way: ResponseForm, state: BrokerState
+) -> Changed:
     """Return the configs after the change. Raises ConfigsRefused."""
     if not way.by_key:
         return replaced(asked.changes)

@@ -7,7 +7,7 @@ from harness.base.ids import GroupId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
 from harness.reference_broker.effects import GroupMoved
-from harness.reference_broker.handlers.outcome import Answer, RequestContext, Wait
+from harness.reference_broker.handlers.outcome import Answer, PurgatoryWait, RequestContext
 from harness.reference_broker.state.groups.group_member import Parked
 
 MISSING_TOPICS_ARE_ANSWERED = (3, 5)  # KAFKA-14462
@@ -38,7 +38,7 @@ def can_keep(group_id: str, context: RequestContext) -> bool:
 
 def answer_when_kept(
     group_id: str, answer: Message, refuse: Callable[[ErrorCode], Message], context: RequestContext
-) -> Answer | Wait:
+) -> Answer | PurgatoryWait:
     """Answer when all replicas in sync have the group's records.
 
     The error is COORDINATOR_NOT_AVAILABLE after the timeout, NOT_COORDINATOR under another leader.
@@ -57,7 +57,7 @@ def answer_when_kept(
     now = attempt()
     if now is not None:
         return Answer(now)
-    return Wait(
+    return PurgatoryWait(
         frozenset({(partition.topic_id, partition.index)}),
         TimeMs(context.now() + context.state.limits.offset_commit_timeout_ms),
         attempt,
@@ -70,7 +70,7 @@ _TOLD = {ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR}
 
 def answer_parked(
     group_id: str, parked: Parked[T], say: Callable[[T], Message], context: RequestContext
-) -> Answer | Wait:
+) -> Answer | PurgatoryWait:
     """Answer when the outcome is there. Other members of the group may have theirs by now."""
     context.effects.append(GroupMoved(GroupId(group_id)))
 
@@ -79,4 +79,4 @@ def answer_parked(
 
     if parked.outcome is not None:
         return Answer(say(parked.outcome))
-    return Wait(frozenset({GroupId(group_id)}), None, attempt, None)
+    return PurgatoryWait(frozenset({GroupId(group_id)}), None, attempt, None)

@@ -50,7 +50,7 @@ class CloseConnection:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class PurgatoryWait:
     """Ask `attempt` again after each change of one of `keys`; it returns None while it has to
     wait. At `deadline` send what `at_deadline` returns; both are None for a wait without end."""
 
@@ -60,7 +60,7 @@ class Wait:
     at_deadline: Callable[[], Message] | None
 
 
-Outcome = Answer | NoAnswer | CloseConnection | Wait
+Outcome = Answer | NoAnswer | CloseConnection | PurgatoryWait
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceResponse
-from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
+from harness.reference_broker.handlers.outcome import Answer, Outcome, PurgatoryWait, RequestContext
 from harness.reference_broker.state.partition.partition import Partition
 
 
-class Awaited(NamedTuple):
+class AwaitedPartition(NamedTuple):
     """A result that holds when all replicas in sync have everything below `required`."""
 
     result: ProduceResponse.PartitionProduceResponse
@@ -22,7 +22,10 @@ class Awaited(NamedTuple):
 
 
 def replicated_answer(
-    answer: ProduceResponse, awaited: Sequence[Awaited], timeout_ms: int, context: RequestContext
+    answer: ProduceResponse,
+    awaited: Sequence[AwaitedPartition],
+    timeout_ms: int,
+    context: RequestContext,
 ) -> Outcome:
     """Answer now if all is replicated, else wait for it.
 
@@ -42,10 +45,10 @@ def replicated_answer(
         return answer
 
     keys = frozenset((one.partition.topic_id, one.partition.index) for one in left)
-    return Wait(keys, TimeMs(context.now() + timeout_ms), attempt, at_deadline)
+    return PurgatoryWait(keys, TimeMs(context.now() + timeout_ms), attempt, at_deadline)
 
 
-def _unsettled(awaited: Sequence[Awaited]) -> list[Awaited]:
+def _unsettled(awaited: Sequence[AwaitedPartition]) -> list[AwaitedPartition]:
     """Return those that still wait; the others get their result."""
     left = []
     for one in awaited:

@@ -16,7 +16,7 @@ Handle = Callable[[Any, RequestContext], Outcome]
 
 
 @dataclass(frozen=True)
-class Registration:
+class ServedApi:
     """A served API: all advertised versions are served.
 
     ``module``: of this package. ``lowest_ever``: the lowest version that can be served, to emulate
@@ -34,12 +34,10 @@ class Registration:
         return handle
 
 
-def _served(
-    module: str, lowest: int, highest: int, *, lowest_ever: int | None = None
-) -> Registration:
+def _served(module: str, lowest: int, highest: int, *, lowest_ever: int | None = None) -> ServedApi:
     """Return the registration of a module; its name contains the key: ``api_KEY_name``."""
     ever = lowest if lowest_ever is None else lowest_ever
-    return Registration(module, ApiRange(int(module.split("_")[1]), lowest, highest), ever)
+    return ServedApi(module, ApiRange(int(module.split("_")[1]), lowest, highest), ever)
 
 
 _OF_BROKERS = (
@@ -101,15 +99,15 @@ FORWARDED = frozenset({19, 20, 33, 37, 43, 44, 45, 46, 49, 64})
 _LISTENED_TO = frozenset({1, 18, *FORWARDED})
 
 
-def _by_key(*registrations: Registration) -> dict[int, Registration]:
+def _by_key(*registrations: ServedApi) -> dict[int, ServedApi]:
     return {one.advertised.api_key: one for one in registrations}
 
 
-HANDLERS: Mapping[int, Registration] = _by_key(*_OF_BROKERS)
+HANDLERS: Mapping[int, ServedApi] = _by_key(*_OF_BROKERS)
 """The APIs of a standalone broker."""
-MEMBER_HANDLERS: Mapping[int, Registration] = {**HANDLERS, **_by_key(*_OF_MEMBERS)}
+MEMBER_HANDLERS: Mapping[int, ServedApi] = {**HANDLERS, **_by_key(*_OF_MEMBERS)}
 """The APIs of a broker in a cluster."""
-CONTROLLER_HANDLERS: Mapping[int, Registration] = {
+CONTROLLER_HANDLERS: Mapping[int, ServedApi] = {
     **{key: one for key, one in MEMBER_HANDLERS.items() if key in _LISTENED_TO},
     **_by_key(*_ONLY_OF_CONTROLLERS),
 }
@@ -117,7 +115,7 @@ CONTROLLER_HANDLERS: Mapping[int, Registration] = {
 
 
 def advertised_like(
-    likeness: Likeness, handlers: Mapping[int, Registration] = HANDLERS
+    likeness: Likeness, handlers: Mapping[int, ServedApi] = HANDLERS
 ) -> tuple[ApiRange, ...]:
     """Return the advertised versions. No other version is served, and not all of these."""
     if not likeness.release or handlers is CONTROLLER_HANDLERS:

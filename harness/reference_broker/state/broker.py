@@ -22,9 +22,9 @@ from harness.reference_broker.state.producers.producer_ids import ProducerIds
 from harness.reference_broker.state.quotas.client_quotas import ClientQuotas
 from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.registrations.brokers import Brokers
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_creation import (
     USE_DEFAULT,
     CreationDefaults,
@@ -105,7 +105,7 @@ class BrokerState:
     creation_defaults: CreationDefaults
     internal_topics: Mapping[str, InternalTopic]
     like: Likeness
-    cluster: Cluster
+    cluster: ClusterState
     fetch_sessions: FetchSessions
     producer_ids: ProducerIds
     client_quotas: ClientQuotas
@@ -160,7 +160,7 @@ class BrokerState:
         for topic in self.cluster.topics():
             topic.configure(topic.config.inheriting(inherited))
 
-    def create_topic(self, plan: PlannedTopic, randomness: Randomness, now: TimeMs) -> Topic:
+    def create_topic(self, plan: PlannedTopic, randomness: Randomness, now: TimeMs) -> TopicState:
         """Create a topic that `plan_topic` has planned."""
         from harness.reference_broker.state.registrations.metadata_records import topic_records
 
@@ -171,7 +171,7 @@ class BrokerState:
         assert created is not None
         return created
 
-    def forget_topic(self, topic: Topic, now: TimeMs) -> None:
+    def forget_topic(self, topic: TopicState, now: TimeMs) -> None:
         """Remove a topic with its data and its committed offsets."""
         self.committed_offsets.remove_topic(topic.name, now)
         self.forget_groups_at_once(now)

@@ -46,7 +46,7 @@ _OFFSET = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LoadingSettings:
     """The parameters of a loading; after a clean end the log's bytes are trusted.
 
     `recovery_point`: everything below it was on the disk. `start`: the noted start of the log.
@@ -68,7 +68,7 @@ class LogLoading:
         self,
         folder: Path,
         files: OpenFiles,
-        finding: Finding,
+        finding: LoadingSettings,
         epochs: LeaderEpochs,
         producers: ProducerStates,
     ) -> None:

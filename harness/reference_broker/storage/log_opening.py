@@ -9,7 +9,7 @@ from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.log.log_store import OpenedLog
 from harness.reference_broker.storage.checkpoints import Noted
 from harness.reference_broker.storage.epoch_file import EpochFile
-from harness.reference_broker.storage.log_loading import Finding, LogLoading
+from harness.reference_broker.storage.log_loading import LoadingSettings, LogLoading
 from harness.reference_broker.storage.producer_files import ProducerFiles
 from harness.reference_broker.storage.stored_log import StoredLog, Surroundings
 
@@ -34,7 +34,7 @@ def open_log(
     epochs = noted_epochs.epochs
     index_bytes = config.number("segment.index.bytes")
     start, point = noted.start or _BEGIN, noted.recovery_point or _BEGIN
-    finding = Finding(is_clean, point, start, config.index_interval_bytes, index_bytes, now)
+    finding = LoadingSettings(is_clean, point, start, config.index_interval_bytes, index_bytes, now)
     loading = LogLoading(folder, around.files, finding, epochs, producers)
     end = loading.run()
     log = StoredLog(folder, around, loading.segments, producers, index_bytes, noted_epochs)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.runner.run_session import WorkerContext
 from harness.targets.first_door import FirstDoor, first_door
-from harness.targets.target import OWN_BROKER, Address, Target
+from harness.targets.target import OWN_BROKER, Target
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from harness.targets.containers.daemon import asked, said
-from harness.targets.containers.image_contract import Place
+from harness.targets.containers.image_contract import ContainerAddresses
 from harness.targets.containers.options import HOST
 from harness.targets.containers.ownership import owner_labels
 from harness.targets.errors import TargetError
@@ -25,7 +25,7 @@ PORT_TAKEN = ("port is already allocated", "address already in use")
 ALIVE = ("running", "paused")
 
 
-class PortTaken(StartAgain):
+class HostPortTaken(StartAgain):
     """Another process holds the port that was to be published: another port may be free."""
 
 
@@ -41,7 +41,7 @@ class BrokerContainer:
         image: Image,
         *,
         run: str,
-        place: Place,
+        place: ContainerAddresses,
         network: str,
         command: Sequence[str],
         environment: Mapping[str, str],
@@ -105,7 +105,7 @@ class BrokerContainer:
                 self._container.start()
             except APIError as problem:
                 if any(words in said(problem) for words in PORT_TAKEN):
-                    raise PortTaken(said(problem)) from problem
+                    raise HostPortTaken(said(problem)) from problem
                 raise
 
     def stop(self, timeout_ms: int) -> None:

@@ -43,7 +43,7 @@ WITHOUT_LABEL = frozenset({CREATE_TOPICS, RESTART_NODE})
 
 
 @dataclass(frozen=True)
-class Place:
+class ContainerAddresses:
     """The addresses of a broker: inside its container, and for clients."""
 
     listen_host: str

@@ -8,17 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.base.address import Address
 from harness.targets.asking import NotAnswered, ask_cluster
 from harness.targets.command import is_taken
 from harness.targets.command_file import filled
-from harness.targets.containers.container import BrokerContainer, PortTaken
+from harness.targets.containers.container import BrokerContainer, HostPortTaken
 from harness.targets.containers.daemon import asked, connect, find_image
 from harness.targets.containers.guarding import Guard
 from harness.targets.containers.image_contract import (
     IMPLEMENTATION_LABEL,
     RELEASE_LABEL,
     WITHOUT_LABEL,
-    Place,
+    ContainerAddresses,
     image_capabilities,
     variables,
 )
@@ -37,7 +38,6 @@ from harness.targets.target import (
     PAUSE_NODE,
     RESTART_NODE,
     STOP_NODE,
-    Address,
     Target,
 )
 
@@ -84,7 +84,7 @@ class DockerTarget(Target):
         self._client: DockerClient | None = None
         self._container: BrokerContainer | None = None
         self._guard: Guard | None = None
-        self._place: Place | None = None
+        self._place: ContainerAddresses | None = None
         self._log_path: Path | None = None
 
     def _capabilities(self, of_the_image: frozenset[str]) -> frozenset[str]:
@@ -133,7 +133,7 @@ class DockerTarget(Target):
         return self._start_container(self._container, self._guard, place)
 
     def _start_container(
-        self, container: BrokerContainer, guard: Guard, place: Place
+        self, container: BrokerContainer, guard: Guard, place: ContainerAddresses
     ) -> list[Address]:
         container.start()
         guard.follow()
@@ -152,13 +152,15 @@ class DockerTarget(Target):
         )
         self.release = given.release or labels.get(RELEASE_LABEL) or self.release
 
-    def _choose_place(self) -> Place:
+    def _choose_place(self) -> ContainerAddresses:
         port, controller_port = free_ports(2)
         if self.options.network == HOST:
             port = self.options.port or port
-            return Place(LOCALHOST, port, LOCALHOST, port, controller_port)
+            return ContainerAddresses(LOCALHOST, port, LOCALHOST, port, controller_port)
         inside = self.options.port or PORT
-        return Place(EVERYWHERE, inside, LOCALHOST, port, inside + 1 if inside < 65_535 else 1024)
+        return ContainerAddresses(
+            EVERYWHERE, inside, LOCALHOST, port, inside + 1 if inside < 65_535 else 1024
+        )
 
     def _await_answer(self, address: Address) -> None:
         try:
@@ -177,7 +179,7 @@ class DockerTarget(Target):
         if self.options.network == HOST and place is not None:
             taken = [port for port in (place.port, place.controller_port) if is_taken(port)]
             if taken:
-                raise PortTaken(f"port {taken[0]} was taken by another process")
+                raise HostPortTaken(f"port {taken[0]} was taken by another process")
         raise TargetStartError(self._ended("ended before it answered"))
 
     @staticmethod
@@ -267,7 +269,7 @@ class DockerTarget(Target):
             container.stop(STOP_TIMEOUT_MS)
         try:
             self._start_container(container, self._guard, self._place)
-        except PortTaken as problem:
+        except HostPortTaken as problem:
             raise TargetStartError(f"{self.spec}: broker {node} lost its port: {problem}") from None
 
 

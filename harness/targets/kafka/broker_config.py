@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.kafka.eras import Fact, Listeners, Mode, knows, listeners_of
-from harness.targets.target import Address
 
 SMALL_NODE = {
     "num.partitions": "1",

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.asking import ask_api_versions
 from harness.targets.kafka.broker_config import CLIENT, NodeConfig, new_cluster_id
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.node import KafkaNode
-from harness.targets.kafka.plan import ClusterPlan
+from harness.targets.kafka.plan import KafkaPlan
 from harness.targets.kafka.readiness import questions_for
 from harness.targets.kafka.server import JavaServer
 from harness.targets.kafka.zookeeper import ZooKeeper
@@ -20,7 +21,6 @@ from harness.targets.process import reserve_log
 from harness.targets.ready import Question, await_answers
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import until_started
-from harness.targets.target import Address
 from harness.virtual_broker.door import KraftDoor, PeerDoor, ZooKeeperDoor
 
 START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its process does
@@ -39,7 +39,7 @@ class KafkaCluster:
 
     def __init__(
         self,
-        plan: ClusterPlan,
+        plan: KafkaPlan,
         programs: Programs,
         log_folder: Path,
         *,
@@ -196,7 +196,7 @@ class KafkaCluster:
 
     # -- one node ------------------------------------------------------------------------------
 
-    def upgrade(self, plan: ClusterPlan, programs: Programs) -> None:
+    def upgrade(self, plan: KafkaPlan, programs: Programs) -> None:
         """From its next start on each node is of this plan's release; its files stay."""
         self.plan, self._programs = plan, programs
         for node in self.nodes.values():

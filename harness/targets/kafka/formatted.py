@@ -13,6 +13,7 @@ import time
 import zipfile
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.codec.data_framing import meta_properties_bytes, read_meta_properties
 from harness.targets.cache import cache_dir
 from harness.targets.errors import TargetStartError
@@ -28,7 +29,6 @@ from harness.targets.pinned_file import exclusive
 from harness.targets.ports import HOST
 from harness.targets.process import ChildProcess
 from harness.targets.scratch import ScratchFolder
-from harness.targets.target import Address
 
 TOOL = "kafka.tools.StorageTool"
 TOOL_TIMEOUT_MS = 180_000

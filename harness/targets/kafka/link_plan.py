@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, Quorum
 from harness.targets.kafka.eras import Listeners, Mode, listeners_of
-from harness.targets.kafka.plan import CONTROLLER_ID, ClusterPlan, NodePlan
+from harness.targets.kafka.plan import CONTROLLER_ID, KafkaPlan, NodePlan
 from harness.targets.ports import HOST
-from harness.targets.target import Address
 
 CLIENT, CONTROLLER, ZOOKEEPER = "client", "controller", "zookeeper"
 BROKER_NAME, CONTROLLER_NAME, ZOOKEEPER_NAME = "b", "ctl", "zk"
@@ -105,7 +105,7 @@ def _own(node_id: int, name: str) -> str:
 
 
 @dataclass(frozen=True)
-class LinkedPlan(ClusterPlan):
+class LinkedPlan(KafkaPlan):
     """As its parent, all of it behind proxies; with KRaft the one controller is always separate."""
 
     def _check_controllers(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, server_properties
 from harness.targets.kafka.eras import Fact, knows
@@ -14,7 +15,6 @@ from harness.targets.kafka.hosts_file import write_hosts
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.logging_config import write_logging
 from harness.targets.kafka.server import JavaServer
-from harness.targets.target import Address
 
 MAIN = "kafka.Kafka"
 OPEN_CLASS_LOADER = "--add-opens=java.base/java.lang=ALL-UNNAMED"

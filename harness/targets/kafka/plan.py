@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, Quorum
 from harness.targets.kafka.eras import (
@@ -16,7 +17,6 @@ from harness.targets.kafka.eras import (
     listeners_of,
     reads_metadata_log,
 )
-from harness.targets.target import Address
 
 CONTROLLER_ID = 100
 NODES_LIMIT = CONTROLLER_ID - 1
@@ -33,7 +33,7 @@ class NodePlan:
 
 
 @dataclass(frozen=True)
-class ClusterPlan:
+class KafkaPlan:
     """The requested cluster: brokers 1 to ``brokers`` of a release in a mode.
 
     A single KRaft node is broker and controller. Several have ``controllers`` of their own with the

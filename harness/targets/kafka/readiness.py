@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness.base.address import Address
 from harness.targets.asking import (
-    Cluster,
     NotAnswered,
+    ProbedCluster,
     ask_api_versions,
     ask_cluster,
     ask_oldest_cluster,
@@ -15,7 +16,6 @@ from harness.targets.kafka.eras import Fact, knows
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.zookeeper import ZooKeeper
 from harness.targets.ready import Question
-from harness.targets.target import Address
 
 
 def questions_for(
@@ -53,7 +53,7 @@ def _registered(zookeeper: ZooKeeper, awaited: set[str]) -> None:
         raise NotAnswered(f"in ZooKeeper there is no {', '.join(sorted(missing))}")
 
 
-def _shows(cluster: Cluster, brokers: Mapping[int, Address], cluster_id: str | None) -> None:
+def _shows(cluster: ProbedCluster, brokers: Mapping[int, Address], cluster_id: str | None) -> None:
     if cluster_id is not None and cluster.cluster_id != cluster_id:
         raise NotAnswered(
             f"the broker there is of cluster {cluster.cluster_id}, not of ours, {cluster_id}"

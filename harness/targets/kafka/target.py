@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.base.address import Address
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import MissingCapability
 from harness.targets.kafka.broker_config import QUICK_RETURN
@@ -28,7 +29,7 @@ from harness.targets.kafka.jvm import (
     java_for,
 )
 from harness.targets.kafka.node import KafkaNode
-from harness.targets.kafka.plan import ClusterPlan
+from harness.targets.kafka.plan import KafkaPlan
 from harness.targets.kafka.zookeeper import zookeeper_jvm
 from harness.targets.older import older_than
 from harness.targets.pinned_file import Progress
@@ -48,7 +49,6 @@ from harness.targets.target import (
     RESTART_NODE,
     STOP_NODE,
     UPGRADE,
-    Address,
     Target,
 )
 
@@ -61,7 +61,7 @@ class KafkaTarget(Target):
 
     ``mode`` is "kraft" or "zk" (with a ZooKeeper process of its own); by default "kraft" from 3.3
     on, where it is declared fit for production, else "zk". ``nodes``: how many brokers,
-    ``controllers``: how many beside them, see :class:`harness.targets.kafka.plan.ClusterPlan`.
+    ``controllers``: how many beside them, see :class:`harness.targets.kafka.plan.KafkaPlan`.
 
     Kafka's own defaults hold (topics are created automatically, say) except for those of
     ``SMALL_NODE`` and, with several brokers, ``QUICK_CLUSTER`` in
@@ -130,8 +130,8 @@ class KafkaTarget(Target):
         self._cluster: KafkaCluster | None = None
         self._log_path: Path | None = None
 
-    def _planned(self, brokers: int, controllers: int) -> ClusterPlan:
-        return ClusterPlan(self.release, self.mode, brokers, self.settings, controllers)
+    def _planned(self, brokers: int, controllers: int) -> KafkaPlan:
+        return KafkaPlan(self.release, self.mode, brokers, self.settings, controllers)
 
     def _spec(self) -> str:
         """The shortest string that means this target."""

@@ -10,13 +10,13 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.targets.artifacts import fetch_release
 from harness.targets.java import JavaHome
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.logging_config import write_log4j
 from harness.targets.kafka.server import JavaServer, await_condition
 from harness.targets.pinned_file import Progress
-from harness.targets.target import Address
 
 PIN = "zk-3.8.4"
 HEAP = "24m"

@@ -47,7 +47,7 @@ REQUEST_S = REQUEST_MS / 1000
 ASSIGNORS = {EAGER: RangePartitionAssignor}
 
 
-class Driver:
+class AioDriver:
     def __init__(self, bootstrap: str) -> None:
         self._shared: dict[str, Any] = {"bootstrap_servers": bootstrap, "retry_backoff_ms": 50}
         self._members: dict[str, Any] = {}
@@ -183,7 +183,7 @@ class Driver:
             enable_auto_commit=False,
             auto_offset_reset="earliest",
         )
-        consumer.subscribe([topic], listener=Committing(consumer) if commits else None)
+        consumer.subscribe([topic], listener=AioCommitting(consumer) if commits else None)
         self._members[member] = consumer
         await consumer.start()
 
@@ -220,7 +220,7 @@ class Driver:
         return [[one.topic, one.partition, told.offset] for one, told in found.items()]
 
 
-class Committing(ConsumerRebalanceListener):  # type: ignore[misc]
+class AioCommitting(ConsumerRebalanceListener):  # type: ignore[misc]
     """Commits what was read before it is given up."""
 
     def __init__(self, consumer: Any) -> None:

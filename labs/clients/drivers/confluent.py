@@ -42,7 +42,7 @@ REQUEST_S = REQUEST_MS / 1000
 ASSIGNORS = {EAGER: "range", COOPERATIVE: "cooperative-sticky"}
 
 
-class Driver:
+class ConfluentDriver:
     def __init__(self, bootstrap: str) -> None:
         self._shared: dict[str, Any] = {
             "bootstrap.servers": bootstrap,

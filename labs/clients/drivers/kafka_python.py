@@ -38,7 +38,7 @@ JOIN_MS, JOINED_MS = 5000, 1000
 ASSIGNORS = {EAGER: RangePartitionAssignor, COOPERATIVE: CooperativeStickyAssignor}
 
 
-class Member(NamedTuple):
+class KafkaPythonMember(NamedTuple):
     """A consumer in a group; ``listener``: None where nothing is committed."""
 
     consumer: Any
@@ -46,11 +46,11 @@ class Member(NamedTuple):
     listener: Committing | None
 
 
-class Driver:
+class KafkaPythonDriver:
     def __init__(self, bootstrap: str) -> None:
         self._shared: dict[str, Any] = {"bootstrap_servers": bootstrap, "retry_backoff_ms": 50}
         self._admin = KafkaAdminClient(**self._shared)
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, KafkaPythonMember] = {}
 
     def close(self) -> None:
         for member in self._members.values():
@@ -171,7 +171,7 @@ class Driver:
         )
         listener = Committing(consumer) if commits else None
         consumer.subscribe([topic], listener=listener)
-        self._members[member] = Member(consumer, topic, listener)
+        self._members[member] = KafkaPythonMember(consumer, topic, listener)
 
     def poll(self, members: list[str]) -> list[Any]:
         # At the same time: a rebalance goes on in polls, of all members.

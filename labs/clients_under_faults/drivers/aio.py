@@ -13,18 +13,18 @@ from aiokafka import (  # type: ignore[import-untyped]
 )
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
-from labs.clients_under_faults.drivers.reading import Progress
+from labs.clients_under_faults.drivers.reading import ReadProgress
 from labs.clients_under_faults.job import CONSUMER, PRODUCER, Job
-from labs.clients_under_faults.notes import BACKOFF_S, Notes
+from labs.clients_under_faults.notes import BACKOFF_S, ClientNotes
 
 POLL_MS = 100
 
 
-def run(job: Job, notes: Notes) -> None:
+def run(job: Job, notes: ClientNotes) -> None:
     asyncio.run(_run(job, notes))
 
 
-async def _run(job: Job, notes: Notes) -> None:
+async def _run(job: Job, notes: ClientNotes) -> None:
     await asyncio.gather(_produce(job, notes), _consume(job, notes))
 
 
@@ -36,7 +36,7 @@ def _shared(job: Job) -> dict[str, Any]:
     }
 
 
-async def _started(make: Callable[[], Any], notes: Notes, process: str) -> Any:
+async def _started(make: Callable[[], Any], notes: ClientNotes, process: str) -> Any:
     """It asks the brokers when it is started, and raises when none answers."""
     while True:
         made = make()
@@ -50,7 +50,7 @@ async def _started(make: Callable[[], Any], notes: Notes, process: str) -> Any:
             return made
 
 
-async def _produce(job: Job, notes: Notes) -> None:
+async def _produce(job: Job, notes: ClientNotes) -> None:
     settings = {
         **_shared(job),
         "enable_idempotence": job.idempotent,
@@ -76,7 +76,9 @@ async def _produce(job: Job, notes: Notes) -> None:
     await producer.stop()
 
 
-def _delivered(notes: Notes, name: str, partition: int) -> Callable[[asyncio.Future[Any]], None]:
+def _delivered(
+    notes: ClientNotes, name: str, partition: int
+) -> Callable[[asyncio.Future[Any]], None]:
     def tell(done: asyncio.Future[Any]) -> None:
         if done.cancelled():
             notes.given_up(name, partition, "cancelled")
@@ -88,7 +90,7 @@ def _delivered(notes: Notes, name: str, partition: int) -> Callable[[asyncio.Fut
     return tell
 
 
-async def _consume(job: Job, notes: Notes) -> None:
+async def _consume(job: Job, notes: ClientNotes) -> None:
     settings = {
         **_shared(job),
         "enable_auto_commit": False,
@@ -100,7 +102,7 @@ async def _consume(job: Job, notes: Notes) -> None:
     consumer.assign(partitions)
     for each in partitions:
         consumer.seek(each, 0)
-    progress = Progress(job, notes)
+    progress = ReadProgress(job, notes)
     while not progress.is_whole:
         try:
             await _poll(consumer, partitions, progress, notes)
@@ -112,7 +114,7 @@ async def _consume(job: Job, notes: Notes) -> None:
 
 
 async def _poll(
-    consumer: Any, partitions: list[TopicPartition], progress: Progress, notes: Notes
+    consumer: Any, partitions: list[TopicPartition], progress: ReadProgress, notes: ClientNotes
 ) -> None:
     found = await consumer.getmany(*partitions, timeout_ms=POLL_MS)
     for records in found.values():

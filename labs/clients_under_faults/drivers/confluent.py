@@ -11,21 +11,21 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from labs.clients_under_faults.drivers.reading import Found, read_all
 from labs.clients_under_faults.job import CONSUMER, PRODUCER, Job
-from labs.clients_under_faults.notes import Notes
+from labs.clients_under_faults.notes import ClientNotes
 
 POLL_S = 0.1
 ASK_S = 2.0
 SETUP_MS = 1000  # the least that it takes
 
 
-def run(job: Job, notes: Notes) -> None:
+def run(job: Job, notes: ClientNotes) -> None:
     consuming = threading.Thread(target=_consume, args=(job, notes), name=CONSUMER)
     consuming.start()
     _produce(job, notes)
     consuming.join()
 
 
-def _shared(job: Job, notes: Notes, process: str) -> dict[str, Any]:
+def _shared(job: Job, notes: ClientNotes, process: str) -> dict[str, Any]:
     return {
         "bootstrap.servers": job.bootstrap,
         "broker.address.family": "v4",
@@ -39,7 +39,7 @@ def _shared(job: Job, notes: Notes, process: str) -> dict[str, Any]:
     }
 
 
-def _produce(job: Job, notes: Notes) -> None:
+def _produce(job: Job, notes: ClientNotes) -> None:
     producer = Producer(
         {
             **_shared(job, notes, PRODUCER),
@@ -73,7 +73,7 @@ def _produce(job: Job, notes: Notes) -> None:
     notes.produced()
 
 
-def _consume(job: Job, notes: Notes) -> None:
+def _consume(job: Job, notes: ClientNotes) -> None:
     consumer = Consumer(
         {
             **_shared(job, notes, CONSUMER),

@@ -13,13 +13,13 @@ from kafka.errors import KafkaError, KafkaTimeoutError
 
 from labs.clients_under_faults.drivers.reading import Found, read_all
 from labs.clients_under_faults.job import CONSUMER, PRODUCER, Job
-from labs.clients_under_faults.notes import BACKOFF_S, Notes
+from labs.clients_under_faults.notes import BACKOFF_S, ClientNotes
 
 POLL_MS = 100
 FLUSH_S = 0.2
 
 
-def run(job: Job, notes: Notes) -> None:
+def run(job: Job, notes: ClientNotes) -> None:
     consuming = threading.Thread(target=_consume, args=(job, notes), name=CONSUMER)
     consuming.start()
     _produce(job, notes)
@@ -36,7 +36,7 @@ def _shared(job: Job) -> dict[str, Any]:
     }
 
 
-def _made(make: Callable[[], Any], notes: Notes, process: str) -> Any:
+def _made(make: Callable[[], Any], notes: ClientNotes, process: str) -> Any:
     """It asks the brokers when it is made, and raises when none answers."""
     while True:
         try:
@@ -46,7 +46,7 @@ def _made(make: Callable[[], Any], notes: Notes, process: str) -> Any:
             time.sleep(BACKOFF_S)
 
 
-def _produce(job: Job, notes: Notes) -> None:
+def _produce(job: Job, notes: ClientNotes) -> None:
     settings = {
         **_shared(job),
         "enable_idempotence": job.idempotent,
@@ -86,7 +86,7 @@ def _flush(producer: Any) -> None:
         return
 
 
-def _consume(job: Job, notes: Notes) -> None:
+def _consume(job: Job, notes: ClientNotes) -> None:
     settings = {
         **_shared(job),
         "enable_auto_commit": False,

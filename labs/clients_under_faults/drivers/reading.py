@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from labs.clients_under_faults.job import CONSUMER, Job
-from labs.clients_under_faults.notes import BACKOFF_S, Notes
+from labs.clients_under_faults.notes import BACKOFF_S, ClientNotes
 
 Found = Iterable[tuple[int, int, bytes | None]]
 """Partition, offset, value."""
 
 
-class Progress:
+class ReadProgress:
     """The position of the reader and the end offset in each partition."""
 
-    def __init__(self, job: Job, notes: Notes) -> None:
+    def __init__(self, job: Job, notes: ClientNotes) -> None:
         self._notes = notes
         self._next = dict.fromkeys(range(job.partitions), 0)
         self.ends: Mapping[int, int] | None = None
@@ -37,13 +37,16 @@ class Progress:
 
 
 def read_all(
-    job: Job, notes: Notes, poll: Callable[[], Found], ask_ends: Callable[[], Mapping[int, int]]
+    job: Job,
+    notes: ClientNotes,
+    poll: Callable[[], Found],
+    ask_ends: Callable[[], Mapping[int, int]],
 ) -> None:
     """Poll until all records are read that existed when all sends had ended.
 
     Errors of the client are noted, and the poll is repeated, as in a program that must go on.
     """
-    progress = Progress(job, notes)
+    progress = ReadProgress(job, notes)
     while not progress.is_whole:
         try:
             progress.take(poll())

@@ -31,7 +31,7 @@ _SMALLEST_FRAME = 4
 _LONGEST = 2**31 - 1
 
 
-class Found(NamedTuple):
+class ExpectedStream(NamedTuple):
     """A stream as frames; ``rest``: the bytes after them, an unfinished frame or, if ``is_lost``,
     an impossible length.
     """
@@ -41,19 +41,19 @@ class Found(NamedTuple):
     is_lost: bool
 
 
-def read_frames(stream: bytes, longest: int) -> Found:
+def read_frames(stream: bytes, longest: int) -> ExpectedStream:
     """Return the frames, each with its length."""
     frames: list[bytes] = []
     at = 0
     while len(stream) - at >= _LENGTH.size:
         (length,) = _LENGTH.unpack_from(stream, at)
         if not 0 <= length <= longest:
-            return Found(frames, stream[at:], True)
+            return ExpectedStream(frames, stream[at:], True)
         if len(stream) - at < _LENGTH.size + length:
             break
         frames.append(stream[at : at + _LENGTH.size + length])
         at += _LENGTH.size + length
-    return Found(frames, stream[at:], False)
+    return ExpectedStream(frames, stream[at:], False)
 
 
 # -- at any moment ---------------------------------------------------------------------------------

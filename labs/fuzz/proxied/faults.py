@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from harness.proxies.limits import Limits
+from harness.proxies.limits import ProxyLimits
 from harness.proxies.rules import Rule, frames, requests, responses
 from harness.proxies.rules.rule import read_rule
 from harness.proxies.toxics.bandwidth import Bandwidth
@@ -42,7 +42,7 @@ _SMALL: dict[str, float] = {
 
 
 @cache
-def limits(number: int) -> Limits:
+def limits(number: int) -> ProxyLimits:
     """Small ones, so that an input gets to them."""
     others: list[dict[str, float]] = [
         {},
@@ -50,7 +50,7 @@ def limits(number: int) -> Limits:
         {"held_bytes": 1, "kept_bytes": 1, "collected_bytes": 4000, "collected_in_all": 4000},
         {"held_bytes": 2000, "unanswered": 1000, "request_bytes": 1 << 20},
     ]
-    return Limits(**_SMALL | others[number])  # type: ignore[arg-type]
+    return ProxyLimits(**_SMALL | others[number])  # type: ignore[arg-type]
 
 
 @cache

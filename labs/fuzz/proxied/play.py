@@ -20,7 +20,7 @@ from labs.fuzz.proxied.faults import (
 )
 from labs.fuzz.proxied.hand_loop import HandLoop
 from labs.fuzz.proxied.memory_transport import MemoryTransport
-from labs.fuzz.proxied.script import PLAIN, REWRITING, Kind, Op, Script
+from labs.fuzz.proxied.script import PLAIN, REWRITING, Op, Script, ScriptKind
 
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 WAYS = (None, UP, DOWN)
@@ -78,7 +78,7 @@ class Play:
     def _begin(self) -> None:
         for bit in range(8):
             if self.script.toxics >> bit & 1:
-                self._toxic(Op(Kind.TOXIC, bit))
+                self._toxic(Op(ScriptKind.TOXIC, bit))
         self.loop.create_task(self.proxy._begin(self.client))  # type: ignore[arg-type]
         if self.script.is_eager:
             self.client.window = self.broker.window = WIDE
@@ -123,20 +123,20 @@ class Play:
     # -- the steps ---------------------------------------------------------------------------------
 
     def _sends(self, op: Op) -> None:
-        (self.client if op.kind is Kind.CLIENT_SENDS else self.broker).peer_sends(op.data)
+        (self.client if op.kind is ScriptKind.CLIENT_SENDS else self.broker).peer_sends(op.data)
 
     def _takes(self, op: Op) -> None:
-        (self.client if op.kind is Kind.CLIENT_TAKES else self.broker).peer_takes(op.number)
+        (self.client if op.kind is ScriptKind.CLIENT_TAKES else self.broker).peer_takes(op.number)
 
     def _passes(self, op: Op) -> None:
         self._let_pass(min(op.number, LONGEST_MS) / 1000)
 
     def _ends(self, op: Op) -> None:
-        (self.client if op.kind is Kind.CLIENT_ENDS else self.broker).peer_ends()
+        (self.client if op.kind is ScriptKind.CLIENT_ENDS else self.broker).peer_ends()
 
     def _resets(self, op: Op) -> None:
         self.is_disturbed = True
-        (self.client if op.kind is Kind.CLIENT_RESETS else self.broker).peer_resets()
+        (self.client if op.kind is ScriptKind.CLIENT_RESETS else self.broker).peer_resets()
 
     def _cut(self, op: Op) -> None:
         self.proxy.cut(WAYS[op.number % 3])
@@ -182,21 +182,21 @@ class Play:
             self.proxy.toxics.clear()
 
 
-_DOES: dict[Kind, Callable[[Play, Op], None]] = {
-    Kind.CLIENT_SENDS: Play._sends,
-    Kind.BROKER_SENDS: Play._sends,
-    Kind.CLIENT_TAKES: Play._takes,
-    Kind.BROKER_TAKES: Play._takes,
-    Kind.PASSES: Play._passes,
-    Kind.CLIENT_ENDS: Play._ends,
-    Kind.BROKER_ENDS: Play._ends,
-    Kind.CLIENT_RESETS: Play._resets,
-    Kind.BROKER_RESETS: Play._resets,
-    Kind.CUT: Play._cut,
-    Kind.HEAL: Play._heal,
-    Kind.TOXIC: Play._toxic,
-    Kind.NO_TOXIC: Play._no_toxic,
-    Kind.RELEASE: Play._release,
-    Kind.DIALLED: Play._dial,
-    Kind.PROXY: Play._to_proxy,
+_DOES: dict[ScriptKind, Callable[[Play, Op], None]] = {
+    ScriptKind.CLIENT_SENDS: Play._sends,
+    ScriptKind.BROKER_SENDS: Play._sends,
+    ScriptKind.CLIENT_TAKES: Play._takes,
+    ScriptKind.BROKER_TAKES: Play._takes,
+    ScriptKind.PASSES: Play._passes,
+    ScriptKind.CLIENT_ENDS: Play._ends,
+    ScriptKind.BROKER_ENDS: Play._ends,
+    ScriptKind.CLIENT_RESETS: Play._resets,
+    ScriptKind.BROKER_RESETS: Play._resets,
+    ScriptKind.CUT: Play._cut,
+    ScriptKind.HEAL: Play._heal,
+    ScriptKind.TOXIC: Play._toxic,
+    ScriptKind.NO_TOXIC: Play._no_toxic,
+    ScriptKind.RELEASE: Play._release,
+    ScriptKind.DIALLED: Play._dial,
+    ScriptKind.PROXY: Play._to_proxy,
 }

@@ -17,7 +17,7 @@ MOST_SENT = 2048
 PLAIN, REWRITING, RULES, BOTH = range(4)
 
 
-class Kind(IntEnum):
+class ScriptKind(IntEnum):
     """Actions."""
 
     CLIENT_SENDS = 0
@@ -38,11 +38,11 @@ class Kind(IntEnum):
     PROXY = 15  # something is done to the whole proxy
 
 
-SENDING = (Kind.CLIENT_SENDS, Kind.BROKER_SENDS)
+SENDING = (ScriptKind.CLIENT_SENDS, ScriptKind.BROKER_SENDS)
 
 
 class Op(NamedTuple):
-    kind: Kind
+    kind: ScriptKind
     number: int = 0
     data: bytes = b""
 
@@ -99,7 +99,7 @@ def _ops(data: bytes, at: int) -> Iterator[Op]:
     while at + OP.size <= len(data):
         kind, number = OP.unpack_from(data, at)
         at += OP.size
-        kind = Kind(kind % len(Kind))
+        kind = ScriptKind(kind % len(ScriptKind))
         sent = b""
         if kind in SENDING:
             sent = data[at : at + number % MOST_SENT]

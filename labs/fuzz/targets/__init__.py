@@ -25,7 +25,7 @@ SHARES = {
 }
 
 
-class Target(Protocol):
+class FuzzTarget(Protocol):
     """A module of this package."""
 
     def check(self, data: bytes) -> None: ...
@@ -37,7 +37,7 @@ class Target(Protocol):
     def repaired(self, data: bytes, chance: random.Random) -> bytes: ...
 
 
-def load_target(name: str) -> Target:
+def load_target(name: str) -> FuzzTarget:
     """Return the module; its import loads the code under test, so that it can be instrumented."""
-    module: Target = import_module(f"labs.fuzz.targets.{name}")
+    module: FuzzTarget = import_module(f"labs.fuzz.targets.{name}")
     return module

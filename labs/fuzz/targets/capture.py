@@ -17,15 +17,15 @@ from harness.capture.capture_file import CaptureFile
 from harness.capture.errors import CaptureError
 from harness.capture.events import Captured
 from harness.capture.follow import Follower
-from harness.capture.limits import Limits
-from harness.capture.segment import ACK, FIN, RST, SYN, Endpoint, Segment
+from harness.capture.limits import CaptureLimits
+from harness.capture.segment import ACK, FIN, RST, SYN, SocketAddress, TcpSegment
 from harness.codec import CodecError
 from labs.captures.recorded import SMALL, port_of, segments
 from labs.fuzz.memory import check_memory, sampled
 from labs.fuzz.targets.messages import HOSTILE
 
-CLIENT, BROKER = Endpoint(b"\x7f\0\0\1", 40000), Endpoint(b"\x7f\0\0\1", 9092)
-LIMITS = Limits(
+CLIENT, BROKER = SocketAddress(b"\x7f\0\0\1", 40000), SocketAddress(b"\x7f\0\0\1", 9092)
+LIMITS = CaptureLimits(
     out_of_order_bytes=4096,
     acknowledged_patience=4,
     patience=16,
@@ -53,7 +53,7 @@ def check(data: bytes) -> None:
             _follow(CaptureFile(BytesIO(raw)), Follower(()), len(raw))
         return
     ports = (BROKER.port,) if mode != 2 else ()
-    limits = LIMITS if mode != 3 else Limits()
+    limits = LIMITS if mode != 3 else CaptureLimits()
     _follow(_segments(raw), Follower(ports, limits), len(raw))
     if sampled(data, _MEASURED):
         follower = Follower(ports, limits)
@@ -62,7 +62,7 @@ def check(data: bytes) -> None:
         )
 
 
-def _follow(found: CaptureFile | Iterator[Segment], follower: Follower, size: int) -> None:
+def _follow(found: CaptureFile | Iterator[TcpSegment], follower: Follower, size: int) -> None:
     for event in follower.events(found):
         if not isinstance(event, Captured):
             assert event.kind
@@ -74,7 +74,7 @@ def _follow(found: CaptureFile | Iterator[Segment], follower: Follower, size: in
         assert event.latency_ns is None or event.request is not None
 
 
-def _segments(raw: bytes) -> Iterator[Segment]:
+def _segments(raw: bytes) -> Iterator[TcpSegment]:
     """The segments that an input stands for; the last payload may be cut."""
     seq = {CLIENT: 1000, BROKER: 7000}
     at, time_ns = 0, 0
@@ -87,7 +87,7 @@ def _segments(raw: bytes) -> Iterator[Segment]:
         flags, missing = _FLAGS[kind // 2 % 8], kind // 16 if kind >= 128 else 0
         number = (seq[source] + jump - 0x8000) % 2**32
         time_ns += 1_000_000
-        yield Segment(time_ns, source, other, number, seq[other], flags, payload, missing)
+        yield TcpSegment(time_ns, source, other, number, seq[other], flags, payload, missing)
         seq[source] = (number + len(payload) + missing + bool(flags & (SYN | FIN))) % 2**32
 
 
@@ -106,7 +106,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         yield f"{file.stem}-file", b"\0" + file.read_bytes()[:3000]
 
 
-def _piece(segment: Segment, port: int) -> bytes:
+def _piece(segment: TcpSegment, port: int) -> bytes:
     wanted = segment.flags & (SYN | FIN | RST | ACK)
     flags = _FLAGS.index(wanted) if wanted in _FLAGS else 0
     kind = 2 * flags + (segment.source.port == port)

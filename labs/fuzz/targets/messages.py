@@ -23,8 +23,8 @@ from harness.codec.header import (
     encode_request,
     encode_response,
 )
-from harness.codec.interpreter_decode import Reader
-from harness.codec.interpreter_encode import Writer
+from harness.codec.interpreter_decode import FieldReader
+from harness.codec.interpreter_encode import FieldWriter
 from harness.codec.messages import ResponseHeader, message_class, message_names, older_releases
 from harness.codec.structs import Message
 from harness.codec.trace import trace
@@ -40,7 +40,7 @@ _TRACED = 8
 _MEASURED = 512  # one input in so many
 
 
-class Layout(NamedTuple):
+class FuzzedLayout(NamedTuple):
     """The layout of the bytes of an input from ``start`` on."""
 
     cls: type[Message]
@@ -65,7 +65,7 @@ def check(data: bytes) -> None:
         check_memory(lambda: decode_prefix(found.cls, found.version, data, found.start), len(data))
 
 
-def _check_trace(data: bytes, found: Layout, strict: Message | DecodeError) -> None:
+def _check_trace(data: bytes, found: FuzzedLayout, strict: Message | DecodeError) -> None:
     """Assert that the trace agrees with the decoders, and that all of it can be shown."""
     traced = trace(found.cls, found.version, data, found.start, whole=False)
     if isinstance(strict, DecodeError):
@@ -77,7 +77,7 @@ def _check_trace(data: bytes, found: Layout, strict: Message | DecodeError) -> N
     assert all(trace_lines(traced.root, data))
 
 
-def _select(data: bytes) -> Layout | None:
+def _select(data: bytes) -> FuzzedLayout | None:
     if len(data) < _SELECTOR.size:
         return None
     kind, number, version = _SELECTOR.unpack_from(data)
@@ -88,20 +88,20 @@ def _select(data: bytes) -> Layout | None:
         return _of_response(data, number, version)
     key = _bodies().get(number) or sorted(_bodies().values())[number % len(_bodies())]
     cls = _class(key)
-    return Layout(cls, _version(cls, version), _SELECTOR.size)
+    return FuzzedLayout(cls, _version(cls, version), _SELECTOR.size)
 
 
-def _of_request(data: bytes) -> Layout | None:
+def _of_request(data: bytes) -> FuzzedLayout | None:
     for tolerant in (True, False):
         try:
             header, start = decode_request_header(data[1:], tolerant=tolerant)
         except (DecodeError, RequestRefused):
             return None
     api = APIS[header.request_api_key]
-    return Layout(api.request, header.request_api_version, start + 1)
+    return FuzzedLayout(api.request, header.request_api_version, start + 1)
 
 
-def _of_response(data: bytes, key: int, version: int) -> Layout | None:
+def _of_response(data: bytes, key: int, version: int) -> FuzzedLayout | None:
     api = APIS.get(key) or APIS[sorted(APIS)[key % len(APIS)]]
     version = _version(api.response, version)
     header_version = api.response_header_version(version)
@@ -109,7 +109,7 @@ def _of_response(data: bytes, key: int, version: int) -> Layout | None:
         _, start = decode_prefix(ResponseHeader, header_version, data, _SELECTOR.size)
     except DecodeError:
         return None
-    return Layout(api.response, version, start)
+    return FuzzedLayout(api.response, version, start)
 
 
 def _version(cls: type[Message], number: int) -> int:
@@ -160,7 +160,7 @@ def _agreed(
 def _interpreted(
     data: bytes, cls: type[Message], version: int, start: int, tolerant: bool
 ) -> tuple[Message, int]:
-    reader = Reader(cls, version, data, start, tolerant)
+    reader = FieldReader(cls, version, data, start, tolerant)
     return reader.read(), reader.offset
 
 
@@ -178,7 +178,7 @@ def _equal(one: Message, other: Message) -> bool:
 
 def _check_round_trip(message: Message, version: int) -> None:
     raw = encode(message, version)
-    assert raw == Writer(message, version).write()
+    assert raw == FieldWriter(message, version).write()
     again = decode(type(message), version, raw)
     assert _equal(again, message), f"written {message!r}, read {again!r}"
     assert encode(again, version) == raw

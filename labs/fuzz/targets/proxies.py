@@ -24,9 +24,9 @@ from labs.fuzz.proxied.script import (
     REWRITING,
     RULES,
     SENDING,
-    Kind,
     Op,
     Script,
+    ScriptKind,
     read_script,
     script,
 )
@@ -85,7 +85,7 @@ def _floods() -> Iterator[tuple[str, bytes]]:
             ops = [Op(kind, 0, data) for kind in SENDING]
             settings = {"rules": rule, "toxics": number % 4, "options": 8 * (number % 2)}
             yield f"{name}-{number}", _made((RULES, PLAIN)[rule == 0], ops * 2, **settings)
-    bytewise = [Op(Kind.CLIENT_SENDS, 0, bytes([number])) for number in range(256)]
+    bytewise = [Op(ScriptKind.CLIENT_SENDS, 0, bytes([number])) for number in range(256)]
     yield "bytewise", _made(PLAIN, bytewise, toxics=1)
 
 
@@ -96,17 +96,17 @@ def _request(key: int, correlation_id: int) -> bytes:
 
 def _endings(ops: list[Op]) -> Iterator[tuple[str, bytes]]:
     half = len(ops) // 2
-    for kind in Kind:
+    for kind in ScriptKind:
         if kind not in SENDING:
             for number in (0, 1):
-                steps = [*ops[:half], Op(kind, number), *ops[half:], Op(Kind.PASSES, 500)]
+                steps = [*ops[:half], Op(kind, number), *ops[half:], Op(ScriptKind.PASSES, 500)]
                 yield f"{kind.name}-{number}", _made(number, steps, options=4 | number)
                 aside = _made(RULES + number, steps, rules=1 << 2 | 1 << 5 | 1 << 7)
                 yield f"{kind.name}-{number}-held", aside
-    bad = Op(Kind.CLIENT_SENDS, 0, b"\xff\xff\xff\xff and what is behind it")
+    bad = Op(ScriptKind.CLIENT_SENDS, 0, b"\xff\xff\xff\xff and what is behind it")
     for mode in range(4):
         yield f"bad-length-{mode}", _made(mode, [*ops[:4], bad, *ops[4:]])
-        back = bad._replace(kind=Kind.BROKER_SENDS)
+        back = bad._replace(kind=ScriptKind.BROKER_SENDS)
         yield f"bad-length-back-{mode}", _made(mode, [*ops[:3], back, *ops[3:]])
 
 
@@ -117,7 +117,7 @@ def _conversations(name: str) -> Iterator[tuple[str, list[Op]]]:
     for event in messages(follow(segments(file), port_of(file))[0]):
         if event.cut or len(event.payload) > _MOST_FRAME:
             continue
-        kind = Kind.CLIENT_SENDS if event.direction == REQUEST else Kind.BROKER_SENDS
+        kind = ScriptKind.CLIENT_SENDS if event.direction == REQUEST else ScriptKind.BROKER_SENDS
         data = _LENGTH.pack(len(event.payload)) + event.payload
         by_connection.setdefault(event.connection.client, []).append(Op(kind, 0, data))
     for number, ops in enumerate(islice(by_connection.values(), 3)):
@@ -173,7 +173,7 @@ def _other_faults(found: Script, chance: random.Random) -> Script:
 
 
 def _put_in(ops: list[Op], at: int, chance: random.Random) -> None:
-    kind = Kind(chance.randrange(2, len(Kind)))
+    kind = ScriptKind(chance.randrange(2, len(ScriptKind)))
     ops.insert(at, Op(kind, chance.choice((0, 1, 2, 3, 30, 64, 200, 1000))))
 
 

@@ -20,7 +20,7 @@ from harness.codec.records import (
     CODEC_MASK,
     CompressionError,
     Header,
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     decode_batches,
@@ -32,7 +32,7 @@ from harness.codec.records import (
     split_message_set,
 )
 from harness.codec.records.any_format import RecordsReading, read_records
-from harness.codec.records.columns import BadRecord, Columns, read_columns
+from harness.codec.records.columns import BadColumnRecord, Columns, read_columns
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, compress, decompress
 from harness.codec.records.value_form import records_bytes, records_value
 from harness.codec.records.walk import BadRecord as BadWalk
@@ -148,7 +148,7 @@ def _columns(raw: bytes) -> None:
 def _at_once(raw: bytes) -> tuple[Columns | None, str]:
     try:
         return read_columns(raw), ""
-    except BadRecord as problem:
+    except BadColumnRecord as problem:
         return None, str(problem)
 
 
@@ -179,7 +179,11 @@ RECORDS = (
     Record(None, None),
     Record(b"x" * 70, b""),
 )
-MESSAGES = (Message(b"value", b"key", 5, 10), Message(None, None, 6, 11), Message(b"", b"", 7, 12))
+MESSAGES = (
+    LegacyMessage(b"value", b"key", 5, 10),
+    LegacyMessage(None, None, 6, 11),
+    LegacyMessage(b"", b"", 7, 12),
+)
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
@@ -195,7 +199,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         for magic in (0, 1) if name != "zstd" else ():
             times = [5, 6, 7] if magic else [-1, -1, -1]
             messages = [
-                Message(m.value, m.key, time, m.offset, magic)
+                LegacyMessage(m.value, m.key, time, m.offset, magic)
                 for m, time in zip(MESSAGES, times, strict=True)
             ]
             raw = encode_message_set(messages, name)

@@ -1,6 +1,6 @@
 """The table of damages, by what they strike."""
 
-from labs.recovery.case import Kind
+from labs.recovery.case import KindOfDamage
 from labs.recovery.damages import (
     batches,
     checkpoints,
@@ -11,7 +11,7 @@ from labs.recovery.damages import (
     segments,
 )
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[KindOfDamage, ...] = (
     *batches.KINDS,
     *segments.KINDS,
     *indexes.KINDS,

@@ -7,8 +7,8 @@ from functools import partial
 
 from harness.codec.records.batch import RecordBatch, encode_batch
 from harness.codec.records.record import Record
-from labs.recovery.case import Damage, Damaging, Kind
-from labs.recovery.log_copy import MAGIC_2, Batch, LogCopy
+from labs.recovery.case import Damage, Damaging, KindOfDamage
+from labs.recovery.log_copy import MAGIC_2, BatchPosition, LogCopy
 
 FIELDS = {  # of magic 2: name, first byte, byte behind it
     "base offset": (0, 8),
@@ -73,7 +73,7 @@ def cut_older_between(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
 # -- flipped -------------------------------------------------------------------------------------
 
 
-def _place(copy: LogCopy, base: int, turn: int) -> Batch:
+def _place(copy: LogCopy, base: int, turn: int) -> BatchPosition:
     batches = copy.batches(base)
     return {"last": batches[-1], "first": batches[0], "middle": batches[len(batches) // 2]}[
         _PLACES[turn % len(_PLACES)]
@@ -98,7 +98,7 @@ def flip_older(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
     return _flip(copy, base, batch, dice.randrange(batch.end - batch.start), dice)
 
 
-def _flip(copy: LogCopy, base: int, batch: Batch, at: int, dice: random.Random) -> Damage:
+def _flip(copy: LogCopy, base: int, batch: BatchPosition, at: int, dice: random.Random) -> Damage:
     data, bit = bytearray(copy.read(base)), dice.randrange(8)
     data[batch.start + at] ^= 1 << bit
     copy.write(bytes(data), base)
@@ -180,25 +180,25 @@ def _fits(name: str, copy: LogCopy) -> bool:
     return name in OLD_FIELDS or copy.magic >= MAGIC_2
 
 
-def _flips(name: str) -> Kind:
+def _flips(name: str) -> KindOfDamage:
     damaging: Damaging = partial(flip_field, name)
-    return Kind(f"flip: {name}", damaging, 3, partial(_fits, name))
+    return KindOfDamage(f"flip: {name}", damaging, 3, partial(_fits, name))
 
 
 KINDS = (
-    Kind("nothing", nothing, 2),
-    Kind("cut: the last batch", cut_last, 14),
-    Kind("cut: between batches", cut_between, 3),
-    Kind("cut: an older segment", cut_older, 4, several),
-    Kind("cut: an older segment, between batches", cut_older_between, 3, several),
+    KindOfDamage("nothing", nothing, 2),
+    KindOfDamage("cut: the last batch", cut_last, 14),
+    KindOfDamage("cut: between batches", cut_between, 3),
+    KindOfDamage("cut: an older segment", cut_older, 4, several),
+    KindOfDamage("cut: an older segment, between batches", cut_older_between, 3, several),
     *map(_flips, FIELDS),
-    Kind("flip: records", flip_records, 4),
-    Kind("flip: an older segment", flip_older, 6, several),
-    Kind("zeros: the tail", zero_tail, 4),
-    Kind("zeros: a batch", zero_hole, 3),
-    Kind("zeros: behind the end", append_zeros, 3),
-    Kind("garbage behind the end", append_garbage, 4),
-    Kind("a batch behind the end", append_batch, 6),
-    Kind("a batch twice", repeat_batch, 3),
-    Kind("batches changed places", swap_batches, 2),
+    KindOfDamage("flip: records", flip_records, 4),
+    KindOfDamage("flip: an older segment", flip_older, 6, several),
+    KindOfDamage("zeros: the tail", zero_tail, 4),
+    KindOfDamage("zeros: a batch", zero_hole, 3),
+    KindOfDamage("zeros: behind the end", append_zeros, 3),
+    KindOfDamage("garbage behind the end", append_garbage, 4),
+    KindOfDamage("a batch behind the end", append_batch, 6),
+    KindOfDamage("a batch twice", repeat_batch, 3),
+    KindOfDamage("batches changed places", swap_batches, 2),
 )

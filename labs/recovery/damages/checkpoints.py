@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import partial
 
-from labs.recovery.case import Damage, Kind
+from labs.recovery.case import Damage, KindOfDamage
 from labs.recovery.log_copy import LogCopy
 from labs.recovery.source import CHECKPOINTS
 
@@ -65,14 +65,14 @@ def torn(name: str, copy: LogCopy, dice: random.Random, turn: int) -> Damage:
     return Damage(f"{CHECKPOINTS[name]} is {'gone' if made is None else made!r}")
 
 
-def _torn(name: str) -> Kind:
-    return Kind(f"{CHECKPOINTS[name]}: torn", partial(torn, name), 1, alone=True)
+def _torn(name: str) -> KindOfDamage:
+    return KindOfDamage(f"{CHECKPOINTS[name]}: torn", partial(torn, name), 1, alone=True)
 
 
 KINDS = (
-    Kind("recovery point: another", recovery_point, 5),
-    Kind("recovery point and damage", recovery_point_and_flip, 5),
-    Kind("log start: another", log_start, 6),
-    Kind("high watermark: another", high_watermark, 3),
+    KindOfDamage("recovery point: another", recovery_point, 5),
+    KindOfDamage("recovery point and damage", recovery_point_and_flip, 5),
+    KindOfDamage("log start: another", log_start, 6),
+    KindOfDamage("high watermark: another", high_watermark, 3),
     *map(_torn, CHECKPOINTS),
 )

@@ -10,7 +10,7 @@ from harness.codec.data_framing import (
     read_leader_epoch_checkpoint,
 )
 from harness.codec.data_framing.log_folder import PARTITION_METADATA
-from labs.recovery.case import Damage, Kind
+from labs.recovery.case import Damage, KindOfDamage
 from labs.recovery.log_copy import LogCopy
 
 
@@ -111,13 +111,13 @@ def _metadata(copy: LogCopy) -> bool:
 
 
 KINDS = (
-    Kind("epochs: gone", gone, 2, _there),
-    Kind("epochs: empty", empty, 2, _there),
-    Kind("epochs: stale", stale, 3, _there),
-    Kind("epochs: one is gone", lacks_one, 2, _there),
-    Kind("epochs: behind the end", beyond, 3, _there),
-    Kind("epochs: in disorder", disordered, 3, _there),
-    Kind("epochs: one starts later", starts_later, 2, _there),
-    Kind("epochs: torn", torn, 2, _there, alone=True),
-    Kind("partition.metadata", metadata_wrong, 2, _metadata, alone=True),
+    KindOfDamage("epochs: gone", gone, 2, _there),
+    KindOfDamage("epochs: empty", empty, 2, _there),
+    KindOfDamage("epochs: stale", stale, 3, _there),
+    KindOfDamage("epochs: one is gone", lacks_one, 2, _there),
+    KindOfDamage("epochs: behind the end", beyond, 3, _there),
+    KindOfDamage("epochs: in disorder", disordered, 3, _there),
+    KindOfDamage("epochs: one starts later", starts_later, 2, _there),
+    KindOfDamage("epochs: torn", torn, 2, _there, alone=True),
+    KindOfDamage("partition.metadata", metadata_wrong, 2, _metadata, alone=True),
 )

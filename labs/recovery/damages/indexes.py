@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.codec.data_framing import offset_index_bytes, offset_index_entries
 from harness.codec.data_framing.log_folder import INDEX, TIME_INDEX, TXN_INDEX
-from labs.recovery.case import Damage, Kind
+from labs.recovery.case import Damage, KindOfDamage
 from labs.recovery.log_copy import LogCopy
 
 _ENTRY_BYTES = {INDEX: 8, TIME_INDEX: 12, TXN_INDEX: 34}
@@ -115,17 +115,17 @@ def _fits(suffix: str, least: int, copy: LogCopy) -> bool:
     return sum(base in copy.base_offsets for base in copy.offsets_of(suffix)) >= least
 
 
-def _kinds(suffix: str) -> tuple[Kind, ...]:
+def _kinds(suffix: str) -> tuple[KindOfDamage, ...]:
     one, two = partial(_fits, suffix, 1), partial(_fits, suffix, 2)
     return (
-        Kind(f"{suffix}: gone", partial(gone, suffix), 2, one),
-        Kind(f"{suffix}: empty", partial(empty, suffix), 1, one),
-        Kind(f"{suffix}: zeros", partial(zeros, suffix), 2, one),
-        Kind(f"{suffix}: garbage", partial(garbage, suffix), 3, one),
-        Kind(f"{suffix}: cut", partial(cut, suffix), 2, one),
-        Kind(f"{suffix}: stale", partial(stale, suffix), 2, one),
-        Kind(f"{suffix}: flip", partial(flip, suffix), 3, one),
-        Kind(f"{suffix}: of another segment", partial(of_another, suffix), 1, two),
+        KindOfDamage(f"{suffix}: gone", partial(gone, suffix), 2, one),
+        KindOfDamage(f"{suffix}: empty", partial(empty, suffix), 1, one),
+        KindOfDamage(f"{suffix}: zeros", partial(zeros, suffix), 2, one),
+        KindOfDamage(f"{suffix}: garbage", partial(garbage, suffix), 3, one),
+        KindOfDamage(f"{suffix}: cut", partial(cut, suffix), 2, one),
+        KindOfDamage(f"{suffix}: stale", partial(stale, suffix), 2, one),
+        KindOfDamage(f"{suffix}: flip", partial(flip, suffix), 3, one),
+        KindOfDamage(f"{suffix}: of another segment", partial(of_another, suffix), 1, two),
     )
 
 
@@ -133,6 +133,6 @@ KINDS = (
     *_kinds(INDEX),
     *_kinds(TIME_INDEX),
     *_kinds(TXN_INDEX),
-    Kind(f"{INDEX}: an entry too much", behind, 3, partial(_fits, INDEX, 1)),
-    Kind("indexes: gone from all segments", all_gone, 2, partial(_fits, INDEX, 1)),
+    KindOfDamage(f"{INDEX}: an entry too much", behind, 3, partial(_fits, INDEX, 1)),
+    KindOfDamage("indexes: gone from all segments", all_gone, 2, partial(_fits, INDEX, 1)),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from harness.codec.data_framing.log_folder import INDEX, LOG, TIME_INDEX
-from labs.recovery.case import Damage, Kind
+from labs.recovery.case import Damage, KindOfDamage
 from labs.recovery.damages.batches import several
 from labs.recovery.log_copy import LogCopy
 
@@ -95,13 +95,13 @@ def no_offset(copy: LogCopy, _dice: random.Random, turn: int) -> Damage:
 
 
 KINDS = (
-    Kind("leftovers: .cleaned", cleaned, 2),
-    Kind("leftovers: .deleted", deleted, 3),
-    Kind("leftovers: .swap", swap, 4, several),
-    Kind("leftovers: .swap of several", swap_of_all, 2, several),
-    Kind("leftovers: .swap torn", swap_torn, 3),
-    Kind("leftovers: .swap and .cleaned", swap_and_cleaned, 2, several),
-    Kind("leftovers: .index.swap", index_swap, 2),
-    Kind("leftovers: unknown files", unknown, 2),
-    Kind("leftovers: no offset in the name", no_offset, 2, alone=True),
+    KindOfDamage("leftovers: .cleaned", cleaned, 2),
+    KindOfDamage("leftovers: .deleted", deleted, 3),
+    KindOfDamage("leftovers: .swap", swap, 4, several),
+    KindOfDamage("leftovers: .swap of several", swap_of_all, 2, several),
+    KindOfDamage("leftovers: .swap torn", swap_torn, 3),
+    KindOfDamage("leftovers: .swap and .cleaned", swap_and_cleaned, 2, several),
+    KindOfDamage("leftovers: .index.swap", index_swap, 2),
+    KindOfDamage("leftovers: unknown files", unknown, 2),
+    KindOfDamage("leftovers: no offset in the name", no_offset, 2, alone=True),
 )

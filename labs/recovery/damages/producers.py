@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from harness.codec.data_framing.log_folder import SNAPSHOT
-from labs.recovery.case import Damage, Kind
+from labs.recovery.case import Damage, KindOfDamage
 from labs.recovery.log_copy import LogCopy
 
 _HEADER_BYTES = 10  # version, checksum, count: a snapshot of no producers
@@ -79,11 +79,11 @@ def _several(copy: LogCopy) -> bool:
 
 
 KINDS = (
-    Kind("snapshot: gone", gone, 2, _with_producers),
-    Kind("snapshot: all gone", all_gone, 2, _with_producers),
-    Kind("snapshot: flip", flip, 3, _with_producers),
-    Kind("snapshot: cut", cut, 3, _there),
-    Kind("snapshot: garbage", garbage, 3, _there),
-    Kind("snapshot: of an earlier time", of_before, 2, _several),
-    Kind("snapshot: where no segment begins", stray, 4, _with_producers),
+    KindOfDamage("snapshot: gone", gone, 2, _with_producers),
+    KindOfDamage("snapshot: all gone", all_gone, 2, _with_producers),
+    KindOfDamage("snapshot: flip", flip, 3, _with_producers),
+    KindOfDamage("snapshot: cut", cut, 3, _there),
+    KindOfDamage("snapshot: garbage", garbage, 3, _there),
+    KindOfDamage("snapshot: of an earlier time", of_before, 2, _several),
+    KindOfDamage("snapshot: where no segment begins", stray, 4, _with_producers),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from harness.codec.data_framing.log_folder import INDEX, INDEXES, LOG, SNAPSHOT
-from labs.recovery.case import Damage, Kind
+from labs.recovery.case import Damage, KindOfDamage
 from labs.recovery.damages.batches import several
 from labs.recovery.log_copy import LogCopy
 
@@ -86,12 +86,12 @@ def _three(copy: LogCopy) -> bool:
 
 
 KINDS = (
-    Kind("a segment in the middle is gone", lose_middle, 3, _three),
-    Kind("the first segment is gone", lose_first, 3, several),
-    Kind("the newest segment is gone", lose_newest, 3, several),
-    Kind("all segments are gone", lose_all, 2),
-    Kind("the newest segment is empty", empty_newest, 2),
-    Kind("an older segment is empty", empty_older, 3, several),
-    Kind("an empty segment behind the end", empty_behind, 2),
-    Kind("a segment has another name", rename, 3),
+    KindOfDamage("a segment in the middle is gone", lose_middle, 3, _three),
+    KindOfDamage("the first segment is gone", lose_first, 3, several),
+    KindOfDamage("the newest segment is gone", lose_newest, 3, several),
+    KindOfDamage("all segments are gone", lose_all, 2),
+    KindOfDamage("the newest segment is empty", empty_newest, 2),
+    KindOfDamage("an older segment is empty", empty_older, 3, several),
+    KindOfDamage("an empty segment behind the end", empty_behind, 2),
+    KindOfDamage("a segment has another name", rename, 3),
 )

@@ -29,14 +29,14 @@ Stored = list[tuple[int, bytes | None]]
 """Offsets and values."""
 
 
-class Entry(NamedTuple):
+class EntrySpan(NamedTuple):
     """The position and size of an entry in its segment, in bytes."""
 
     at: int
     size: int
 
 
-class Damage(NamedTuple):
+class LogDamage(NamedTuple):
     """A segment as it is left: its first ``intact`` entries are whole, nothing behind them is."""
 
     what: str
@@ -44,7 +44,7 @@ class Damage(NamedTuple):
     data: bytes
 
 
-Breaking = Callable[[bytes], Damage]
+Breaking = Callable[[bytes], LogDamage]
 """A function that makes a damaged segment from the bytes of a whole one."""
 
 
@@ -53,23 +53,23 @@ def segments_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.log"))
 
 
-def entries_of(data: bytes) -> list[Entry]:
+def entries_of(data: bytes) -> list[EntrySpan]:
     """All whole entries of a segment."""
     whole, _ = whole_entries(data)
     found, at = [], 0
     for entry in whole:
-        found.append(Entry(at, len(entry)))
+        found.append(EntrySpan(at, len(entry)))
         at += len(entry)
     return found
 
 
-def with_length(data: bytes, entry: Entry, length: int) -> bytes:
+def with_length(data: bytes, entry: EntrySpan, length: int) -> bytes:
     """The segment with another length field in this entry."""
     at = entry.at + LENGTH_AT
     return data[:at] + struct.pack(">i", length) + data[at + 4 :]
 
 
-def length_in(data: bytes, entry: Entry) -> int:
+def length_in(data: bytes, entry: EntrySpan) -> int:
     """Return the value of the entry's length field: the number of bytes after the field."""
     found: int = struct.unpack_from(">i", data, entry.at + LENGTH_AT)[0]
     assert found + OVERHEAD_BYTES == entry.size
@@ -112,7 +112,7 @@ class EqualLogs:
         for partition in range(partitions):
             append(kept.door, self.topic, *(batch_of(*b) for b in BATCHES), partition=partition)
         self.before = [stored(kept.door, self.topic, index) for index in range(partitions)]
-        self.damages: list[Damage] = []
+        self.damages: list[LogDamage] = []
         self.expected: list[Stored] = []
         self.whole: list[bytes] = []
 

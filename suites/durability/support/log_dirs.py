@@ -34,7 +34,7 @@ PARTITIONS = 6
 Described = DescribeLogDirsResponse.DescribeLogDirsResult
 
 
-class Place(NamedTuple):
+class DescribedReplica(NamedTuple):
     """A replica in a directory, as the broker describes it."""
 
     log_dir: str
@@ -56,10 +56,10 @@ def described(
     return broker.ask(asked, version).results
 
 
-def places_of(found: Sequence[Described], topic: str, partition: int = 0) -> list[Place]:
+def places_of(found: Sequence[Described], topic: str, partition: int = 0) -> list[DescribedReplica]:
     """Wherever this partition is listed."""
     return [
-        Place(each.log_dir, part.partition_size, part.offset_lag, part.is_future_key)
+        DescribedReplica(each.log_dir, part.partition_size, part.offset_lag, part.is_future_key)
         for each in found
         for listed in each.topics
         if listed.name == topic

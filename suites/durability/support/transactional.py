@@ -16,7 +16,7 @@ from harness.codec.messages import (
     InitProducerIdRequest,
 )
 from harness.codec.records import TRANSACTIONAL, Record, RecordBatch, encode_batch
-from suites.protocol.support.idempotent import Producer
+from suites.protocol.support.idempotent import IdempotentProducer
 from suites.protocol.support.internal_topics import NOT_YET
 
 TIMEOUT_MS = 600_000
@@ -25,7 +25,7 @@ ADD, END, PRODUCE = "0-3", "0-4", "3-11"
 _BUSY = {*NOT_YET, ErrorCode.NOT_COORDINATOR, ErrorCode.CONCURRENT_TRANSACTIONS}
 
 
-class TransactionalProducer:
+class OpenTransaction:
     """Appends to the partitions of one topic."""
 
     def __init__(self, broker: BrokerUnderTest, topic: Topic) -> None:
@@ -36,7 +36,7 @@ class TransactionalProducer:
         self.producer = broker.eventually(self._made, "there are ids for transactional producers")
         self._sent: Counter[int] = Counter()
 
-    def _made(self) -> Producer | None:
+    def _made(self) -> IdempotentProducer | None:
         asked = InitProducerIdRequest(
             transactional_id=self._name, transaction_timeout_ms=TIMEOUT_MS
         )
@@ -44,7 +44,7 @@ class TransactionalProducer:
         if answer.error_code in _BUSY:
             return None
         _expect_done("InitProducerId", answer.error_code)
-        return Producer(answer.producer_id, answer.producer_epoch)
+        return IdempotentProducer(answer.producer_id, answer.producer_epoch)
 
     def append(self, partitions: Sequence[int], value: bytes, timestamp: int) -> None:
         """A batch of two records in each of these partitions, in a transaction that it begins."""

@@ -11,9 +11,9 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.config_admin import (
     CHANGE_WITHIN_MS,
     TOPIC,
-    Operation,
+    AlterOperation,
     Resource,
-    Source,
+    ShownSource,
     change,
     change_keys,
     configs_of,
@@ -27,8 +27,8 @@ from suites.protocol.support.expect import expect_error
 LIMIT, AGE, SEGMENT = "max.message.bytes", "retention.ms", "segment.ms"
 POLICY = "cleanup.policy"
 SMALL_LIMIT = "2000"
-SET, DELETE, APPEND = Operation.SET, Operation.DELETE, Operation.APPEND
-SUBTRACT = Operation.SUBTRACT
+SET, DELETE, APPEND = AlterOperation.SET, AlterOperation.DELETE, AlterOperation.APPEND
+SUBTRACT = AlterOperation.SUBTRACT
 
 
 def _topic(broker: BrokerUnderTest, **configs: str) -> Resource:
@@ -284,4 +284,4 @@ def test_incremental_alter_configs_of_topic_refuses_only_broker_level_configs(
         shown = configs_of(broker, topic, keys=list(FOR_TOPICS))
         sources = {name: shown[name].config_source for name in FOR_TOPICS}
         told = f"sources of what the topic has for itself: {sources}"
-        assert set(sources.values()) == {Source.TOPIC}, told
+        assert set(sources.values()) == {ShownSource.TOPIC}, told

@@ -14,7 +14,7 @@ from suites.protocol.support.config_admin import (
     FIRST_WITH_SOURCES,
     TOPIC,
     Config,
-    Source,
+    ShownSource,
     asked_broker,
     configs_of,
     describe,
@@ -85,7 +85,7 @@ def _expect_told(config: Config, version: int) -> None:
     assert not config.read_only, f"{name} is shown as read-only"
     assert not config.is_sensitive, f"{name} is shown as a secret"
     if version >= FIRST_WITH_SOURCES:
-        assert config.config_source in list(Source), f"{name}: source {config.config_source}"
+        assert config.config_source in list(ShownSource), f"{name}: source {config.config_source}"
 
 
 @judges("CONF-002")
@@ -97,9 +97,14 @@ def test_describe_configs_returns_topic_source_only_for_overrides(
     topic = TOPIC, kept.topic(broker, _configured_topic).name
     with requirement("CONF-002"):
         configs = configs_of(broker, topic, api_version)
-        of_topic = {name for name, c in configs.items() if c.config_source == Source.TOPIC}
+        of_topic = {name for name, c in configs.items() if c.config_source == ShownSource.TOPIC}
         assert of_topic == OVERRIDES.keys(), f"configs with the topic as source: {of_topic}"
-        inherited = {Source.BROKER, Source.ALL_BROKERS, Source.STATIC, Source.DEFAULT}
+        inherited = {
+            ShownSource.BROKER,
+            ShownSource.ALL_BROKERS,
+            ShownSource.STATIC,
+            ShownSource.DEFAULT,
+        }
         odd = {name: c.config_source for name, c in configs.items() if name not in of_topic}
         odd = {name: source for name, source in odd.items() if source not in inherited}
         assert not odd, f"sources that are neither a broker nor a default: {odd}"
@@ -117,7 +122,9 @@ def test_topic_config_set_to_default_value_has_topic_source(
     topic = TOPIC, broker.create_topic(configs={"max.message.bytes": value}).name
     with requirement("CONF-003"):
         source = configs_of(broker, topic, api_version)["max.message.bytes"].config_source
-        assert source == Source.TOPIC, f"a default that was given has source {source}, expected 1"
+        assert source == ShownSource.TOPIC, (
+            f"a default that was given has source {source}, expected 1"
+        )
 
 
 @judges("CONF-004")
@@ -133,7 +140,7 @@ def test_describe_configs_returns_requested_synonyms_in_precedence_order(
     with requirement("CONF-004"):
         config = configs_of(broker, topic, api_version, synonyms=True)["max.message.bytes"]
         told = [(s.name, s.value, s.source) for s in config.synonyms]
-        own = ("max.message.bytes", OVERRIDES["max.message.bytes"], Source.TOPIC)
+        own = ("max.message.bytes", OVERRIDES["max.message.bytes"], ShownSource.TOPIC)
         assert told[:1] == [own], f"the first synonym is {told[:1]}, in effect is {own}"
         sources = [source for _, _, source in told]
         assert sources == sorted(sources), f"the synonyms are out of order: {told}"
@@ -211,7 +218,7 @@ def test_describe_configs_returns_documented_broker_defaults(
     with requirement("CONF-019"):
         configs = configs_of(broker, resource, api_version, list(DOCUMENTED), synonyms=True)
         defaults = {
-            name: {s.value for s in config.synonyms if s.source == Source.DEFAULT}
+            name: {s.value for s in config.synonyms if s.source == ShownSource.DEFAULT}
             for name, config in configs.items()
             if name in DOCUMENTED
         }

@@ -15,7 +15,7 @@ from suites.protocol.support.config_admin import (
     CLIENT_METRICS,
     GROUP,
     TOPIC,
-    Operation,
+    AlterOperation,
     Resource,
     asked_broker,
     change,
@@ -82,7 +82,7 @@ def test_client_metrics_and_group_configs_are_described_and_listed(
     newest = broker.version("ListConfigResources", f"{first}+")
     resource = kind, broker.unique_topic()
     with requirement("CONF-018"):
-        error = change(broker, resource, (name, Operation.SET, value))
+        error = change(broker, resource, (name, AlterOperation.SET, value))
         expect_error(error, ErrorCode.NONE, f"{name}={value} of {resource}")
         expect_values(broker, resource, {name: value}, f"{resource} once it is set")
         for version in range(first, newest + 1):

@@ -20,7 +20,7 @@ from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, now_ms
-from suites.protocol.support.classic_group import ClassicGroup, Member, await_rebalance
+from suites.protocol.support.classic_group import ClassicGroup, ClientMember, await_rebalance
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.record_formats import records_in
 
@@ -36,7 +36,7 @@ def _part(topic: str, partitions: list[int]) -> bytes:
     return version_prefixed_bytes(ConsumerProtocolAssignment(assigned_partitions=found), 0)
 
 
-def _told(member: Member) -> list[int]:
+def _told(member: ClientMember) -> list[int]:
     """The partitions that the answer to its sync gives it."""
     answer = member.take_sync()
     expect_error(answer.error_code, ErrorCode.NONE, "sync")
@@ -44,7 +44,7 @@ def _told(member: Member) -> list[int]:
     return [index for entry in assignment.assigned_partitions for index in entry.partitions]
 
 
-def _assigned(members: Sequence[Member], topic: str, parts: Parts) -> dict[str, list[int]]:
+def _assigned(members: Sequence[ClientMember], topic: str, parts: Parts) -> dict[str, list[int]]:
     """Sync with the leader's assignment, and return each member's part by its id."""
     encoded = {name: _part(topic, partitions) for name, partitions in parts.items()}
     for member in members:
@@ -52,7 +52,7 @@ def _assigned(members: Sequence[Member], topic: str, parts: Parts) -> dict[str, 
     return {member.member_id: _told(member) for member in members}
 
 
-def _dealt(members: Sequence[Member], count: int) -> dict[str, list[int]]:
+def _dealt(members: Sequence[ClientMember], count: int) -> dict[str, list[int]]:
     """Partitions dealt out in turn."""
     return {
         member.member_id: list(range(count))[place :: len(members)]
@@ -60,7 +60,7 @@ def _dealt(members: Sequence[Member], count: int) -> dict[str, list[int]]:
     }
 
 
-def _all_again(members: Sequence[Member]) -> dict[str, JoinGroupResponse]:
+def _all_again(members: Sequence[ClientMember]) -> dict[str, JoinGroupResponse]:
     """Run a rebalance in which all members join, and return their responses by member id."""
     leader = next(member for member in members if member.leads)
     leader.send_join()

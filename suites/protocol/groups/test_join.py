@@ -10,7 +10,7 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
     ClassicGroup,
-    Member,
+    ClientMember,
     await_rebalance,
     followers_of,
     leader_of,
@@ -20,14 +20,14 @@ from suites.protocol.support.expect import expect_error
 from suites.protocol.support.held_groups import first_answer, hold
 
 
-def _newcomer(group: ClassicGroup) -> Member:
+def _newcomer(group: ClassicGroup) -> ClientMember:
     """The first member before it joins, of a group that stays though it has no other."""
     member = group.member(client_id="GRP-001")
     hold(group.broker, group.group_id)
     return member
 
 
-def _rejoined(members: list[Member]) -> dict[str, JoinGroupResponse]:
+def _rejoined(members: list[ClientMember]) -> dict[str, JoinGroupResponse]:
     """Join again with all members, the leader first, and return their responses by member id."""
     leader = leader_of(members)
     leader.send_join()
@@ -161,7 +161,7 @@ def test_each_rebalance_increments_generation_by_1_starting_at_1(
         assert found == [1, 2, 3, 4], f"the generations are {found}, expected 1 to 4"
 
 
-def _sync_alone(member: Member) -> None:
+def _sync_alone(member: ClientMember) -> None:
     member.send_sync({member.member_id: b""})
     member.take_sync()
 

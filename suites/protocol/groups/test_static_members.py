@@ -8,7 +8,7 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
     ClassicGroup,
-    Member,
+    ClientMember,
     await_rebalance_soon,
     followers_of,
     leader_of,
@@ -16,14 +16,14 @@ from suites.protocol.support.classic_group import (
 from suites.protocol.support.expect import expect_error
 
 
-def _two_statics(group: ClassicGroup) -> tuple[Member, Member]:
+def _two_statics(group: ClassicGroup) -> tuple[ClientMember, ClientMember]:
     """Leader and follower of a stable group."""
     members = group.grown([group.member(instance_id=f"instance-{n}") for n in range(2)])
     (follower,) = followers_of(members)
     return leader_of(members), follower
 
 
-def _started_again(group: ClassicGroup, member: Member) -> Member:
+def _started_again(group: ClassicGroup, member: ClientMember) -> ClientMember:
     """The same instance, on a connection of its own, and without its member id."""
     return group.member(member.protocols, member.instance_id)
 

@@ -8,7 +8,7 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
     ClassicGroup,
-    Member,
+    ClientMember,
     await_rebalance,
     followers_of,
     leader_of,
@@ -20,7 +20,7 @@ from suites.protocol.support.expect import expect_error
 STILL_WAITS_MS = 150
 
 
-def _generation_without_sync(group: ClassicGroup, count: int) -> list[Member]:
+def _generation_without_sync(group: ClassicGroup, count: int) -> list[ClientMember]:
     """Return so many members that have joined, and have no assignment of their generation yet."""
     members = group.stable(*[None] * count)
     leader = leader_of(members)
@@ -37,7 +37,7 @@ def _generation_without_sync(group: ClassicGroup, count: int) -> list[Member]:
     return members
 
 
-def _expect_part(member: Member, expected: bytes) -> None:
+def _expect_part(member: ClientMember, expected: bytes) -> None:
     answer = member.take_sync()
     expect_error(answer.error_code, ErrorCode.NONE, "sync")
     found = bytes(answer.assignment)

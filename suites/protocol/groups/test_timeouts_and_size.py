@@ -19,7 +19,7 @@ from harness.runner.in_time import in_time
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.classic_group import (
     ClassicGroup,
-    Member,
+    ClientMember,
     await_rebalance,
     followers_of,
     leader_of,
@@ -46,13 +46,13 @@ JOIN = api_named("JoinGroup").key
 HEARTBEAT = api_named("Heartbeat").key
 
 
-def _patient(member: Member, short_ms: float) -> Member:
+def _patient(member: ClientMember, short_ms: float) -> ClientMember:
     """An answer may take several of the short times."""
     member.connection.timeout_ms = 10 * short_ms
     return member
 
 
-def _patient_with_rebalance(member: Member, group: ClassicGroup) -> Member:
+def _patient_with_rebalance(member: ClientMember, group: ClassicGroup) -> ClientMember:
     """Let the member wait for several rebalance timeouts.
 
     It waits for less than a session, the end of which would also end the wait.
@@ -96,7 +96,9 @@ def test_joins_within_initial_rebalance_delay_form_one_generation(group: Classic
         assert counts == [0, 2], f"the members are told of {counts} members, expected [0, 2]"
 
 
-def _without_the_silent_one(group: ClassicGroup, short_ms: int) -> tuple[Member, Member, float]:
+def _without_the_silent_one(
+    group: ClassicGroup, short_ms: int
+) -> tuple[ClientMember, ClientMember, float]:
     """Return the leader, the silent follower and the time: only the leader joins again.
 
     The join phase has to end in ``group.rebalance_ms``; at version 0 it lasts for a session
@@ -112,7 +114,7 @@ def _without_the_silent_one(group: ClassicGroup, short_ms: int) -> tuple[Member,
     return leader, silent, since
 
 
-def _expect_alone(answer: JoinGroupResponse, member: Member) -> None:
+def _expect_alone(answer: JoinGroupResponse, member: ClientMember) -> None:
     expect_error(answer.error_code, ErrorCode.NONE, "join")
     found = [entry.member_id for entry in answer.members]
     assert found == [member.member_id], f"the members are {found}, expected one"
@@ -251,7 +253,7 @@ def test_offset_commits_without_heartbeats_keep_member_in_group(group: ClassicGr
             expect_error(code, ErrorCode.NONE, f"commit {when}")
 
 
-def _commit_of(member: Member, topic: str) -> OffsetCommitRequest:
+def _commit_of(member: ClientMember, topic: str) -> OffsetCommitRequest:
     """Offset 1 of partition 0."""
     partition = OffsetCommitRequest.OffsetCommitRequestPartition(committed_offset=1)
     return OffsetCommitRequest(

@@ -9,7 +9,7 @@ from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.idempotent import Producer, new_producer
+from suites.protocol.support.idempotent import IdempotentProducer, new_producer
 from suites.protocol.support.partition_log import UntouchedLog
 
 LAST_SEQUENCE = 2**31 - 1
@@ -28,7 +28,9 @@ def _expect_at(
     )
 
 
-def _written(broker: BrokerUnderTest, *counts: int) -> tuple[Topic, Producer, list[bytes]]:
+def _written(
+    broker: BrokerUnderTest, *counts: int
+) -> tuple[Topic, IdempotentProducer, list[bytes]]:
     """A topic with a batch of each count, all of one producer, sequences from 0 on."""
     topic, producer = broker.create_topic(), new_producer(broker)
     batches, sequence = [], 0

@@ -9,8 +9,8 @@ from uuid import UUID
 from harness.conformance.checks import requirement
 from harness.historical.consumer_id import ConsumerId, parse_consumer_id
 from harness.historical.consumer_registration import (
+    ConsumerRegistration,
     FilterKind,
-    Registration,
     Subscription,
     TopicFilter,
 )
@@ -91,9 +91,9 @@ ALL_BUT_A: Subscription = TopicFilter(FilterKind.BLACKLIST, "a")
 ONLY_B: Subscription = TopicFilter(FilterKind.WHITELIST, "b.*")
 
 
-def _registered() -> Registration:
+def _registered() -> ConsumerRegistration:
     """Two brokers with topic "a"; a group that names it, and two with filters."""
-    registration = Registration(topics={"a": {0: 2, 1: 2}}, brokers={0, 1})
+    registration = ConsumerRegistration(topics={"a": {0: 2, 1: 2}}, brokers={0, 1})
     for group, subscription in (("named", NAMED), ("most", ALL_BUT_A), ("few", ONLY_B)):
         for consumer in ("1", "2"):
             registration.consumer_joins(group, f"{group}-{consumer}", subscription)

@@ -9,7 +9,7 @@ import pytest
 
 from harness.conformance.checks import requirement
 from harness.historical.enriched_message import absolute_offsets, decode_enriched
-from harness.historical.messages_0_7 import Message, entry_bytes, read_message_set
+from harness.historical.messages_0_7 import Message07, entry_bytes, read_message_set
 from harness.historical.requests_0_7 import (
     FetchResponse,
     MultiFetchResponse,
@@ -37,7 +37,7 @@ NUM_MESSAGES, TIME = "20 00000003", "00 0000000000000400"
 def test_message_of_0_7_has_length_magic_checksum_and_payload(magic: int) -> None:
     golden = bytes.fromhex(GOLDEN[magic])
     with requirement("LEG-001"):
-        written = entry_bytes(Message(b"123456789", magic=magic))
+        written = entry_bytes(Message07(b"123456789", magic=magic))
         assert written == golden, f"magic {magic} is {written.hex()}, not {golden.hex()}"
         for payload in PAYLOADS:
             data = entry(payload, magic=magic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.codec.records.message_set import Message, encode_message
+from harness.codec.records.message_set import LegacyMessage, encode_message
 from harness.conformance.checks import requirement
 from harness.historical.growing_fetch import MessageTooLarge, growing_fetch
 from harness.historical.log_format import LogFormat
@@ -20,7 +20,7 @@ def _entries(log_format: LogFormat) -> list[bytes]:
     if log_format is LogFormat.V0_7:
         return [entry(payload, magic=at % 2) for at, payload in enumerate(PAYLOADS)]
     return [
-        encode_message(Message(payload, offset=at, magic=at % 2))
+        encode_message(LegacyMessage(payload, offset=at, magic=at % 2))
         for at, payload in enumerate(PAYLOADS)
     ]
 

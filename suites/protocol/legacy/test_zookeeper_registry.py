@@ -11,9 +11,9 @@ import pytest
 from harness.conformance.checks import requirement
 from harness.historical.zookeeper_paths import Znode, znode_at
 from harness.historical.zookeeper_registry import (
-    BrokerNode,
     ConsumerNode,
-    PartitionState,
+    RegisteredBroker,
+    RegisteredPartition,
     decode_broker,
     decode_consumer,
     decode_offset,
@@ -37,7 +37,7 @@ class Sample(NamedTuple):
     encode: Callable[[Any], str]
 
 
-def _broker(text: str, says: BrokerNode) -> Sample:
+def _broker(text: str, says: RegisteredBroker) -> Sample:
     return Sample(text, says, decode_broker, encode_broker)
 
 
@@ -48,20 +48,20 @@ def _consumer(text: str, says: ConsumerNode) -> Sample:
 TIME = "1448000000000"
 SAMPLES = {
     "broker of 0.7 by document": _broker(
-        "k1.example:9092", BrokerNode("k1.example", 9092, version=0)
+        "k1.example:9092", RegisteredBroker("k1.example", 9092, version=0)
     ),
     "broker of 0.7 by its class": _broker(
         "k1-1330000000000:k1.example:9092",
-        BrokerNode("k1.example", 9092, version=0, creator="k1-1330000000000"),
+        RegisteredBroker("k1.example", 9092, version=0, creator="k1-1330000000000"),
     ),
     "broker of 0.8": _broker(
         f'{{"jmx_port":-1,"timestamp":"{TIME}","host":"k1","version":1,"port":9092}}',
-        BrokerNode("k1", 9092, timestamp=TIME),
+        RegisteredBroker("k1", 9092, timestamp=TIME),
     ),
     "broker of 0.9": _broker(
         f'{{"jmx_port":9999,"timestamp":"{TIME}","endpoints":["PLAINTEXT://k1:9092"],'
         '"host":"k1","version":2,"port":9092}',
-        BrokerNode("k1", 9092, 2, None, 9999, TIME, ("PLAINTEXT://k1:9092",)),
+        RegisteredBroker("k1", 9092, 2, None, 9999, TIME, ("PLAINTEXT://k1:9092",)),
     ),
     "topic": Sample(
         '{"version":1,"partitions":{"0":[2,1],"1":[1,2]}}',
@@ -72,7 +72,7 @@ SAMPLES = {
     "partitions of a broker of 0.7": Sample("4", 4, decode_offset, encode_offset),
     "state": Sample(
         '{"controller_epoch":3,"leader":2,"version":1,"leader_epoch":7,"isr":[2,1]}',
-        PartitionState(2, (2, 1), 7, 3),
+        RegisteredPartition(2, (2, 1), 7, 3),
         decode_state,
         encode_state,
     ),

@@ -13,7 +13,7 @@ from harness.codec.messages import (
 )
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.classic_group import ClassicGroup, Member, await_rebalance
+from suites.protocol.support.classic_group import ClassicGroup, ClientMember, await_rebalance
 from suites.protocol.support.committed_offsets import (
     Committer,
     ask_to_commit,
@@ -38,7 +38,7 @@ def _one_partition(broker: BrokerUnderTest) -> Topic:
     return broker.create_topic()
 
 
-def _by(member: Member, *, generation: int | None = None) -> Committer:
+def _by(member: ClientMember, *, generation: int | None = None) -> Committer:
     return Committer(
         generation=member.generation if generation is None else generation,
         member_id=member.member_id,

@@ -59,7 +59,7 @@ class ClassicGroup:
         self.protocol_type = "consumer"
         self.session_ms, self.rebalance_ms = SESSION_MS, REBALANCE_MS
         self.versions: dict[str, int] = {}
-        self.members: list[Member] = []
+        self.members: list[ClientMember] = []
 
     def version(self, api_name: str) -> int:
         """The one that the test named, or the highest."""
@@ -77,7 +77,7 @@ class ClassicGroup:
         protocols: Protocols | None = None,
         instance_id: str | None = None,
         client_id: str = DEFAULT_CLIENT_ID,
-    ) -> Member:
+    ) -> ClientMember:
         """Create a member that has not joined yet.
 
         By default it has one protocol, and its own metadata for it.
@@ -85,18 +85,18 @@ class ClassicGroup:
         self._await_served()
         if protocols is None:
             protocols = {"range": subscription(b"of member %d" % len(self.members))}
-        made = Member(self, self.broker.connect(client_id), protocols, instance_id)
+        made = ClientMember(self, self.broker.connect(client_id), protocols, instance_id)
         self.members.append(made)
         return made
 
-    def stable(self, *wanted: Protocols | None) -> list[Member]:
+    def stable(self, *wanted: Protocols | None) -> list[ClientMember]:
         """Return the members of a stable group, which have joined one after the other.
 
         Each has one of the given protocols.
         """
         return self.grown([self.member(protocols) for protocols in wanted])
 
-    def grown(self, members: Sequence[Member]) -> list[Member]:
+    def grown(self, members: Sequence[ClientMember]) -> list[ClientMember]:
         """These join one after the other: each time all are members of a generation, and synced."""
         first, *others = members
         first.join()
@@ -135,7 +135,7 @@ class ClassicGroup:
     def _is_served(self) -> bool:
         """True if one member can join and sync, or fails for a reason other than loading."""
         probe = ClassicGroup(self.broker)
-        member = Member(probe, self.broker.connect(), {"range": subscription()}, None)
+        member = ClientMember(probe, self.broker.connect(), {"range": subscription()}, None)
         probe.members.append(member)
         try:
             member.join()
@@ -159,7 +159,7 @@ class ClassicGroup:
                 self.broker.ask(DeleteGroupsRequest(groups_names=[self.group_id]))
 
 
-class Member:
+class ClientMember:
     """One member of the group, with the last values that it received."""
 
     def __init__(
@@ -338,7 +338,7 @@ def leave(
 
 
 def sync_all(
-    members: Sequence[Member], parts: Mapping[str, bytes] | None = None
+    members: Sequence[ClientMember], parts: Mapping[str, bytes] | None = None
 ) -> list[SyncGroupResponse]:
     """Send SyncGroup for all members and return their responses.
 
@@ -354,7 +354,7 @@ def sync_all(
     return answers
 
 
-def await_rebalance(member: Member, within_ms: float = 15_000) -> None:
+def await_rebalance(member: ClientMember, within_ms: float = 15_000) -> None:
     """Wait until a heartbeat of the member returns REBALANCE_IN_PROGRESS."""
     member.group.broker.eventually(
         lambda: member.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS,
@@ -363,7 +363,7 @@ def await_rebalance(member: Member, within_ms: float = 15_000) -> None:
     )
 
 
-def await_rebalance_soon(member: Member) -> None:
+def await_rebalance_soon(member: ClientMember) -> None:
     """The same, well before a session of the usual length could end, also in longer times.
 
     Raises TooSlow: see :mod:`harness.runner.in_time`.
@@ -374,12 +374,12 @@ def await_rebalance_soon(member: Member) -> None:
         await_rebalance(member, within_ms / broker.time_scale)
 
 
-def leader_of(members: Sequence[Member]) -> Member:
+def leader_of(members: Sequence[ClientMember]) -> ClientMember:
     """Return the member that leads."""
     return next(member for member in members if member.leads)
 
 
-def followers_of(members: Sequence[Member]) -> list[Member]:
+def followers_of(members: Sequence[ClientMember]) -> list[ClientMember]:
     """All others."""
     return [member for member in members if not member.leads]
 

@@ -10,7 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
 from suites.protocol.support.appended import now_ms
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.idempotent import Producer
+from suites.protocol.support.idempotent import IdempotentProducer
 from suites.protocol.support.record_formats import batches_in
 
 QUICKLY = {"log.cleaner.enable": "true", "log.cleaner.backoff.ms": "200"}
@@ -38,7 +38,7 @@ class KeyedBatches:
         self,
         *keys: bytes,
         compression: str = "none",
-        producer: Producer | None = None,
+        producer: IdempotentProducer | None = None,
         sequence: int = -1,
     ) -> bytes:
         """Return a batch with a record for each key; its value has its position in the batch."""

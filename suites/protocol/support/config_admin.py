@@ -28,7 +28,7 @@ Resource = tuple[int, str]
 T = TypeVar("T")
 
 
-class Source(IntEnum):
+class ShownSource(IntEnum):
     """The source of a config's value, from v1 on (KIP-226), in order of precedence."""
 
     TOPIC = 1
@@ -38,7 +38,7 @@ class Source(IntEnum):
     DEFAULT = 5
 
 
-class Operation(IntEnum):
+class AlterOperation(IntEnum):
     """An operation on a config key (KIP-339)."""
 
     SET = 0
@@ -47,7 +47,7 @@ class Operation(IntEnum):
     SUBTRACT = 3
 
 
-Change = tuple[str, Operation, str | None]
+Change = tuple[str, AlterOperation, str | None]
 
 
 def describe(
@@ -74,7 +74,7 @@ def describe(
     return only(broker.ask(request, version).results, "resource")
 
 
-class Shown(dict[str, T]):
+class ShownConfig(dict[str, T]):
     """Values by a config's name; a missing name is a fault of the broker."""
 
     def __missing__(self, name: str) -> T:
@@ -88,11 +88,11 @@ def configs_of(
     keys: Sequence[str] | None = None,
     *,
     synonyms: bool = False,
-) -> Shown[Config]:
+) -> ShownConfig[Config]:
     """Return the configs by name; the resource must exist."""
     result = describe(broker, resource, version, keys, synonyms=synonyms)
     expect_error(result.error_code, ErrorCode.NONE, f"DescribeConfigs of {resource}")
-    return Shown((config.name, config) for config in result.configs)
+    return ShownConfig((config.name, config) for config in result.configs)
 
 
 def values_of(
@@ -100,10 +100,10 @@ def values_of(
     resource: Resource,
     keys: Sequence[str] | None = None,
     version: int | None = None,
-) -> Shown[str | None]:
+) -> ShownConfig[str | None]:
     """Return the values in effect, by name."""
     configs = configs_of(broker, resource, version, keys)
-    return Shown((name, config.value) for name, config in configs.items())
+    return ShownConfig((name, config.value) for name, config in configs.items())
 
 
 def values_once_changed(
@@ -111,15 +111,15 @@ def values_once_changed(
     resource: Resource,
     expected: Mapping[str, str | None],
     version: int | None = None,
-) -> Shown[str | None]:
+) -> ShownConfig[str | None]:
     """The values of these keys as soon as they are as expected, else the last that were seen.
 
     A change is answered before every broker has heard of it.
     """
 
-    def found() -> Shown[str | None]:
+    def found() -> ShownConfig[str | None]:
         values = values_of(broker, resource, list(expected), version)
-        return Shown((name, value) for name, value in values.items() if name in expected)
+        return ShownConfig((name, value) for name, value in values.items() if name in expected)
 
     return broker.last_seen(found, lambda values: values == dict(expected), CHANGE_WITHIN_MS)
 
@@ -205,7 +205,7 @@ def change(
 def set_key(broker: BrokerUnderTest, resource: Resource, name: str, value: str) -> int:
     """Set one config that may be the only one; before KIP-339 the whole set is replaced."""
     if broker.advertised("IncrementalAlterConfigs"):
-        return change(broker, resource, (name, Operation.SET, value))
+        return change(broker, resource, (name, AlterOperation.SET, value))
     return replace_all(broker, resource, {name: value})
 
 

@@ -23,7 +23,7 @@ CREATE_EPOCH, FINAL_EPOCH = 0, -1
 
 
 @dataclass
-class FetchSession:
+class FetchSessionClient:
     """An open session; ``opening`` is the full answer that it began with."""
 
     broker: BrokerUnderTest
@@ -81,7 +81,7 @@ def create_session(
 @contextmanager
 def fetch_session(
     broker: BrokerUnderTest, version: int, topics: Sequence[FetchRequest.FetchTopic]
-) -> Iterator[FetchSession]:
+) -> Iterator[FetchSessionClient]:
     """A session that is open for the block and closed after it.
 
     Raises NotApplicable when the broker refuses a session by giving the id 0, which it may, and
@@ -92,7 +92,7 @@ def fetch_session(
         raise PreparationFailed(f"Fetch at epoch 0: {ErrorCode.describe(opening.error_code)}")
     if opening.session_id == 0:
         raise NotApplicable("fetch_sessions", "the broker refused a fetch session (id 0)")
-    session = FetchSession(broker, version, opening.session_id, opening)
+    session = FetchSessionClient(broker, version, opening.session_id, opening)
     try:
         yield session
     finally:

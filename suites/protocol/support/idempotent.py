@@ -24,7 +24,7 @@ NO_TIMEOUT_MS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Producer:
+class IdempotentProducer:
     """Its id and epoch, as the broker gave them."""
 
     id: int
@@ -40,21 +40,21 @@ class Producer:
         """Append a batch of one record with this sequence number."""
         return produce_request(topic, self.batch(sequence, value), version)
 
-    def at_epoch(self, epoch: int) -> Producer:
+    def at_epoch(self, epoch: int) -> IdempotentProducer:
         """The same producer with an epoch of our choice: it raises its epoch itself (KIP-360)."""
-        return Producer(self.id, epoch)
+        return IdempotentProducer(self.id, epoch)
 
 
-def new_producer(broker: BrokerUnderTest) -> Producer:
+def new_producer(broker: BrokerUnderTest) -> IdempotentProducer:
     """A producer id and its epoch, as soon as there are any to be had."""
 
-    def made() -> Producer | None:
+    def made() -> IdempotentProducer | None:
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=NO_TIMEOUT_MS)
         answer = broker.ask(request)
         if answer.error_code in NOT_YET:
             return None
         expect_error(answer.error_code, ErrorCode.NONE, "InitProducerId")
-        return Producer(answer.producer_id, answer.producer_epoch)
+        return IdempotentProducer(answer.producer_id, answer.producer_epoch)
 
     return broker.eventually(made, "there are producer ids")
 

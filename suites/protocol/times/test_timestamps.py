@@ -9,7 +9,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, decode_batches
 from harness.codec.records.conversion import timestamps_of
-from harness.codec.records.message_set import Message, decode_message_set
+from harness.codec.records.message_set import LegacyMessage, decode_message_set
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
@@ -38,7 +38,7 @@ def _times_in(entries: list[bytes]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for entry in entries:
         if entry[MAGIC_AT] < 2:
-            messages: list[Message] = decode_message_set(entry)
+            messages: list[LegacyMessage] = decode_message_set(entry)
             found += [(message.offset, message.timestamp) for message in messages]
             continue
         (batch,) = decode_batches(entry)

@@ -14,7 +14,13 @@ from harness.codec.messages import (
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.support.config_admin import BROKER, TOPIC, Operation, change, expect_values
+from suites.protocol.support.config_admin import (
+    BROKER,
+    TOPIC,
+    AlterOperation,
+    change,
+    expect_values,
+)
 from suites.replication.support.active_controller import (
     active_controller,
     controllers_named,
@@ -134,7 +140,7 @@ def _restart_all(cluster: Cluster) -> None:
 
 def _set_for_all(broker: BrokerUnderTest, configs: dict[str, str] | dict[str, None]) -> None:
     changes = [
-        (key, Operation.DELETE if value is None else Operation.SET, value)
+        (key, AlterOperation.DELETE if value is None else AlterOperation.SET, value)
         for key, value in configs.items()
     ]
     code = change(broker, ALL_BROKERS, *changes)

@@ -10,7 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.support.classic_group import Member
+from suites.protocol.support.classic_group import ClientMember
 from suites.protocol.support.committed_offsets import (
     SETTLING,
     Committer,
@@ -21,14 +21,19 @@ from suites.protocol.support.committed_offsets import (
 )
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC
-from suites.replication.support.coordinators import Place, PlacedGroup, await_coordinator, new_group
+from suites.replication.support.coordinators import (
+    CoordinatedGroup,
+    PlacedGroup,
+    await_coordinator,
+    new_group,
+)
 
 MANY = 200
 """Partitions that a group has offsets of."""
 COMMITS = 20
 
 
-def _committed(cluster: Cluster) -> tuple[Topic, Place]:
+def _committed(cluster: Cluster) -> tuple[Topic, CoordinatedGroup]:
     """Each partition has its own number as offset, committed again and again."""
     topic = cluster.create_topic([cluster.nodes[:1]] * MANY, {"min.insync.replicas": "1"})
     place = new_group(cluster)
@@ -38,7 +43,7 @@ def _committed(cluster: Cluster) -> tuple[Topic, Place]:
     return topic, place
 
 
-def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: Place) -> None:
+def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: CoordinatedGroup) -> None:
     """The broker returns all offsets, and before that only errors of a coordinator not ready."""
 
     def asked() -> int:
@@ -87,7 +92,9 @@ def test_acknowledged_offset_commit_survives_coordinator_kill(cluster: Cluster) 
             node = await_coordinator(cluster, place.group)
 
 
-def _expect_committed(cluster: Cluster, node: int, topic: Topic, place: Place, offset: int) -> None:
+def _expect_committed(
+    cluster: Cluster, node: int, topic: Topic, place: CoordinatedGroup, offset: int
+) -> None:
     """The coordinator soon returns the new offset.
 
     Kafka 4.x returns the old one until the high watermark of the new leader has reached the commit.
@@ -150,6 +157,6 @@ def test_heartbeat_at_new_coordinator_accepts_member_id_and_generation(cluster: 
         for member in members:
             member.connection = cluster.at(now).connect()
             code = cluster.last_seen(
-                partial(Member.heartbeat, member), lambda code: code not in SETTLING
+                partial(ClientMember.heartbeat, member), lambda code: code not in SETTLING
             )
             expect_error(code, ErrorCode.NONE, f"a heartbeat in generation {member.generation}")

@@ -14,7 +14,13 @@ from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.classic_group import sync_all
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC
-from suites.replication.support.coordinators import NO_NODE, Place, PlacedGroup, named, new_group
+from suites.replication.support.coordinators import (
+    NO_NODE,
+    CoordinatedGroup,
+    PlacedGroup,
+    named,
+    new_group,
+)
 
 spread = needs_broker(Use.CLUSTER, {"offsets.topic.num.partitions": "9"})
 GROUPS = 12
@@ -22,9 +28,9 @@ GROUPS_LIMIT = 60
 UNSIGNED = 0xFFFFFFFF
 
 
-def _spread_groups(cluster: Cluster) -> list[Place]:
+def _spread_groups(cluster: Cluster) -> list[CoordinatedGroup]:
     """Groups with a member each, at least one on each broker."""
-    places: list[Place] = []
+    places: list[CoordinatedGroup] = []
     while len(places) < GROUPS_LIMIT:
         place = new_group(cluster)
         member = PlacedGroup(cluster, place).member()

@@ -32,7 +32,7 @@ AHEAD = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class EpochEnds:
     """A topic, and by epoch the offset behind its last record; the last is the current epoch."""
 
     topic: Topic
@@ -43,7 +43,7 @@ class Written:
         return max(self.ends)
 
 
-def _written(cluster: Cluster, changes: int = CHANGES) -> Written:
+def _written(cluster: Cluster, changes: int = CHANGES) -> EpochEnds:
     """Records in the first epoch, and in each after a change of the leader."""
     cluster.front.version("Metadata", "7+")
     topic = cluster.create_topic()
@@ -54,7 +54,7 @@ def _written(cluster: Cluster, changes: int = CHANGES) -> Written:
         door = cluster.leader_door(topic)
         append(door, topic, batch_of(*[b"of change %d" % number] * EACH))
         ends[epoch_of(cluster, topic)] = door.end_offset(topic)
-    return Written(topic, ends)
+    return EpochEnds(topic, ends)
 
 
 @judges("EPOCH-001")

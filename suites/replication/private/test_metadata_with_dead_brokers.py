@@ -22,7 +22,7 @@ from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.expect import expect_error
 from suites.replication.support.served import checked, served
-from suites.replication.support.told import Told, told_by
+from suites.replication.support.told import ReportedValue, told_by
 
 ABSENT = 1_000_000  # a broker that no cluster has
 LOOK_MS = 3_000  # how long nothing must be created
@@ -35,7 +35,7 @@ def _without(cluster: Cluster, node: int) -> None:
     cluster.await_brokers(cluster.up)
 
 
-def _told(cluster: Cluster, topic: Topic, version: int) -> Told:
+def _told(cluster: Cluster, topic: Topic, version: int) -> ReportedValue:
     return told_by(cluster, cluster.up[0], topic, version)
 
 
@@ -86,7 +86,7 @@ def test_metadata_v0_alone_returns_replica_not_available_for_dead_replica(cluste
             expect_error(view.error_code, expected, "the partition")
 
 
-def _has_offline(dead: list[int], told: Told) -> bool:
+def _has_offline(dead: list[int], told: ReportedValue) -> bool:
     return list(told.partitions[0].offline) == dead
 
 

@@ -31,7 +31,7 @@ FIRST_VALUE = 1_000
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenRound:
     """``leaders``: named by brokers, by epoch; ``acknowledged``: broker and value, by offset."""
 
     leaders: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -44,7 +44,7 @@ class Seen:
 def test_leader_epoch_has_one_leader_while_links_are_cut(cluster: Cluster) -> None:
     """A leader is cut from its controller, and one from everybody; all brokers are written to."""
     cluster.front.version("Metadata", WITH_EPOCHS)
-    topic, seen = cluster.create_topic([plain_brokers(cluster)]), Seen()
+    topic, seen = cluster.create_topic([plain_brokers(cluster)]), SeenRound()
     with requirement("REPL-022"):
         for cut in (_cut_from_controller, cut_off):
             old = cluster.leader(topic)
@@ -67,7 +67,7 @@ def _cut_from_controller(cluster: Cluster, node: int) -> None:
     cluster.links[node, coordinator_of(cluster)].cut()
 
 
-def _write_to_all(cluster: Cluster, topic: Topic, seen: Seen, old: int) -> int:
+def _write_to_all(cluster: Cluster, topic: Topic, seen: SeenRound, old: int) -> int:
     """Write with acks=all to each broker, also to those that do not lead.
 
     Return the new leader that the other brokers name.
@@ -84,7 +84,7 @@ def _write_to_all(cluster: Cluster, topic: Topic, seen: Seen, old: int) -> int:
     return leader_without(cluster, topic, old)
 
 
-def _expect_kept(cluster: Cluster, topic: Topic, seen: Seen) -> None:
+def _expect_kept(cluster: Cluster, topic: Topic, seen: SeenRound) -> None:
     """All acknowledged records are in the log; in one epoch one broker alone acknowledged."""
     data = cluster.leader_door(topic).fetch(topic, 0)
     there = {batch.base_offset: batch for batch in batches_in(data.records or b"")}

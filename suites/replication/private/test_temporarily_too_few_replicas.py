@@ -22,7 +22,7 @@ from suites.protocol.support.committed_offsets import (
 )
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC
-from suites.replication.support.coordinators import Place, await_coordinator, new_group
+from suites.replication.support.coordinators import CoordinatedGroup, await_coordinator, new_group
 from suites.replication.support.failover import await_in_sync
 
 BEFORE, REFUSED, AFTER = 11, 22, 33
@@ -47,7 +47,7 @@ def _bring_back(cluster: Cluster, topic: Topic, nodes: list[int]) -> None:
         await_in_sync(cluster, topic, node)
 
 
-def _commit_code(cluster: Cluster, place: Place, topic: Topic, offset: int) -> int:
+def _commit_code(cluster: Cluster, place: CoordinatedGroup, topic: Topic, offset: int) -> int:
     door = cluster.at(place.node)
     version = door.version("OffsetCommit", FIRST_IN_KAFKA)
     codes = ask_to_commit(door, place.group, {topic: [entry(offset)]}, version)

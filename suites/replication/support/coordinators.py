@@ -46,25 +46,25 @@ def _readable(cluster: Cluster) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CoordinatedGroup:
     """A group and the broker that coordinates it."""
 
     group: str
     node: int
 
 
-def new_group(cluster: Cluster) -> Place:
+def new_group(cluster: Cluster) -> CoordinatedGroup:
     """A name that no other test uses, and its coordinator; deleted with the test."""
     group = cluster.unique_group()
     node = await_coordinator(cluster, group)
     cluster.at(node).delete_group_later(group)
-    return Place(group, node)
+    return CoordinatedGroup(group, node)
 
 
 class PlacedGroup(ClassicGroup):
     """A classic group with members that are connected to its coordinator."""
 
-    def __init__(self, cluster: Cluster, place: Place) -> None:
+    def __init__(self, cluster: Cluster, place: CoordinatedGroup) -> None:
         super().__init__(cluster.at(place.node))
         self.group_id = place.group
 

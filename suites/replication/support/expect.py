@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.histories.replication import check_replication
-from harness.virtual_broker.partition import Read, WatchedPartition
+from harness.virtual_broker.partition import FetchedRecords, WatchedPartition
 
 
 def expect_error(actual: int, expected: ErrorCode, where: str) -> None:
@@ -17,7 +17,7 @@ def expect_error(actual: int, expected: ErrorCode, where: str) -> None:
     assert actual == expected, told
 
 
-def expect_high_watermark(partition: WatchedPartition, expected: int, when: str) -> Read:
+def expect_high_watermark(partition: WatchedPartition, expected: int, when: str) -> FetchedRecords:
     """A consumer receives this high watermark from Fetch and ListOffsets.
 
     Return the Fetch from offset 0 on.
@@ -37,7 +37,7 @@ def expect_log_end(partition: WatchedPartition, expected: int, when: str) -> Non
     assert end == expected, f"{when}: the leader's log ends at {end}, expected {expected}"
 
 
-def expect_records(read: Read, expected: Sequence[int], who: str) -> None:
+def expect_records(read: FetchedRecords, expected: Sequence[int], who: str) -> None:
     """No error, and the records with just these offsets."""
     expect_error(read.error, ErrorCode.NONE, who)
     found = list(read.offsets)

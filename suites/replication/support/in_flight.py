@@ -16,7 +16,7 @@ request that was lost with its connection.
 """
 
 
-class What(Enum):
+class InFlightRequest(Enum):
     """A passage of a request, of its answer, or the end of a connection with all asked there."""
 
     ASKED = "asked"
@@ -28,7 +28,7 @@ class What(Enum):
 class Passage:
     """``number``: the correlation id; of an end None."""
 
-    what: What
+    what: InFlightRequest
     connection: int
     number: int | None = None
 
@@ -44,13 +44,13 @@ def passages(events: Iterable[Event]) -> Iterator[Passage]:
         connection = -1 if event.connection is None else event.connection
         number = event.detail.get("correlation_id")
         if event.what == "closed" or (event.what, event.rule) == ("fired", LOST):
-            yield Passage(What.GONE, connection)
+            yield Passage(InFlightRequest.GONE, connection)
         elif (event.what, event.rule) == ("fired", ASKED):
-            yield Passage(What.ASKED, connection, number)
+            yield Passage(InFlightRequest.ASKED, connection, number)
         elif (event.what, event.rule) == ("fired", ANSWERED):
-            yield Passage(What.ANSWERED, connection, number)
+            yield Passage(InFlightRequest.ANSWERED, connection, number)
         elif (event.what, event.rule) == ("fired", HELD):
-            held.append(Passage(What.ANSWERED, connection, number))
+            held.append(Passage(InFlightRequest.ANSWERED, connection, number))
         elif event.what in ("released", "expired") and event.rule == HELD:
             yield from held
             held.clear()
@@ -60,7 +60,7 @@ def in_flight_twice(seen: Iterable[Passage]) -> str | None:
     """The first request that passed while another was unanswered; None: there is none."""
     unanswered: list[Passage] = []
     for each in seen:
-        if each.what is What.ASKED:
+        if each.what is InFlightRequest.ASKED:
             if unanswered:
                 return f"{each}, while unanswered: {', '.join(map(str, unanswered))}"
             unanswered.append(each)
@@ -77,9 +77,9 @@ def given_up(seen: Iterable[Passage]) -> str | None:
     waiting: Passage | None = None
     unanswered: dict[int, Passage] = {}
     for each in seen:
-        if each.what is What.ASKED:
+        if each.what is InFlightRequest.ASKED:
             unanswered[each.connection] = each
-        elif each.what is What.ANSWERED:
+        elif each.what is InFlightRequest.ANSWERED:
             unanswered.pop(each.connection, None)
             waiting = None
         else:
@@ -90,4 +90,4 @@ def given_up(seen: Iterable[Passage]) -> str | None:
 def _ends(passage: Passage, asked: Passage) -> bool:
     if passage.connection != asked.connection:
         return False
-    return passage.what is What.GONE or passage.number == asked.number
+    return passage.what is InFlightRequest.GONE or passage.number == asked.number

@@ -23,7 +23,7 @@ OTHER_EPOCH = (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH)
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedMetadata:
     """``records`` of the controller by offset; ``end`` is behind the last one that was given,
     also of those that controllers write for themselves."""
 
@@ -32,7 +32,7 @@ class Observed:
     end: int
 
 
-def observe(member: KraftMember) -> Observed:
+def observe(member: KraftMember) -> ObservedMetadata:
     """All of the log from its beginning, in the epoch that the controller names.
 
     Raises AssertionError: another error.
@@ -50,7 +50,7 @@ def observe(member: KraftMember) -> Observed:
                 known[offset] = read.message
     last = batches[-1] if batches else None
     end = last.base_offset + last.last_offset_delta + 1 if last else 0
-    return Observed(data.high_watermark, known, end)
+    return ObservedMetadata(data.high_watermark, known, end)
 
 
 def _fetch(member: KraftMember, leader_epoch: int) -> FetchResponse.PartitionData:

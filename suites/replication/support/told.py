@@ -16,14 +16,14 @@ Shown = dict[int, tuple[int, frozenset[int], frozenset[int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportedValue:
     """``brokers``: addresses by id; ``partitions``: views by index."""
 
     brokers: dict[int, Address]
     partitions: dict[int, PartitionView]
 
     @classmethod
-    def expected(cls, assignment: Sequence[Sequence[int]]) -> Told:
+    def expected(cls, assignment: Sequence[Sequence[int]]) -> ReportedValue:
         """Return partitions with this assignment: all replicas in sync, the first of each leads."""
         views = [PartitionView(nodes[0], tuple(nodes), tuple(nodes)) for nodes in assignment]
         return cls({}, dict(enumerate(views)))
@@ -37,11 +37,11 @@ class Told:
         }
 
 
-def told_by(cluster: Cluster, node: int, topic: Topic, version: int) -> Told:
+def told_by(cluster: Cluster, node: int, topic: Topic, version: int) -> ReportedValue:
     """Read strictly, as what is judged."""
     answer = cluster.at(node).metadata([topic.name], version)
     partitions = only(answer.topics, "topic").partitions
-    return Told(
+    return ReportedValue(
         {each.node_id: (each.host, each.port) for each in answer.brokers},
         {each.partition_index: PartitionView.of(each) for each in partitions},
     )

@@ -21,8 +21,8 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.error_details import error_details
 from harness.histories.checker import check
-from harness.histories.history import Action, Operation, Outcome
-from harness.histories.judgement import Verdict
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
+from harness.histories.judgement import HistoryVerdict
 from suites.protocol.support.appended import batch_of
 from suites.protocol.support.fetching import records_of
 
@@ -37,7 +37,7 @@ record that it has written.
 
 
 @dataclass(slots=True)
-class Workload:
+class ClusterWorkload:
     """``codes``: how often each error was answered; ``history``: as the checker reads it.
 
     Every operation is handed to the case's history too, in which the faults stand.
@@ -45,7 +45,7 @@ class Workload:
 
     cluster: Cluster
     topic: Topic
-    history: list[Operation] = field(default_factory=list)
+    history: list[ClientOperation] = field(default_factory=list)
     codes: Counter[int] = field(default_factory=Counter)
     _stopped: threading.Event = field(default_factory=threading.Event)
     _failed: list[BaseException] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Workload:
     @property
     def acknowledged(self) -> int:
         """The number of acknowledged records so far."""
-        return sum(1 for one in list(self.history) if one.outcome is Outcome.OK)
+        return sum(1 for one in list(self.history) if one.outcome is OperationOutcome.OK)
 
     def await_more(self, count: int = 20) -> None:
         """Wait until so many more records are acknowledged."""
@@ -86,18 +86,18 @@ class Workload:
             return
         value = f"{self.first + self._sent}"
         self._sent += 1
-        self._note(Outcome.INVOKE, value)
+        self._note(OperationOutcome.INVOKE, value)
         try:
             answer = doors[leader].produce(self.topic, batch_of(value.encode()), acks=-1)
         except BrokerMisbehaved as failed:
-            self._note(Outcome.INFO, value, detail=f"{type(failed).__name__}")
+            self._note(OperationOutcome.INFO, value, detail=f"{type(failed).__name__}")
             return
         self.codes[answer.error_code] += 1
         if answer.error_code == ErrorCode.NONE:
-            self._note(Outcome.OK, value, offset=answer.base_offset)
+            self._note(OperationOutcome.OK, value, offset=answer.base_offset)
         else:
             surely = answer.error_code in NOT_WRITTEN
-            outcome = Outcome.FAIL if surely else Outcome.INFO
+            outcome = OperationOutcome.FAIL if surely else OperationOutcome.INFO
             self._note(outcome, value, detail=ErrorCode.describe(answer.error_code))
 
     def _leader(self, doors: dict[int, BrokerUnderTest]) -> int | None:
@@ -110,13 +110,17 @@ class Workload:
                             return partition.leader_id
         return None
 
-    def _note(self, outcome: Outcome, value: str, offset: int = -1, detail: str = "") -> None:
+    def _note(
+        self, outcome: OperationOutcome, value: str, offset: int = -1, detail: str = ""
+    ) -> None:
         at_ms = self.cluster.notes.now_ms()
         self._keep(
-            Operation("producer", outcome, Action.SEND, PARTITION, offset, value, detail, at_ms)
+            ClientOperation(
+                "producer", outcome, ClientAction.SEND, PARTITION, offset, value, detail, at_ms
+            )
         )
 
-    def _keep(self, operation: Operation) -> None:
+    def _keep(self, operation: ClientOperation) -> None:
         """Keep the operation in the history, for the checker, and in the notes of the case."""
         self.history.append(operation)
         self.cluster.notes.saw(operation)
@@ -136,12 +140,14 @@ class Workload:
             self._keep(operation)
         judged = check(self.history)
         found = "; ".join(map(str, judged.findings))
-        assert judged.verdict is not Verdict.INVALID, found
-        if judged.verdict is Verdict.UNKNOWN:
+        assert judged.verdict is not HistoryVerdict.INVALID, found
+        if judged.verdict is HistoryVerdict.UNKNOWN:
             raise PreparationFailed(f"the workload proves nothing: {judged.why}")
 
-    def _final_read(self) -> Iterator[Operation]:
-        done = partial(Operation, "reader", Outcome.OK, Action.FINAL_READ, PARTITION)
+    def _final_read(self) -> Iterator[ClientOperation]:
+        done = partial(
+            ClientOperation, "reader", OperationOutcome.OK, ClientAction.FINAL_READ, PARTITION
+        )
         now_ms = self.cluster.notes.now_ms
         door = self.cluster.leader_door(self.topic)
         end, offset = door.end_offset(self.topic), 0
@@ -163,12 +169,12 @@ class Workload:
 
 
 @contextmanager
-def under_load(cluster: Cluster, topic: Topic, first: int = 1) -> Iterator[Workload]:
+def under_load(cluster: Cluster, topic: Topic, first: int = 1) -> Iterator[ClusterWorkload]:
     """A producer with acks=all to partition 0 while the block runs; it ends with the block.
 
     Its values are numbers from ``first`` on.
     """
-    workload = Workload(cluster, topic, first=first)
+    workload = ClusterWorkload(cluster, topic, first=first)
     doors = cluster.own_doors()
     thread = threading.Thread(target=workload.run, args=(doors,))
     thread.start()

@@ -8,14 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.histories.history import Action, Outcome
-from harness.histories.judgement import Anomaly, Verdict
+from harness.histories.history import ClientAction, OperationOutcome
+from harness.histories.judgement import Anomaly, HistoryVerdict
 from harness.targets.spec import parse_target
 from labs.clients_under_faults.findings import FINDINGS, Known
 from labs.clients_under_faults.one_client import DRIVERS
-from labs.clients_under_faults.run import Run, Setting, run_client
-from labs.clients_under_faults.schedule import Fault, Schedule, Workload, schedule
-from labs.clients_under_faults.table import Table
+from labs.clients_under_faults.run import FaultRun, Setting, run_client
+from labs.clients_under_faults.schedule import (
+    ClientWorkload,
+    FaultSchedule,
+    ScheduledFault,
+    schedule,
+)
+from labs.clients_under_faults.table import FaultTable
 
 pytestmark = pytest.mark.sample(2)
 
@@ -24,11 +29,11 @@ ON_KAFKA = (3,)
 TRIES = 3  # which batch is under way when time is over is not ours to say
 LIMIT_S = 60.0  # a machine that does much else at the same time
 
-ANSWERS_ARE_LOST = Schedule(
+ANSWERS_ARE_LOST = FaultSchedule(
     seed=0,
-    workload=Workload(200, 1, 20, 0, 500, 1, 60_000),
+    workload=ClientWorkload(200, 1, 20, 0, 500, 1, 60_000),
     faults=(
-        Fault(
+        ScheduledFault(
             at_ms=500,
             for_ms=2500,
             kind="rule",
@@ -49,7 +54,7 @@ def without_idempotence(setting: Setting) -> Setting:
     return Setting(setting.target, setting.folder, idempotent=False, limit_s=setting.limit_s)
 
 
-def told(run: Run) -> str:
+def told(run: FaultRun) -> str:
     """The message of a test that fails."""
     found = [run.judgement.why, *map(str, run.judgement.findings)]
     return "\n".join([run.client, str(run.schedule), *found, str(run.why_not_sent), run.log])
@@ -60,8 +65,8 @@ def all_valid(setting: Setting, seeds: tuple[int, ...]) -> None:
     with ThreadPoolExecutor(3) as pool:
         runs = list(pool.map(lambda pair: run_client(pair[0], pair[1], setting), wanted))
     for run in runs:
-        assert run.judgement.verdict is Verdict.VALID, told(run)
-    assert Table(setting.target.spec, runs, True, 0.0).good
+        assert run.judgement.verdict is HistoryVerdict.VALID, told(run)
+    assert FaultTable(setting.target.spec, runs, True, 0.0).good
     assert sum(run.struck for run in runs) > 0
 
 
@@ -86,28 +91,28 @@ def test_lost_answers_make_duplicates_of_a_producer_without_idempotence(
     reference: Setting, client: str
 ) -> None:
     careless = run_client(client, ANSWERS_ARE_LOST, without_idempotence(reference))
-    assert careless.judgement.verdict is Verdict.INVALID, told(careless)
+    assert careless.judgement.verdict is HistoryVerdict.INVALID, told(careless)
     assert Anomaly.DUPLICATE in careless.judgement.anomalies
     assert careless.struck
     careful = run_client(client, ANSWERS_ARE_LOST, reference)
-    assert careful.judgement.verdict is Verdict.VALID, told(careful)
+    assert careful.judgement.verdict is HistoryVerdict.VALID, told(careful)
     assert careful.struck
-    assert careful.sends[Outcome.OK] == careful.sends[Outcome.INVOKE] == 200
+    assert careful.sends[OperationOutcome.OK] == careful.sends[OperationOutcome.INVOKE] == 200
 
 
 def test_a_client_that_goes_on_and_on_is_killed_and_found_stuck(reference: Setting) -> None:
-    short = Schedule(0, ANSWERS_ARE_LOST.workload, (Fault(0, 0, "reset", {}),))
+    short = FaultSchedule(0, ANSWERS_ARE_LOST.workload, (ScheduledFault(0, 0, "reset", {}),))
     hurried = Setting(reference.target, reference.folder, limit_s=0.1)
     run = run_client("confluent-kafka", short, hurried)
     assert run.judgement.anomalies == {Anomaly.STUCK: 1}, told(run)
-    *_, last = (one for one in run.history if one.action is Action.FINISH)
+    *_, last = (one for one in run.history if one.action is ClientAction.FINISH)
     assert "for 0 s no progress" in last.detail
     assert "one_client.py" in run.log  # where its threads were
 
 
 def test_what_we_cannot_do_ourselves_is_no_verdict_about_a_client(reference: Setting) -> None:
     run = run_client("no-such-client", ANSWERS_ARE_LOST, reference)
-    assert run.judgement.verdict is Verdict.UNKNOWN
+    assert run.judgement.verdict is HistoryVerdict.UNKNOWN
     assert "the client did not start" in run.judgement.why
 
 

@@ -7,19 +7,22 @@ from dataclasses import replace
 import pytest
 
 from harness.histories.checker import NOTHING_ACKNOWLEDGED
-from harness.histories.judgement import Anomaly, Finding, Judgement, Verdict
+from harness.histories.judgement import Anomaly, FoundAnomaly, HistoryVerdict, Judgement
 from labs.clients_under_faults.findings import FINDINGS
 from labs.clients_under_faults.known_runs import ALL_GIVEN_UP, known
-from labs.clients_under_faults.run import Run
-from labs.clients_under_faults.table import Table
+from labs.clients_under_faults.run import FaultRun
+from labs.clients_under_faults.table import FaultTable
 
 SHORT = FINDINGS["no-new-producer-id"].schedule
 LONG = replace(SHORT, workload=replace(SHORT.workload, delivery_timeout_ms=60_000))
-VALID, GIVEN_UP = Judgement(Verdict.VALID), Judgement(Verdict.UNKNOWN, why=NOTHING_ACKNOWLEDGED)
+VALID, GIVEN_UP = (
+    Judgement(HistoryVerdict.VALID),
+    Judgement(HistoryVerdict.UNKNOWN, why=NOTHING_ACKNOWLEDGED),
+)
 
 
 def invalid(*anomalies: Anomaly) -> Judgement:
-    return Judgement(Verdict.INVALID, tuple(Finding(anomaly) for anomaly in anomalies))
+    return Judgement(HistoryVerdict.INVALID, tuple(FoundAnomaly(anomaly) for anomaly in anomalies))
 
 
 DUPLICATE, STUCK = invalid(Anomaly.DUPLICATE), invalid(Anomaly.STUCK)
@@ -36,14 +39,14 @@ BOTH = invalid(Anomaly.DUPLICATE, Anomaly.LOST_WRITE)
         ("kafka-python", DUPLICATE, None),
         ("aiokafka", DUPLICATE, None),
         ("confluent-kafka", BOTH, None),
-        ("confluent-kafka", Judgement(Verdict.UNKNOWN, why="not run"), None),
+        ("confluent-kafka", Judgement(HistoryVerdict.UNKNOWN, why="not run"), None),
         ("confluent-kafka", VALID, None),
     ],
 )
 def test_what_is_known_of_a_run(client: str, judgement: Judgement, name: str | None) -> None:
-    run = Run(client, SHORT, judgement=judgement)
+    run = FaultRun(client, SHORT, judgement=judgement)
     assert known(run) == name
     assert known(replace(run, schedule=LONG)) is None
     is_good = judgement is VALID or name is not None
-    assert Table("reference", [run], True, 0.0).good == is_good
-    assert Table("reference", [run], False, 0.0).good == (judgement is VALID)
+    assert FaultTable("reference", [run], True, 0.0).good == is_good
+    assert FaultTable("reference", [run], False, 0.0).good == (judgement is VALID)

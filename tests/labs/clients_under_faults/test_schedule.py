@@ -13,7 +13,7 @@ import pytest
 from harness.proxies.rules import read_rule
 from harness.proxies.toxics.named import NamedToxic
 from labs.clients_under_faults.__main__ import seeds_of
-from labs.clients_under_faults.schedule import MAKERS, Fault, schedule
+from labs.clients_under_faults.schedule import MAKERS, ScheduledFault, schedule
 
 ALL = [schedule(seed) for seed in range(200)]
 FAULTS = [fault for one in ALL for fault in one.faults]
@@ -80,7 +80,9 @@ def test_all_ends() -> None:
 
 
 def test_it_is_readable() -> None:
-    fault = Fault(5, 10, "rule", {"id": "x", "on": "request", "api": "Fetch", "close": "before"})
+    fault = ScheduledFault(
+        5, 10, "rule", {"id": "x", "on": "request", "api": "Fetch", "close": "before"}
+    )
     assert str(fault) == "at 5 ms for 10 ms: rule id=x on=request api=Fetch close=before"
 
 

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from harness.histories.durability import judge
-from harness.histories.history import Action
+from harness.histories.history import ClientAction
 from harness.power_loss.lossy_disk import is_possible
 from labs.crash_loops.__main__ import main, run
-from labs.crash_loops.cases import CASES, LEADER, Case, Fault, named, usual
+from labs.crash_loops.cases import CASES, LEADER, CrashCase, CrashFault, named, usual
 from labs.crash_loops.notes import STRANGE, payload, value_of
 from labs.crash_loops.stage import nodes_of
 from labs.crash_loops.table import COLUMNS, Loop, markdown
@@ -27,10 +27,10 @@ def told(loop: Loop) -> str:
     return markdown("a sample", [loop])
 
 
-def played(spec: str, case: Case, rounds: int = 1) -> Loop:
+def played(spec: str, case: CrashCase, rounds: int = 1) -> Loop:
     if spec == KAFKA:
         need_kafka()
-    if case.fault is Fault.POWER and not is_possible():
+    if case.fault is CrashFault.POWER and not is_possible():
         not_run("no disk can lose power here")
     return run(spec, case, rounds, seed=7)
 
@@ -38,7 +38,7 @@ def played(spec: str, case: Case, rounds: int = 1) -> Loop:
 def is_worth_it(loop: Loop) -> bool:
     """True if each round could lose records, and a consumer read during it."""
     survivals = [each.verdict.survival for each in loop.rounds if each.verdict is not None]
-    polls = [one for each in loop.rounds for one in each.history if one.action is Action.POLL]
+    polls = [one for each in loop.rounds for one in each.history if one.action is ClientAction.POLL]
     return bool(polls) and all(survival.acknowledged > LITTLE for survival in survivals)
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.proxies import FrameRule
 from harness.targets.spec import parse_target
-from harness.targets.target import Address, Target
-from labs.defects.broker_pool import IDLE_LIMIT, BrokerPool, PooledBroker
+from harness.targets.target import Target
+from labs.defects.broker_pool import IDLE_LIMIT, RowBroker, RowBrokers
 from labs.defects.private_brokers import PrivateBehindRelay, PrivateClusterBehindProxies
 from labs.defects.well_cluster import is_well
 
@@ -39,20 +40,20 @@ class StandIn(Target):
         return None
 
 
-def given(pool: BrokerPool, key: str, *, well: bool = True) -> StandIn:
+def given(pool: RowBrokers, key: str, *, well: bool = True) -> StandIn:
     target = StandIn()
-    pool.give_back(PooledBroker(target, key), lambda _: well)
+    pool.give_back(RowBroker(target, key), lambda _: well)
     return target
 
 
 @pytest.fixture(name="pool")
-def _pool() -> Iterator[BrokerPool]:
-    pool = BrokerPool()
+def _pool() -> Iterator[RowBrokers]:
+    pool = RowBrokers()
     yield pool
     pool.stop()
 
 
-def test_a_broker_goes_to_the_next_that_wants_its_settings(pool: BrokerPool) -> None:
+def test_a_broker_goes_to_the_next_that_wants_its_settings(pool: RowBrokers) -> None:
     one = given(pool, "a")
     assert pool.take("b") is None
     taken = pool.take("a")
@@ -61,7 +62,7 @@ def test_a_broker_goes_to_the_next_that_wants_its_settings(pool: BrokerPool) -> 
     assert pool.take("a") is None, "it is in use"
 
 
-def test_one_that_has_ended_is_not_given_out(pool: BrokerPool) -> None:
+def test_one_that_has_ended_is_not_given_out(pool: RowBrokers) -> None:
     ended, alive = given(pool, "a"), given(pool, "a")
     ended.running = False
     taken = pool.take("a")
@@ -70,19 +71,19 @@ def test_one_that_has_ended_is_not_given_out(pool: BrokerPool) -> None:
     assert ended.stopped == 1
 
 
-def test_one_that_came_to_harm_ends_at_once(pool: BrokerPool) -> None:
+def test_one_that_came_to_harm_ends_at_once(pool: RowBrokers) -> None:
     harmed = given(pool, "a", well=False)
     assert harmed.stopped == 1
     assert pool.take("a") is None
 
 
-def test_the_one_that_waited_longest_makes_room(pool: BrokerPool) -> None:
+def test_the_one_that_waited_longest_makes_room(pool: RowBrokers) -> None:
     waiting = [given(pool, f"{number}") for number in range(IDLE_LIMIT + 1)]
     assert [one.running for one in waiting] == [False, *[True] * IDLE_LIMIT]
 
 
 def test_all_that_wait_end_with_the_pool() -> None:
-    pool = BrokerPool()
+    pool = RowBrokers()
     waiting = [given(pool, "a"), given(pool, "b")]
     pool.stop()
     pool.stop()
@@ -90,7 +91,7 @@ def test_all_that_wait_end_with_the_pool() -> None:
 
 
 def test_a_private_broker_serves_two_rows_and_is_replaced_when_it_died(
-    pool: BrokerPool, tmp_path: Path
+    pool: RowBrokers, tmp_path: Path
 ) -> None:
     like = parse_target("reference", log_dir=tmp_path)
     pids = []
@@ -115,7 +116,7 @@ def test_one_without_a_pool_is_for_its_test_alone(tmp_path: Path) -> None:
     assert not broker.is_alive()
 
 
-def test_a_cluster_is_used_again_only_when_it_is_whole(pool: BrokerPool, tmp_path: Path) -> None:
+def test_a_cluster_is_used_again_only_when_it_is_whole(pool: RowBrokers, tmp_path: Path) -> None:
     like = parse_target("reference,nodes=3", log_dir=tmp_path)
 
     def cluster() -> PrivateClusterBehindProxies:
@@ -136,7 +137,7 @@ def test_a_cluster_is_used_again_only_when_it_is_whole(pool: BrokerPool, tmp_pat
 
 
 def test_a_cluster_whose_files_a_test_reached_is_not_used_again(
-    pool: BrokerPool, tmp_path: Path
+    pool: RowBrokers, tmp_path: Path
 ) -> None:
     like = parse_target("reference,nodes=3", log_dir=tmp_path)
     with PrivateClusterBehindProxies(like, {}, 3, FrameRule(), pool=pool) as cluster:

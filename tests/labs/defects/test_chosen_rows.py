@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from labs.defects.all_defects import ALL_DEFECTS
-from labs.defects.chosen_rows import Slice
+from labs.defects.chosen_rows import RowSlice
 from labs.defects.defect import Where
 from labs.defects.row_unit import OWN_PROCESS, ROWS_IN_A_UNIT, units_of
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])
 def test_slices_are_all_rows_and_each_row_once(count: int) -> None:
-    parts = [Slice(number, count).of(ALL_DEFECTS) for number in range(1, count + 1)]
+    parts = [RowSlice(number, count).of(ALL_DEFECTS) for number in range(1, count + 1)]
     names = [defect.name for part in parts for defect in part]
     assert sorted(names) == sorted(defect.name for defect in ALL_DEFECTS)
     assert len(names) == len(set(names))
@@ -20,13 +20,13 @@ def test_slices_are_all_rows_and_each_row_once(count: int) -> None:
 
 
 def test_a_slice_is_the_same_each_time() -> None:
-    assert Slice.parse("2/9").of(ALL_DEFECTS) == Slice(2, 9).of(list(ALL_DEFECTS))
+    assert RowSlice.parse("2/9").of(ALL_DEFECTS) == RowSlice(2, 9).of(list(ALL_DEFECTS))
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "a/b", "-1/3"])
 def test_what_is_no_slice_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="K/N"):
-        Slice.parse(text)
+        RowSlice.parse(text)
 
 
 def test_units_hold_every_row_once_and_rows_of_one_kind() -> None:

@@ -18,11 +18,11 @@ import pytest
 from rich.console import Console
 
 from labs.awaiting import await_right
-from labs.defects.__main__ import Progress
+from labs.defects.__main__ import TableProgress
 from labs.defects.all_defects import ALL_DEFECTS
-from labs.defects.row_queue import Judged
+from labs.defects.row_queue import JudgedRow
 from labs.defects.row_unit import RowFound
-from labs.defects.table_run import Asked
+from labs.defects.table_run import TableRequest
 from tests.architecture.test_tidy import ROOT
 
 pytestmark = pytest.mark.rotates(3)  # each of them is a table of its own
@@ -66,10 +66,10 @@ def test_what_cannot_be_asked_is_a_usage_error(words: tuple[str, ...], tmp_path:
 @pytest.mark.parametrize(("alone", "named"), [(None, False), ({"another"}, True)])
 def test_a_failure_names_the_command_that_repeats_it(alone: set[str] | None, named: bool) -> None:
     defect = ALL_DEFECTS[0]
-    asked = Asked("reference", [defect], False, 2, "ends", "area", alone)
+    asked = TableRequest("reference", [defect], False, 2, "ends", "area", alone)
     printed = io.StringIO()
-    progress = Progress(Console(file=printed, width=40), asked)
-    progress(defect, Judged(RowFound(defect.name, "", "not noticed", {})))
+    progress = TableProgress(Console(file=printed, width=40), asked)
+    progress(defect, JudgedRow(RowFound(defect.name, "", "not noticed", {})))
     (line,) = printed.getvalue().splitlines()
     assert (
         f"kafka-conformance lab defects --target reference --requirement {defect.requirement}"

@@ -15,7 +15,7 @@ import pytest
 from labs.awaiting import await_that
 from labs.defects.defect import Where
 from labs.defects.forked_worker import ForkedWorker
-from labs.defects.row_queue import Judged, NeverClean, RowQueue
+from labs.defects.row_queue import JudgedRow, NeverClean, RowQueue
 from labs.defects.row_session import RowSession
 from labs.defects.row_unit import Begun, Message, RowFound, RowUnseen, Unit, UnitDone, UnitFailed
 from labs.defects.row_worker import RowWorker
@@ -78,10 +78,10 @@ class Asked:
     def _make(self, session: RowSession, out: Path, output: IO[str]) -> RowWorker:
         return cast("RowWorker", Scripted(self.places))
 
-    def _report(self, judged: Judged) -> None:
+    def _report(self, judged: JudgedRow) -> None:
         self.reported.append(judged.found.row)
 
-    def run(self, *units: Unit) -> dict[str, Judged]:
+    def run(self, *units: Unit) -> dict[str, JudgedRow]:
         return self.queue.run(units)
 
     def processes(self, row: str) -> list[int]:

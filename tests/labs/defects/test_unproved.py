@@ -6,7 +6,7 @@ import pytest
 
 from labs.defects.all_defects import ALL_DEFECTS
 from labs.defects.seen_on import CLUSTER_SEEN_ON
-from labs.defects.table_run import Asked, TableRun
+from labs.defects.table_run import TableRequest, TableRun
 
 ELSEWHERE = "REPL-001"
 """Proved by a defect of brokers that virtual ones join, which no table of clusters has."""
@@ -18,7 +18,7 @@ HERE = "ELECT-011"
 def test_only_what_no_target_proves_is_named(complete: bool, named: list[str]) -> None:
     chosen = [one for one in ALL_DEFECTS if one.requirement == HERE]
     assert chosen
-    asked = Asked(CLUSTER_SEEN_ON, chosen, complete, 1, "ends", "area", None)
+    asked = TableRequest(CLUSTER_SEEN_ON, chosen, complete, 1, "ends", "area", None)
     run = TableRun(asked, lambda defect, judged: None, lambda text: None)
     run._proved = {HERE, ELSEWHERE, NOWHERE}
     assert run._unproved() == named

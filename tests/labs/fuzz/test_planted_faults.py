@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from harness.codec.interpreter_decode import Reader
-from harness.codec.records.columns import BadRecord
+from harness.codec.interpreter_decode import FieldReader
+from harness.codec.records.columns import BadColumnRecord
 from labs.fuzz.corpus import failed_inputs, seed_inputs
 from labs.fuzz.targets import load_target
 
 
-def _text_lost(reader: Reader, length: int) -> str:
+def _text_lost(reader: FieldReader, length: int) -> str:
     reader.take(length)
     return ""
 
@@ -27,7 +27,7 @@ def _nothing(*_: Any, **__: Any) -> None:
 
 
 def _always_bad(*_: Any, **__: Any) -> Any:
-    raise BadRecord(0, 0, "planted")
+    raise BadColumnRecord(0, 0, "planted")
 
 
 # Target, what is replaced, by what, and what the check then says.

@@ -21,7 +21,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from harness.proxies.relay import RunningRelay
 from labs.defects.defect import edited
-from labs.group_model.run import Result, run
+from labs.group_model.run import GroupResult, run
 from labs.group_model.servers import server
 from labs.group_model.side import Server
 
@@ -93,7 +93,7 @@ def test_a_promise_that_both_break_is_found(pair: tuple[Server, Server]) -> None
     assert re.search(r"both: \$member_id:\d+ has the part", result.difference)
 
 
-def last_request(result: Result) -> str:
+def last_request(result: GroupResult) -> str:
     """Return the last request in the story as a line: its number, the client, the request."""
     assert result.difference is not None
     lines = re.findall(r"^ *\d+  (?:actor \d|we): .*$", result.difference, re.MULTILINE)

@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from labs.power_model.lossy_files import Disk, FlushFile, FlushNames, Link, Rename, Write
+from labs.power_model.lossy_files import FileLink, FlushFile, FlushNames, ModelDisk, Rename, Write
 from labs.power_model.recorded_calls import Forgets, Recording
 from labs.power_model.recovered import expect_recovered, write_out
-from labs.power_model.rounds import STEPS, Counts, play
-from labs.power_model.workload import Workload
+from labs.power_model.rounds import STEPS, RoundCounts, play
+from labs.power_model.workload import DiskWorkload
 
 ROUNDS, ROUNDS_AT_DEPTH = 2, 6
 SEEN_WITHIN, DRAWN = 12, 10
@@ -21,7 +21,7 @@ A, B = Path("a"), Path("b")
 
 @pytest.mark.parametrize("journal", [True, False], ids=["journal", "folders"])
 def test_what_was_promised_is_there(journal: bool, pytestconfig: pytest.Config) -> None:
-    counts = Counts()
+    counts = RoundCounts()
     rounds = ROUNDS_AT_DEPTH if pytestconfig.getoption("deep") else ROUNDS
     broken = [told for seed in range(rounds) for told in play(seed, counts, journal=journal)]
     assert broken == []
@@ -34,9 +34,9 @@ def test_an_end_in_good_order_keeps_what_is_known_of_producers(tmp_path: Path) -
     root, after = tmp_path / "disk", tmp_path / "after"
     root.mkdir()
     recording = Recording(root, lambda _: False)
-    workload = Workload(recording, Random(0))
+    workload = DiskWorkload(recording, Random(0))
     workload.run(STEPS, ends_in_order=True)
-    disk = Disk(journal=False)
+    disk = ModelDisk(journal=False)
     for call in recording.calls:
         disk.take(call)
     for seed in range(DRAWN):
@@ -56,14 +56,14 @@ MISTAKES: dict[str, tuple[Forgets, str]] = {
 
 @pytest.mark.parametrize(("forgets", "told"), MISTAKES.values(), ids=MISTAKES)
 def test_a_flush_that_is_missing_is_seen(forgets: Forgets, told: str) -> None:
-    counts = Counts()
+    counts = RoundCounts()
     broken = (one for seed in range(SEEN_WITHIN) for one in play(seed, counts, forgets=forgets))
     assert any(told in one for one in broken), f"not on any of {counts.disks} disks"
 
 
 def _left(*calls: object) -> list[dict[Path, bytes]]:
     """Return the distinct files that many power losses leave behind these calls."""
-    disk, found = Disk(), list[dict[Path, bytes]]()
+    disk, found = ModelDisk(), list[dict[Path, bytes]]()
     for call in calls:
         disk.take(call)  # type: ignore[arg-type]
     for seed in range(200):
@@ -73,7 +73,7 @@ def _left(*calls: object) -> list[dict[Path, bytes]]:
     return found
 
 
-MADE = (Link(ROOT, "a", FILE, is_folder=False), FlushNames(ROOT))
+MADE = (FileLink(ROOT, "a", FILE, is_folder=False), FlushNames(ROOT))
 
 
 def test_what_was_flushed_is_always_there() -> None:
@@ -89,13 +89,13 @@ def test_sectors_come_in_any_combination_and_zeros_in_their_place() -> None:
 
 
 def test_a_name_comes_and_goes_by_itself() -> None:
-    calls = (Link(ROOT, "a", FILE, is_folder=False), Write(FILE, 0, b"x"), FlushFile(FILE))
+    calls = (FileLink(ROOT, "a", FILE, is_folder=False), Write(FILE, 0, b"x"), FlushFile(FILE))
     assert {} in _left(*calls)
     renamed = _left(*calls, FlushNames(ROOT), Rename(ROOT, "a", "b"))
     assert sorted(renamed, key=str) == [{A: b"x"}, {B: b"x"}]
 
 
 def test_the_same_seed_does_the_same_again() -> None:
-    first, again = Counts(), Counts()
+    first, again = RoundCounts(), RoundCounts()
     assert [*play(3, first)] == [*play(3, again)]
     assert first == again

@@ -13,11 +13,11 @@ from harness.codec.data_framing import producer_snapshot_bytes
 from harness.codec.definition import ZERO_UUID
 from harness.codec.messages import ProducerSnapshot
 from harness.codec.records.batch import BatchHeader, split_batches
-from labs.recovery.case import LEAST_OF_A_KIND, Case, Kind, draw, rounds, sample
+from labs.recovery.case import LEAST_OF_A_KIND, DamageCase, KindOfDamage, draw, rounds, sample
 from labs.recovery.damages import KINDS
 from labs.recovery.damages.batches import FIELDS, append_batch, cut_last, flip_field, zero_tail
-from labs.recovery.log_copy import LogCopy, Notes, batches_in, copy_of
-from labs.recovery.source import Source
+from labs.recovery.log_copy import CopyNotes, LogCopy, batches_in, copy_of
+from labs.recovery.source import LogSource
 from tests.reference_broker.storage.made_folder import (
     BASES,
     BATCHES,
@@ -27,21 +27,21 @@ from tests.reference_broker.storage.made_folder import (
     make_folder,
 )
 
-NOTES = Notes(recovery_point=100, log_start=0, high_watermark=150)
+NOTES = CopyNotes(recovery_point=100, log_start=0, high_watermark=150)
 TURNS = 10
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+def source(tmp_path_factory: pytest.TempPathFactory) -> LogSource:
     folder = make_folder(tmp_path_factory.mktemp("made"), padding_bytes=4096) / PARTITION
     made = LogCopy(folder, NOTES)
     made.write(producer_snapshot_bytes(ProducerSnapshot()), 50, ".snapshot")
     made.write(made.read(50, ".txnindex") * 2, 100, ".txnindex")
-    return Source("made", folder, NOTES, END, 3, FIRST_TIME)
+    return LogSource("made", folder, NOTES, END, 3, FIRST_TIME)
 
 
 @pytest.fixture
-def copy(source: Source, tmp_path: Path) -> LogCopy:
+def copy(source: LogSource, tmp_path: Path) -> LogCopy:
     return copy_of(source.folder, source.notes, tmp_path / "copy")
 
 
@@ -49,12 +49,14 @@ def contents(copy: LogCopy) -> Mapping[str, bytes]:
     return {path.name: path.read_bytes() for path in copy.folder.iterdir() if path.is_file()}
 
 
-def case_of(kind: Kind, source: Source, turn: int) -> Case:
-    return Case(turn + 1, 5, kind, source, clean=False, from_zero=False, turn=turn)
+def case_of(kind: KindOfDamage, source: LogSource, turn: int) -> DamageCase:
+    return DamageCase(turn + 1, 5, kind, source, clean=False, from_zero=False, turn=turn)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_damage_repeats_and_leaves_the_source(kind: Kind, source: Source, tmp_path: Path) -> None:
+def test_a_damage_repeats_and_leaves_the_source(
+    kind: KindOfDamage, source: LogSource, tmp_path: Path
+) -> None:
     before = contents(LogCopy(source.folder, NOTES))
     assert kind.fits(LogCopy(source.folder, NOTES))
     changed = 0
@@ -74,7 +76,7 @@ def test_a_damage_repeats_and_leaves_the_source(kind: Kind, source: Source, tmp_
     assert (changed == 0) == (kind.name == "nothing")
 
 
-def test_batches_are_found_by_their_lengths(source: Source) -> None:
+def test_batches_are_found_by_their_lengths(source: LogSource) -> None:
     made = LogCopy(source.folder, NOTES)
     assert made.base_offsets == list(BASES)
     assert len(made.batches()) == BATCHES
@@ -85,7 +87,7 @@ def test_batches_are_found_by_their_lengths(source: Source) -> None:
     assert batches_in(data[:5]) == []
 
 
-def test_every_byte_of_the_last_batch_is_cut_at(source: Source, tmp_path: Path) -> None:
+def test_every_byte_of_the_last_batch_is_cut_at(source: LogSource, tmp_path: Path) -> None:
     last = LogCopy(source.folder, NOTES).batches()[-1]
     size, kept = last.end - last.start, set()
     for turn in range(size):
@@ -134,14 +136,14 @@ def test_kinds_have_names_of_their_own() -> None:
     assert twice == []
 
 
-def test_more_cases_begin_with_the_same(source: Source) -> None:
+def test_more_cases_begin_with_the_same(source: LogSource) -> None:
     few, many = draw(KINDS, [source], 20, 4), draw(KINDS, [source], 600, 4)
     assert many[:20] == few
     assert {case.kind.name for case in many} == {kind.name for kind in KINDS}
     assert draw(KINDS, [source], 20, 5) != few
 
 
-def test_a_sample_has_some_of_each_kind_and_their_turns(source: Source) -> None:
+def test_a_sample_has_some_of_each_kind_and_their_turns(source: LogSource) -> None:
     many = draw(KINDS, [source], 2_500, 1)
     some = sample(many, 500)
     assert len(some) == 500
@@ -157,7 +159,7 @@ def test_a_sample_has_some_of_each_kind_and_their_turns(source: Source) -> None:
     assert sample(many, len(many)) == many
 
 
-def test_rounds_hold_each_case_once_and_one_marker(source: Source) -> None:
+def test_rounds_hold_each_case_once_and_one_marker(source: LogSource) -> None:
     cases = draw(KINDS, [source], 300, 2)
     made = rounds(cases, 50)
     assert sorted(case.number for group in made for case in group) == list(range(1, 301))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from labs.recovery.case import Case, Damage, Kind
+from labs.recovery.case import Damage, DamageCase, KindOfDamage
 from labs.recovery.comparison import (
-    Compared,
-    Difference,
-    ExplainedError,
+    ComparedCopies,
+    RecoveryDifference,
+    RecoveryTableError,
     difference_of,
     differing,
     read_reasons,
@@ -19,16 +19,18 @@ from labs.recovery.comparison import (
     what_became,
 )
 from labs.recovery.damages.batches import nothing
-from labs.recovery.log_copy import Notes
+from labs.recovery.log_copy import CopyNotes
 from labs.recovery.observing import Outcome
 from labs.recovery.run import Compare, run
 from labs.recovery.side import REFUSED
-from labs.recovery.source import Source
-from labs.recovery.table import Table
+from labs.recovery.source import LogSource
+from labs.recovery.table import RecoveryTable
 from tests.targets import kinds
 
-SOURCE = Source("made", Path(), Notes(), 100, 3, 0)
-CASE = Case(7, 1, Kind("flip: magic", nothing), SOURCE, clean=False, from_zero=False, turn=0)
+SOURCE = LogSource("made", Path(), CopyNotes(), 100, 3, 0)
+CASE = DamageCase(
+    7, 1, KindOfDamage("flip: magic", nothing), SOURCE, clean=False, from_zero=False, turn=0
+)
 SIDES = frozenset({"kafka:4.4.0", "kafka:3.9.2"})
 REASONS = """
 explained_version = 1
@@ -60,8 +62,8 @@ def test_differences_are_named_and_reasons_are_not_compared() -> None:
 
 def differs(
     kind: str, names: Sequence[str], sides: frozenset[str] = SIDES, says: str = "a bit"
-) -> Difference:
-    return Difference(kind, says, names, sides, frozenset())
+) -> RecoveryDifference:
+    return RecoveryDifference(kind, says, names, sides, frozenset())
 
 
 def test_a_reason_covers_what_it_names_and_nothing_else(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_a_reason_may_be_of_some_damages_and_of_one_that_refuses_alone(tmp_path:
 def test_a_wrong_file_of_reasons_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "explained.toml"
     path.write_text(text)
-    with pytest.raises(ExplainedError):
+    with pytest.raises(RecoveryTableError):
         read_reasons(path)
 
 
@@ -128,17 +130,17 @@ def test_what_became_of_a_log(outcome: Outcome, words: str) -> None:
 def test_the_table_tells_each_difference() -> None:
     damage = Damage("bit 3 of byte 16", 60)
     compared = [
-        Compared(CASE, damage, seen(60), seen(60), ""),
-        Compared(CASE, damage, seen(60), seen(50), ""),
-        Compared(CASE, damage, seen(60), seen(50), "KAFKA-0"),
+        ComparedCopies(CASE, damage, seen(60), seen(60), ""),
+        ComparedCopies(CASE, damage, seen(60), seen(50), ""),
+        ComparedCopies(CASE, damage, seen(60), seen(50), "KAFKA-0"),
     ]
-    table = Table("kafka:4.4.0", "kafka:3.9.2", 1, compared, (1, 2), 3.0)
+    table = RecoveryTable("kafka:4.4.0", "kafka:3.9.2", 1, compared, (1, 2), 3.0)
     told = table.markdown()
     assert not table.good
     assert "| flip: magic | 3 | 1 | 1 | 1 | 3 ends at the damage |" in told
     assert "case 7 (flip: magic; made, no marker): bit 3 of byte 16" in told
     assert "explained: KAFKA-0" in told
-    assert Table("a", "b", 1, compared[::2], (1, 1), 1.0).good
+    assert RecoveryTable("a", "b", 1, compared[::2], (1, 1), 1.0).good
 
 
 @pytest.mark.kafka

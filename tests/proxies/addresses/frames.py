@@ -10,11 +10,11 @@ from harness.codec.apis import APIS, Api
 from harness.codec.header import encode_request, encode_response
 from harness.codec.structs import Message, Struct
 from harness.proxies.addresses import Address, AddressBook, AddressRewriter
-from harness.proxies.addresses.places import What, holders
+from harness.proxies.addresses.places import AddressKind, holders
 from harness.proxies.direction import Direction
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 
-PLACE = Place("one", "two", 0)
+PLACE = SeenConnection("one", "two", 0)
 VIEWS = {Direction.UPSTREAM: "two", Direction.DOWNSTREAM: "one"}
 HEADER_TAGS = {9: b"unknown"}
 
@@ -23,7 +23,7 @@ TABLE: list[tuple[Direction, int, int]] = sorted(
         (row.direction, row.api_key, version)
         for row in holders()
         for version in row.versions
-        if row.place.what is What.NODE
+        if row.place.what is AddressKind.NODE
     }
 )
 """Every direction, API and version with a node's address in separate fields."""

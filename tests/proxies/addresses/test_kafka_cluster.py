@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.codec.data_framing import CLUSTER_METADATA, MetadataRecord
 from harness.codec.messages import CreateTopicsRequest, MetadataRequest, RegisterBrokerRecord
 from harness.codec.records import CONTROL, decode_batches
-from harness.base.address import Address
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies

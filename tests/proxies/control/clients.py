@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.targets.cache import cache_dir
-from harness.targets.obtain import ObtainError, Source, obtain
+from harness.targets.obtain import BrokerSource, ObtainError, obtain
 from harness.targets.pinned_file import exclusive
 from tests.targets.kinds import not_run
 
@@ -53,7 +53,7 @@ def _build(folder: Path) -> None:
 def toxiproxy_python(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module ``toxiproxy`` of the Python client, which has no types."""
     try:
-        folder = obtain(Source("pip", PYTHON_CLIENT))
+        folder = obtain(BrokerSource("pip", PYTHON_CLIENT))
     except ObtainError as problem:
         not_run(str(problem))
     monkeypatch.syspath_prepend(str(folder))

@@ -16,7 +16,7 @@ from harness.proxies.direction import Direction
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
+from harness.proxies.seen import SeenConnection, SeenRequest, SeenResponse
 from harness.proxies.step import Step
 from labs.awaiting import await_that
 from labs.hang_limit import HANGS_AFTER_S
@@ -53,17 +53,17 @@ class Asking(Interceptor):
     directions: tuple[Direction, ...] = tuple(Direction)
     requests: list[SeenRequest] = field(default_factory=list)
     responses: list[SeenResponse] = field(default_factory=list)
-    closed_places: list[Place] = field(default_factory=list)
+    closed_places: list[SeenConnection] = field(default_factory=list)
 
     is_idle = False
 
     def wants(self, direction: Direction, api_key: int, version: int) -> bool:
         return direction in self.directions
 
-    def opened(self, place: Place) -> Sequence[Step] | None:
+    def opened(self, place: SeenConnection) -> Sequence[Step] | None:
         return self.on_open(place)
 
-    def closed(self, place: Place) -> None:
+    def closed(self, place: SeenConnection) -> None:
         self.closed_places.append(place)
 
     def request(self, seen: SeenRequest) -> Sequence[Step] | None:
@@ -74,7 +74,7 @@ class Asking(Interceptor):
         self.responses.append(seen)
         return self.on_response(seen)
 
-    def bad_length(self, place: Place, length: int) -> Sequence[Step] | None:
+    def bad_length(self, place: SeenConnection, length: int) -> Sequence[Step] | None:
         return self.on_bad_length(length)
 
 

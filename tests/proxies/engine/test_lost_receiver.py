@@ -8,7 +8,7 @@ from harness.proxies.counters import Traffic
 from harness.proxies.toxics.chain import Chain
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.slicer import Slicer
-from harness.proxies.way import Way
+from harness.proxies.way import ProxyStream
 
 PIECES = 1000
 
@@ -41,7 +41,7 @@ def test_nothing_more_is_written_to_who_is_gone() -> None:
     def sliced() -> Chain:
         return Chain(lambda _name, _nth: 0.0, 0.0, [NamedToxic.of(Slicer(average_size=1))])
 
-    way = Way(NoMarks(), sliced, lambda: 0.0, Traffic())
+    way = ProxyStream(NoMarks(), sliced, lambda: 0.0, Traffic())
     way.transport = gone = LostAfterOne()
     way.chain = sliced()
     way.forward(b"x" * PIECES)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.proxies.interceptor import Interceptor
-from harness.proxies.limits import Limits
+from harness.proxies.limits import ProxyLimits
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from tests.proxies.ends import in_background, read, read_to_end
@@ -44,7 +44,9 @@ WAYS: dict[str, dict[str, Any]] = {
     "wants everything": {"interceptor": Asking()},
     "wants everything, small limits": {
         "interceptor": Asking(),
-        "limits": Limits(collected_bytes=50, held_bytes=100, kept_bytes=100, collected_in_all=60),
+        "limits": ProxyLimits(
+            collected_bytes=50, held_bytes=100, kept_bytes=100, collected_in_all=60
+        ),
     },
 }
 
@@ -102,7 +104,7 @@ def test_frames_are_counted_by_api_and_version() -> None:
 
 def test_what_is_too_large_passes_unread_and_is_counted() -> None:
     asking = Asking()
-    with proxied(interceptor=asking, limits=Limits(collected_bytes=64)) as ends:
+    with proxied(interceptor=asking, limits=ProxyLimits(collected_bytes=64)) as ends:
         sent = fetch(1) + produce(2, 1)
         assert len(fetch(1)) < 64
         large = answer(1, bytes(100))
@@ -115,7 +117,7 @@ def test_what_is_too_large_passes_unread_and_is_counted() -> None:
 
 
 def test_a_slow_receiver_stops_the_sender_whatever_holds() -> None:
-    limits = Limits(held_bytes=100_000)
+    limits = ProxyLimits(held_bytes=100_000)
     with proxied(receive_bytes=16 * 1024, limits=limits, interceptor=Interceptor()) as ends:
         total = 64_000_000  # more than sockets in between can be made to take
         sender = in_background(ends.broker, [answer(1, bytes(9_992))] * (total // 10_000), end=True)
@@ -149,7 +151,7 @@ def test_a_thousand_connections_at_once() -> None:
 
 
 def test_beyond_the_limit_of_connections_they_wait() -> None:
-    with proxied(limits=Limits(connections=2)) as ends:
+    with proxied(limits=ProxyLimits(connections=2)) as ends:
         with socket.create_connection(ends.proxy.listen, 10) as second:
             with socket.create_connection(ends.proxy.listen, 10) as third:
                 ends.listener.accept()[0].close()  # the second's

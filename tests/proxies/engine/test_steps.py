@@ -11,7 +11,7 @@ import pytest
 
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event
-from harness.proxies.limits import Limits
+from harness.proxies.limits import ProxyLimits
 from harness.proxies.seen import SeenRequest, SeenResponse
 from harness.proxies.step import (
     Aside,
@@ -23,7 +23,7 @@ from harness.proxies.step import (
     Send,
     SendBack,
     Step,
-    Wait,
+    WaitStep,
 )
 from harness.proxies.toxics.chain import PIECE_COST_BYTES
 from tests.proxies.ends import read_to_end
@@ -114,7 +114,7 @@ def test_an_answer_at_once_waits_for_no_other_but_never_splits_a_frame() -> None
 
 
 def test_wait_keeps_back_what_is_behind_it() -> None:
-    with proxied(interceptor=nth([Wait(150), Send(metadata(1))])) as ends:
+    with proxied(interceptor=nth([WaitStep(150), Send(metadata(1))])) as ends:
         began = time.monotonic()
         ends.client.sendall(metadata(1) + metadata(2))
         arrives(ends, metadata(1), metadata(2))
@@ -124,7 +124,9 @@ def test_wait_keeps_back_what_is_behind_it() -> None:
 @pytest.mark.clock(bound_ms=2_000)
 def test_waits_from_arrival_do_not_add_up(clock_scale: int) -> None:
     wait_ms = 200 * clock_scale
-    asking = Asking(on_request=lambda seen: [Wait(wait_ms, from_arrival=True), Send(metadata(1))])
+    asking = Asking(
+        on_request=lambda seen: [WaitStep(wait_ms, from_arrival=True), Send(metadata(1))]
+    )
     with proxied(interceptor=asking) as ends:
         began = time.monotonic()
         ends.client.sendall(metadata(1) * 20)
@@ -148,7 +150,7 @@ def test_hold_ends_by_itself() -> None:
 
 
 def test_while_something_is_held_no_more_is_read_than_allowed() -> None:
-    limits = Limits(held_bytes=50_000)
+    limits = ProxyLimits(held_bytes=50_000)
     gate = Gate()
     with proxied(interceptor=nth([Hold(gate)]), limits=limits) as ends:
         ends.client.settimeout(0.3)
@@ -255,7 +257,7 @@ def test_reset_of_one_side_leaves_the_other_open(side: Direction, where: Directi
 
 def test_steps_of_an_answer() -> None:
     def twice(seen: SeenResponse) -> list[Step]:
-        return [Send(answer(1, seen.payload[4:])), Wait(20), Send(answer(1, b"again"))]
+        return [Send(answer(1, seen.payload[4:])), WaitStep(20), Send(answer(1, b"again"))]
 
     with proxied(interceptor=Asking(on_response=twice)) as ends:
         ends.client.sendall(metadata(1))
@@ -265,7 +267,7 @@ def test_steps_of_an_answer() -> None:
 
 
 def test_steps_before_the_first_byte() -> None:
-    asking = Asking(on_open=lambda place: [Wait(50), Send(fetch(0))])
+    asking = Asking(on_open=lambda place: [WaitStep(50), Send(fetch(0))])
     with proxied(interceptor=asking) as ends:
         ends.client.sendall(metadata(1))
         arrives(ends, fetch(0), metadata(1))

@@ -13,20 +13,20 @@ from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest, ProduceRequest
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.counters import UNKNOWN, Counters
-from harness.proxies.limits import Limits
-from harness.proxies.seen import Place, SeenRequest
+from harness.proxies.limits import ProxyLimits
+from harness.proxies.seen import SeenConnection, SeenRequest
 from harness.proxies.step import Send, Step
-from harness.proxies.unanswered import Sent, Unanswered, acks_of
+from harness.proxies.unanswered import Unanswered, UnansweredRequest, acks_of
 from tests.proxies.ends import read
 from tests.proxies.engine.proxied import Asking, answer, arrives, metadata, proxied
 
 
 def unanswered(**limits: int) -> Unanswered:
-    return Unanswered(Counters(), Limits(**limits))
+    return Unanswered(Counters(), ProxyLimits(**limits))
 
 
-def sent(correlation_id: int, *, perhaps_silent: bool = False) -> Sent:
-    return Sent(correlation_id, 3, 1, correlation_id, None, perhaps_silent)
+def sent(correlation_id: int, *, perhaps_silent: bool = False) -> UnansweredRequest:
+    return UnansweredRequest(correlation_id, 3, 1, correlation_id, None, perhaps_silent)
 
 
 @pytest.mark.parametrize("version", range(3, 13))
@@ -100,9 +100,9 @@ def test_a_peeked_request_tells_what_is_known() -> None:
     assert known.header is not None
     assert (known.api.name, known.version, known.header.correlation_id) == ("Metadata", 1, 7)
     assert (known.message, known.gets_answer) == (None, True)
-    unknown = Sent(7, 999, 1, 0).request()
+    unknown = UnansweredRequest(7, 999, 1, 0).request()
     assert (unknown.api, unknown.version, unknown.header) == (None, -1, None)
-    assert Sent(None, -1, -1, 0).request().payload == b""
+    assert UnansweredRequest(None, -1, -1, 0).request().payload == b""
 
 
 def test_an_own_answer_waits_for_its_turn() -> None:
@@ -134,7 +134,7 @@ class Ended(Asking):
 
     unanswered: list[SeenRequest] = field(default_factory=list)
 
-    def cut(self, place: Place, rest: bytes) -> Sequence[Step]:
+    def cut(self, place: SeenConnection, rest: bytes) -> Sequence[Step]:
         return [Send(rest)]
 
     def ended(self, unanswered: SeenRequest) -> Sequence[Step] | None:

@@ -11,7 +11,7 @@ import pytest
 
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event
-from harness.proxies.limits import Limits
+from harness.proxies.limits import ProxyLimits
 from harness.proxies.toxics.black_hole import BlackHole
 from harness.proxies.toxics.half_open import HalfOpen
 from harness.proxies.toxics.latency import Latency
@@ -125,7 +125,7 @@ def reset_by_peer(sock: socket.socket) -> None:
 
 def test_many_small_pieces_in_a_toxic_stop_the_reading() -> None:
     """Each costs far more than its byte."""
-    with proxied(limits=Limits(held_bytes=100_000)) as ends:
+    with proxied(limits=ProxyLimits(held_bytes=100_000)) as ends:
         ends.net.call(ends.proxy.toxics.add, BlackHole(), UP)
         ends.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         stream = ends.proxy.connections[0].upstream

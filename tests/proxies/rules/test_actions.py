@@ -24,7 +24,7 @@ from harness.proxies.step import (
     Send,
     SendBack,
     Step,
-    Wait,
+    WaitStep,
 )
 from tests.proxies.rules.traffic import (
     Stream,
@@ -61,8 +61,8 @@ def decoded(seen: SeenRequest, payload: bytes) -> Message:
     ("words", "steps"),
     [
         ({"drop": True}, []),
-        ({"delay": 100}, [Wait(100, from_arrival=True), Send(WHOLE)]),
-        ({"delay": {"ms": 0.5}}, [Wait(0.5, from_arrival=True), Send(WHOLE)]),
+        ({"delay": 100}, [WaitStep(100, from_arrival=True), Send(WHOLE)]),
+        ({"delay": {"ms": 0.5}}, [WaitStep(0.5, from_arrival=True), Send(WHOLE)]),
         ({"duplicate": True}, [Send(WHOLE)] * 2),
         ({"duplicate": 3}, [Send(WHOLE)] * 3),
         ({"truncate": 9}, [Send(WHOLE[:9]), Close()]),
@@ -102,7 +102,7 @@ def test_a_jitter_changes_every_delay(distribution: str) -> None:
     for _ in range(50):
         steps = rules.show(stream.request(produce(), 9))
         assert steps is not None
-        assert isinstance(steps[0], Wait)
+        assert isinstance(steps[0], WaitStep)
         waits.append(steps[0].for_ms)
     assert len(set(waits)) == 50
     assert 80 <= sum(waits) / 50 <= 140
@@ -111,7 +111,7 @@ def test_a_jitter_changes_every_delay(distribution: str) -> None:
 def test_a_throttled_frame_comes_in_pieces_over_its_time() -> None:
     steps = done({"throttle": 1000})
     pieces = [step.data for step in steps if isinstance(step, Send)]
-    waited = sum(step.for_ms for step in steps if isinstance(step, Wait))
+    waited = sum(step.for_ms for step in steps if isinstance(step, WaitStep))
     assert b"".join(pieces) == WHOLE
     assert {len(piece) for piece in pieces[:-1]} == {20}
     assert waited == pytest.approx(len(WHOLE))  # a byte a millisecond

@@ -10,7 +10,7 @@ from harness.codec.messages import (
     OffsetCommitRequest,
 )
 from harness.proxies.rules import requests, responses
-from harness.proxies.seen import Place, SeenRequest
+from harness.proxies.seen import SeenConnection, SeenRequest
 from harness.proxies.step import (
     Aside,
     Gate,
@@ -132,8 +132,8 @@ def test_a_window_of_large_frames_goes_on_early() -> None:
 
 def test_windows_of_connections_are_their_own() -> None:
     rules = armed(requests().reorder(2))
-    first = rules.show(request(produce(), 9, place=Place(connection=0)))
-    second = rules.show(request(produce(), 9, place=Place(connection=1)))
+    first = rules.show(request(produce(), 9, place=SeenConnection(connection=0)))
+    second = rules.show(request(produce(), 9, place=SeenConnection(connection=1)))
     assert not gate_of(first).is_open
     assert not gate_of(second).is_open
 

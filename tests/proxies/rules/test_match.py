@@ -17,7 +17,7 @@ from harness.codec.messages import (
 from harness.codec.structs import Message
 from harness.proxies.direction import Direction
 from harness.proxies.rules import RuleError, frames, requests, responses, when
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
+from harness.proxies.seen import SeenConnection, SeenRequest, SeenResponse
 from tests.proxies.rules.traffic import (
     ORDERS_ID,
     armed,
@@ -31,7 +31,7 @@ from tests.proxies.rules.traffic import (
     response,
 )
 
-BROKERS = Place("1", "2", 4)
+BROKERS = SeenConnection("1", "2", 4)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from harness.codec.messages import MetadataRequest
 from harness.proxies.direction import Direction
 from harness.proxies.rules import RuleError, requests, responses, when
-from harness.proxies.seen import Place
+from harness.proxies.seen import SeenConnection
 from tests.proxies.rules.traffic import Rules, Stream, armed, fetch, produce, produced, response
 
 
@@ -46,14 +46,18 @@ def test_counts(words: dict[str, Any], wanted: list[int]) -> None:
 )
 def test_what_is_counted_together(per: str, wanted: list[int]) -> None:
     rules = armed(requests("Produce").first(1).per(per).drop())
-    places = [Place(connection=0), Place(connection=1), Place("1", "2", 0)]
+    places = [
+        SeenConnection(connection=0),
+        SeenConnection(connection=1),
+        SeenConnection("1", "2", 0),
+    ]
     assert [len(taken(rules, Stream(place))) for place in places] == wanted
 
 
 def test_a_closed_connection_is_forgotten() -> None:
     rules = armed(requests("Produce").named("r").first(1).per("connection").reorder(2))
     for connection in range(100):
-        stream = Stream(Place(connection=connection))
+        stream = Stream(SeenConnection(connection=connection))
         assert taken(rules, stream, 2) == [1]
         rules.set.closed(stream.place)
     kept = rules.set._armed["r"]

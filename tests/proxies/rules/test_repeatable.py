@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from harness.codec.messages import MetadataRequest
 from harness.proxies.rules import Rule, requests, responses
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
-from harness.proxies.step import Aside, Hold, Send, SendBack, Step, Wait
+from harness.proxies.seen import SeenConnection, SeenRequest, SeenResponse
+from harness.proxies.step import Aside, Hold, Send, SendBack, Step, WaitStep
 from tests.proxies.rules.traffic import (
     Rules,
     Stream,
@@ -38,7 +38,11 @@ RULES: tuple[Rule, ...] = (
 
 def recorded() -> list[SeenRequest | SeenResponse]:
     """Traffic of four connections on two links."""
-    places = [Place("client", "1", 0), Place("client", "1", 1), Place("2", "1", 0)]
+    places = [
+        SeenConnection("client", "1", 0),
+        SeenConnection("client", "1", 1),
+        SeenConnection("2", "1", 0),
+    ]
     streams = [Stream(place) for place in places]
     frames: list[SeenRequest | SeenResponse] = []
     for turn in range(60):
@@ -59,7 +63,7 @@ def outcome(rules: Rules, seen: SeenRequest | SeenResponse) -> list[object]:
 def in_plain(step: Step) -> object:
     if isinstance(step, Send | SendBack):
         return type(step).__name__, step.data
-    if isinstance(step, Wait):
+    if isinstance(step, WaitStep):
         return "wait", step.for_ms
     if isinstance(step, Hold | Aside):
         return type(step).__name__, step.at_most_ms
@@ -105,7 +109,7 @@ def test_a_connection_more_changes_nothing_on_the_others() -> None:
 
     def taken(connections: int) -> list[tuple[int, int]]:
         rules = armed(rule, seed=3)
-        streams = [Stream(Place(connection=number)) for number in range(connections)]
+        streams = [Stream(SeenConnection(connection=number)) for number in range(connections)]
         return [
             (number, turn)
             for turn in range(50)

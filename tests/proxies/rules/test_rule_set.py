@@ -7,9 +7,9 @@ import pytest
 from harness.codec.messages import MetadataRequest
 from harness.proxies.direction import Direction
 from harness.proxies.rules import RuleDidNotFire, RuleError, frames, read_rule, requests, responses
-from harness.proxies.rules.counts import MOST_REASONS, MOST_TOUCHED, OTHER_REASONS, Counts
-from harness.proxies.seen import Place, SeenRequest
-from harness.proxies.step import Close, Send, Wait
+from harness.proxies.rules.counts import MOST_REASONS, MOST_TOUCHED, OTHER_REASONS, RuleCounts
+from harness.proxies.seen import SeenConnection, SeenRequest
+from harness.proxies.step import Close, Send, WaitStep
 from tests.proxies.rules.traffic import (
     Stream,
     armed,
@@ -48,7 +48,7 @@ def test_rules_that_go_on_leave_the_frame_to_the_next() -> None:
         requests("Produce").named("never").drop(),
     )
     steps = list(rules.show(PRODUCE) or ())
-    assert steps[0] == steps[2] == Wait(5, from_arrival=True)
+    assert steps[0] == steps[2] == WaitStep(5, from_arrival=True)
     changed = PRODUCE.payload[:4] + b"\0\0\0\x07" + PRODUCE.payload[8:] + b"!"
     assert sent([steps[1], steps[3]]) == [changed] * 2
     assert rules.set.counts("never").fired == 0
@@ -143,7 +143,7 @@ def test_rules_that_cannot_be(words: dict[str, object], problem: str) -> None:
 def test_every_firing_is_told_and_remembered() -> None:
     rules = armed(requests("Produce").named("r").drop())
     rules.clock.now = 12.5
-    stream = Stream(Place("1", "2", 3), count=4)
+    stream = Stream(SeenConnection("1", "2", 3), count=4)
     rules.show(stream.request(produce(), 9))
     assert rules.events[-1].to_json() == {
         "at_ms": 12.5,
@@ -187,7 +187,7 @@ def test_what_is_remembered_is_bounded() -> None:
         rules.show(PRODUCE)
     counts = rules.set.counts("r")
     assert (counts.fired, len(counts.touched)) == (3 * MOST_TOUCHED, MOST_TOUCHED)
-    counts = Counts()
+    counts = RuleCounts()
     for number in range(3 * MOST_REASONS):
         counts.skip(f"reason {number}")
     assert len(counts.skipped) == MOST_REASONS + 1

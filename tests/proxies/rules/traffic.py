@@ -18,7 +18,7 @@ from harness.codec.messages import (
 from harness.codec.structs import Message
 from harness.proxies.event import Event
 from harness.proxies.rules import Rule, RuleSet
-from harness.proxies.seen import NOWHERE, Place, SeenRequest, SeenResponse
+from harness.proxies.seen import NOWHERE, SeenConnection, SeenRequest, SeenResponse
 from harness.proxies.step import Send, SendBack, Step
 
 ORDERS_ID = UUID(int=77)
@@ -31,7 +31,7 @@ def request(
     ordinal: int = 0,
     correlation_id: int = 1,
     client_id: str = "tests",
-    place: Place = NOWHERE,
+    place: SeenConnection = NOWHERE,
 ) -> SeenRequest:
     payload = encode_request(message, version, correlation_id, client_id)
     return SeenRequest(payload, ordinal, place=place)
@@ -145,7 +145,7 @@ def sent(steps: Sequence[Step] | None) -> list[bytes]:
 class Stream:
     """Requests of one connection, each with the next ordinal."""
 
-    place: Place = NOWHERE
+    place: SeenConnection = NOWHERE
     count: int = field(default=0)
 
     def request(self, message: Message, version: int, client_id: str = "tests") -> SeenRequest:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.proxies.direction import Direction
 from harness.proxies.toxics.bandwidth import Bandwidth
 from harness.proxies.toxics.black_hole import BlackHole
-from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.chain import Chain, ToxicChange
 from harness.proxies.toxics.half_open import HalfOpen
 from harness.proxies.toxics.latency import Latency
 from harness.proxies.toxics.limit_data import LimitData
@@ -21,7 +21,7 @@ from harness.proxies.toxics.slicer import Slicer
 from harness.proxies.toxics.slow_accept import SlowAccept
 from harness.proxies.toxics.slow_close import SlowClose
 from harness.proxies.toxics.timeout import Timeout
-from harness.proxies.toxics.toxic import NEVER_MS, Due, Mark, Piece, Toxic, ToxicState
+from harness.proxies.toxics.toxic import NEVER_MS, Due, Piece, StreamMarker, Toxic, ToxicState
 from tests.proxies.toxics.streams import drawn, hashed, through, timeline
 
 
@@ -65,12 +65,12 @@ def test_a_toxic_removed_gives_all_at_once_in_order() -> None:
     chain = through(BlackHole())
     for number in range(3):
         chain.push(bytes([number]), float(number))
-    chain.push(Mark.END, 3.0)
+    chain.push(StreamMarker.END, 3.0)
     assert chain.next_due_ms == NEVER_MS
     assert chain.advance(1e9) == []
     assert chain.held_bytes == 3
     chain.remove("black_hole_downstream", 1e9)
-    assert chain.advance(1e9) == [b"\0", b"\1", b"\2", Mark.END]
+    assert chain.advance(1e9) == [b"\0", b"\1", b"\2", StreamMarker.END]
     assert chain.held_bytes == 0
 
 
@@ -92,7 +92,7 @@ def test_half_a_piece_that_was_cut_is_not_lost_when_the_toxic_goes() -> None:
 
 def test_a_toxic_of_an_unknown_name_is_removed_without_complaint() -> None:
     chain = through()
-    chain.apply(Change.REMOVED, NamedToxic.of(Latency(1)), 0.0)
+    chain.apply(ToxicChange.REMOVED, NamedToxic.of(Latency(1)), 0.0)
     assert chain.is_idle
 
 
@@ -115,7 +115,7 @@ def test_a_timeout_begins_again_with_other_settings() -> None:
     chain = through(named := NamedToxic.of(Timeout(0)))
     chain.push(b"x", 0.0)
     chain.update(named.updated({"attributes": {"timeout": 5}}), 60.0)
-    assert timeline(chain, 999.0) == [(65.0, Mark.CLOSE)]
+    assert timeline(chain, 999.0) == [(65.0, StreamMarker.CLOSE)]
 
 
 def test_a_limit_counts_on_over_other_settings() -> None:
@@ -123,7 +123,7 @@ def test_a_limit_counts_on_over_other_settings() -> None:
     chain.push(b"12345678", 0.0)
     chain.update(named.updated({"attributes": {"bytes": 9}}), 0.0)
     chain.push(b"90", 0.0)
-    assert chain.advance(0.0) == [b"12345678", b"9", Mark.CLOSE]
+    assert chain.advance(0.0) == [b"12345678", b"9", StreamMarker.CLOSE]
 
 
 def test_nothing_comes_after_a_reset_and_nothing_is_held() -> None:
@@ -131,9 +131,9 @@ def test_nothing_comes_after_a_reset_and_nothing_is_held() -> None:
     chain.push(b"x", 0.0)
     assert chain.advance(9.9) == []
     assert chain.held_bytes == 1
-    assert chain.advance(10.0) == [Mark.RESET]
+    assert chain.advance(10.0) == [StreamMarker.RESET]
     chain.push(b"y", 11.0)
-    chain.push(Mark.END, 11.0)
+    chain.push(StreamMarker.END, 11.0)
     assert chain.held_bytes == 0
     assert (chain.advance(1e9), chain.next_due_ms) == ([], NEVER_MS)
 
@@ -142,15 +142,15 @@ def test_what_was_in_front_of_a_close_still_goes_on() -> None:
     chain = through(LimitData(3), Latency(10))
     chain.push(b"abcd", 0.0)
     chain.push(b"e", 0.0)
-    assert timeline(chain, 999.0) == [(10.0, b"abc"), (10.0, Mark.CLOSE)]
+    assert timeline(chain, 999.0) == [(10.0, b"abc"), (10.0, StreamMarker.CLOSE)]
 
 
 def test_a_close_that_was_pushed_ends_what_is_taken() -> None:
     chain = through(SlowClose(10))
     chain.push(b"a", 0.0)
-    chain.push(Mark.CLOSE, 0.0)
+    chain.push(StreamMarker.CLOSE, 0.0)
     chain.push(b"b", 0.0)
-    assert timeline(chain, 999.0) == [(0.0, b"a"), (10.0, Mark.CLOSE)]
+    assert timeline(chain, 999.0) == [(0.0, b"a"), (10.0, StreamMarker.CLOSE)]
 
 
 def test_a_reset_goes_with_its_toxic_when_that_goes_first() -> None:
@@ -246,7 +246,7 @@ class TestCounts:
             chain.push(b"x", float(number))
             chain.advance(float(number))
         assert told == ["latency_downstream"]
-        chain.push(Mark.END, 10.0)
+        chain.push(StreamMarker.END, 10.0)
         chain.advance(100.0)
         assert told == ["latency_downstream", "slow_close_downstream"]
 
@@ -338,9 +338,9 @@ class Driver:
         named = NamedToxic(name, settings[1], Direction.UPSTREAM)
         known = self.named.get(name)
         if known is None:
-            self.chain.apply(Change.ADDED, named, self.now_ms)
+            self.chain.apply(ToxicChange.ADDED, named, self.now_ms)
         elif type(known.toxic) is type(named.toxic):
-            self.chain.apply(Change.UPDATED, named, self.now_ms)
+            self.chain.apply(ToxicChange.UPDATED, named, self.now_ms)
         else:
             return
         self.named[name] = named
@@ -349,11 +349,11 @@ class Driver:
         if known := self.named.get(str(settings[0])):
             changed = known.updated({"toxicity": settings[1]})
             self.named[known.name] = changed
-            self.chain.apply(Change.UPDATED, changed, self.now_ms)
+            self.chain.apply(ToxicChange.UPDATED, changed, self.now_ms)
 
     def remove(self, number: int) -> None:
         if named := self.named.pop(str(number), None):
-            self.chain.apply(Change.REMOVED, named, self.now_ms)
+            self.chain.apply(ToxicChange.REMOVED, named, self.now_ms)
 
     def check(self) -> None:
         assert self.sent.startswith(self.received)
@@ -369,14 +369,14 @@ def test_nothing_is_lost_or_overtakes_whatever_comes_and_goes(
     for name, argument in operations:
         getattr(driver, name)(argument)
         driver.check()
-    driver.chain.push(Mark.END, driver.now_ms)
+    driver.chain.push(StreamMarker.END, driver.now_ms)
     for number in range(4):
         driver.remove(number)
         driver.check()
     pieces = driver.take()
     assert driver.received == driver.sent
-    assert pieces[-1] is Mark.END
-    assert pieces.count(Mark.END) == 1
+    assert pieces[-1] is StreamMarker.END
+    assert pieces.count(StreamMarker.END) == 1
     assert driver.chain.is_idle
 
 

@@ -9,14 +9,14 @@ import pytest
 from harness.proxies.direction import Direction
 from harness.proxies.toxics.attributes import BadAttribute
 from harness.proxies.toxics.black_hole import BlackHole
-from harness.proxies.toxics.chain import Change
+from harness.proxies.toxics.chain import ToxicChange
 from harness.proxies.toxics.collection import NoSuchToxic, ToxicCollection, ToxicExists
 from harness.proxies.toxics.corrupt import Corrupt
 from harness.proxies.toxics.latency import Latency
 from harness.proxies.toxics.named import BadStream, NamedToxic
 from harness.proxies.toxics.reset_peer import ResetPeer
 from harness.proxies.toxics.slow_accept import SlowAccept
-from harness.proxies.toxics.toxic import Mark
+from harness.proxies.toxics.toxic import StreamMarker
 from harness.proxies.toxics.types import TYPES, UnknownToxicType
 from tests.proxies.toxics.streams import drawn, through
 
@@ -37,10 +37,10 @@ def test_every_type_goes_to_json_and_back_and_runs(type_name: str) -> None:
     assert again.to_json() == named.to_json()
     chain = through(named)
     chain.push(b"x", 0.0)
-    chain.push(Mark.END, 0.0)
+    chain.push(StreamMarker.END, 0.0)
     chain.remove(named.name, 0.0)
     held = chain.advance(0.0)
-    assert held == [b"x", Mark.END] or type_name in ("reset_peer", "limit_data", "corrupt")
+    assert held == [b"x", StreamMarker.END] or type_name in ("reset_peer", "limit_data", "corrupt")
 
 
 def test_toxiproxys_defaults() -> None:
@@ -136,7 +136,7 @@ class TestCollection:
 
     def test_one_that_exists_keeps_all_of_a_set_away(self) -> None:
         toxics = ToxicCollection()
-        told: list[Change] = []
+        told: list[ToxicChange] = []
         toxics.subscribe(lambda change, named: told.append(change))
         pair = [NamedToxic.of(Latency(1), name=name) for name in ("a", "b")]
         toxics.add_all(pair)
@@ -145,7 +145,7 @@ class TestCollection:
         with pytest.raises(ToxicExists, match='"d"'):
             toxics.add_all([NamedToxic.of(Latency(1), name="d") for _ in range(2)])
         assert [named.name for named in toxics] == ["a", "b"]
-        assert told == [Change.ADDED, Change.ADDED]
+        assert told == [ToxicChange.ADDED, ToxicChange.ADDED]
 
     def test_who_listens_sees_a_set_whole(self) -> None:
         toxics = ToxicCollection()
@@ -185,7 +185,7 @@ class TestCollection:
     ) -> None:
         toxics = ToxicCollection()
         before = toxics.add(Latency(100), name="a")
-        told: list[Change] = []
+        told: list[ToxicChange] = []
         toxics.subscribe(lambda change, named: told.append(change))
         with pytest.raises(BadAttribute, match=message):
             toxics.update_json("a", fields)
@@ -234,7 +234,7 @@ class TestCollection:
         toxics = ToxicCollection()
         told: list[str] = []
 
-        def first(change: Change, named: NamedToxic) -> None:
+        def first(change: ToxicChange, named: NamedToxic) -> None:
             told.append("first")
             end_second()
 

@@ -20,7 +20,7 @@ from harness.proxies.toxics.slicer import Slicer
 from harness.proxies.toxics.slow_accept import SlowAccept
 from harness.proxies.toxics.slow_close import SlowClose
 from harness.proxies.toxics.timeout import Timeout
-from harness.proxies.toxics.toxic import NEVER_MS, Mark, Piece, Toxic
+from harness.proxies.toxics.toxic import NEVER_MS, Piece, StreamMarker, Toxic
 from tests.proxies.toxics.streams import drawn, hashed, through, timeline
 
 FOREVER = 1e12
@@ -39,9 +39,9 @@ def joined(seen: list[tuple[float, Piece]]) -> bytes:
 
 class TestLatency:
     def test_the_end_is_as_late_as_bytes(self) -> None:
-        assert pushed(through(Latency(10)), b"x", Mark.END, at_ms=3.0) == [
+        assert pushed(through(Latency(10)), b"x", StreamMarker.END, at_ms=3.0) == [
             (13.0, b"x"),
-            (13.0, Mark.END),
+            (13.0, StreamMarker.END),
         ]
 
     @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ class TestLatency:
 
 class TestBandwidth:
     def test_the_last_byte_is_through_when_the_rate_allows(self) -> None:
-        seen = pushed(through(Bandwidth(10)), bytes(1000), Mark.END)
+        seen = pushed(through(Bandwidth(10)), bytes(1000), StreamMarker.END)
         assert [due_ms for due_ms, _ in seen] == [20.0, 40.0, 60.0, 80.0, 100.0, 100.0]
         assert joined(seen) == bytes(1000)
 
@@ -104,23 +104,25 @@ class TestBandwidth:
 
 
 class TestSlowClose:
-    @pytest.mark.parametrize("mark", list(Mark))
-    def test_bytes_go_on_at_once_and_marks_later(self, mark: Mark) -> None:
+    @pytest.mark.parametrize("mark", list(StreamMarker))
+    def test_bytes_go_on_at_once_and_marks_later(self, mark: StreamMarker) -> None:
         assert pushed(through(SlowClose(50)), b"x", mark) == [(0.0, b"x"), (50.0, mark)]
 
 
 class TestTimeout:
     def test_nothing_goes_on_but_the_close(self) -> None:
         chain = through(Timeout(100))
-        assert pushed(chain, b"x", Mark.END) == [(100.0, Mark.CLOSE)]
+        assert pushed(chain, b"x", StreamMarker.END) == [(100.0, StreamMarker.CLOSE)]
         assert chain.held_bytes == 0
 
     def test_it_closes_without_a_byte(self) -> None:
-        assert timeline(through(Timeout(100), began_ms=7.0), FOREVER) == [(107.0, Mark.CLOSE)]
+        assert timeline(through(Timeout(100), began_ms=7.0), FOREVER) == [
+            (107.0, StreamMarker.CLOSE)
+        ]
 
     def test_at_0_it_never_closes(self) -> None:
         chain = through(Timeout(0))
-        assert pushed(chain, b"x", Mark.END) == []
+        assert pushed(chain, b"x", StreamMarker.END) == []
         assert chain.held_bytes == 1
 
     def test_healed_it_has_lost_nothing_and_closes_nothing(self) -> None:
@@ -131,8 +133,8 @@ class TestTimeout:
 
 
 class TestBlackHole:
-    @pytest.mark.parametrize("mark", list(Mark))
-    def test_nothing_goes_on_and_nobody_is_told(self, mark: Mark) -> None:
+    @pytest.mark.parametrize("mark", list(StreamMarker))
+    def test_nothing_goes_on_and_nobody_is_told(self, mark: StreamMarker) -> None:
         chain = through(BlackHole())
         assert pushed(chain, b"x", mark) == []
         chain.remove("black_hole_downstream", 5.0)
@@ -141,26 +143,26 @@ class TestBlackHole:
 
 class TestResetPeer:
     def test_at_0_it_resets_at_once_without_a_byte(self) -> None:
-        assert timeline(through(ResetPeer(0), began_ms=3.0), FOREVER) == [(3.0, Mark.RESET)]
+        assert timeline(through(ResetPeer(0), began_ms=3.0), FOREVER) == [(3.0, StreamMarker.RESET)]
 
     def test_its_time_counts_from_when_it_was_added(self) -> None:
         chain = through()
         chain.add(NamedToxic.of(ResetPeer(10)), 1000.0)
-        assert timeline(chain, FOREVER) == [(1010.0, Mark.RESET)]
+        assert timeline(chain, FOREVER) == [(1010.0, StreamMarker.RESET)]
 
     def test_bytes_do_not_go_on_before_it(self) -> None:
-        assert pushed(through(ResetPeer(10)), b"x") == [(10.0, Mark.RESET)]
+        assert pushed(through(ResetPeer(10)), b"x") == [(10.0, StreamMarker.RESET)]
 
 
 class TestSlicer:
     def test_parts_of_the_average_size_one_after_another(self) -> None:
-        seen = pushed(through(Slicer(2, 0, delay=500)), b"abcde", b"f", Mark.END)
+        seen = pushed(through(Slicer(2, 0, delay=500)), b"abcde", b"f", StreamMarker.END)
         assert seen == [
             (0.0, b"ab"),
             (0.5, b"cd"),
             (1.0, b"e"),
             (1.5, b"f"),
-            (2.0, Mark.END),
+            (2.0, StreamMarker.END),
         ]
 
     def test_sizes_vary_from_the_smallest_to_the_largest(self) -> None:
@@ -178,12 +180,12 @@ class TestLimitData:
     @pytest.mark.parametrize(
         ("limit", "pieces", "expected"),
         [
-            (0, [b"a"], [Mark.CLOSE]),
+            (0, [b"a"], [StreamMarker.CLOSE]),
             (3, [b"ab"], [b"ab"]),
-            (3, [b"abc", b"d"], [b"abc", Mark.CLOSE]),
-            (3, [b"abcd"], [b"abc", Mark.CLOSE]),
-            (3, [b"ab", b"cd"], [b"ab", b"c", Mark.CLOSE]),
-            (3, [b"ab", Mark.END], [b"ab", Mark.END]),
+            (3, [b"abc", b"d"], [b"abc", StreamMarker.CLOSE]),
+            (3, [b"abcd"], [b"abc", StreamMarker.CLOSE]),
+            (3, [b"ab", b"cd"], [b"ab", b"c", StreamMarker.CLOSE]),
+            (3, [b"ab", StreamMarker.END], [b"ab", StreamMarker.END]),
         ],
         ids=["nothing", "below", "exactly", "within a piece", "in the second", "end first"],
     )
@@ -211,8 +213,8 @@ class TestSlowAccept:
 
 
 class TestHalfOpen:
-    @pytest.mark.parametrize("mark", list(Mark))
-    def test_bytes_go_on_and_the_end_when_it_is_removed(self, mark: Mark) -> None:
+    @pytest.mark.parametrize("mark", list(StreamMarker))
+    def test_bytes_go_on_and_the_end_when_it_is_removed(self, mark: StreamMarker) -> None:
         chain = through(HalfOpen())
         assert pushed(chain, b"x", mark) == [(0.0, b"x")]
         chain.remove("half_open_downstream", 9.0)

@@ -15,7 +15,7 @@ from harness.codec.apis import api_of
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, FetchRequest, ProduceRequest
 from harness.codec.records import (
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     encode_batch,
@@ -102,7 +102,7 @@ class Cluster:
 
     def _records(self, value: str) -> bytes:
         if not self.like.since(0, 11):
-            return encode_message_set([Message(value=value.encode(), magic=0)])
+            return encode_message_set([LegacyMessage(value=value.encode(), magic=0)])
         batch = RecordBatch(records=[Record(value.encode(), None)], base_timestamp=NOW)
         return encode_batch(batch, "none")
 

@@ -16,7 +16,7 @@ from harness.base.ids import BrokerId, PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
 from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import PeerGone
 from harness.reference_broker.state.registrations.brokers import Endpoint
 from tests.reference_broker.cluster.test_cluster_of_nodes import until
@@ -75,7 +75,7 @@ def _answered(directory: _Request.DirectoryData, error: ErrorCode) -> _Response.
 
 
 def assignments(broker: Moving, controller: Controller) -> DirectoryAssignments:
-    member = Membership(BrokerId(1), "c", Endpoint("c", 1), {}, broker.files.directory_ids)
+    member = NodeMembership(BrokerId(1), "c", Endpoint("c", 1), {}, broker.files.directory_ids)
     node = SimpleNamespace(state=broker.state)
     return DirectoryAssignments(cast("Any", node), member, cast("Any", controller))
 

@@ -13,7 +13,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import BrokerHeartbeatResponse
 from harness.reference_broker.cluster.directory_failures import DirectoryFailures
 from harness.reference_broker.cluster.lifecycle import Lifecycle
-from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import PeerGone
 from harness.reference_broker.state.registrations.brokers import Endpoint
 from harness.reference_broker.storage.log_directories import LogDirectories
@@ -36,7 +36,7 @@ class Controller:
 
 async def _one_fails(logs: LogDirectories, folder: Path, controller: Controller) -> None:
     """Fail a folder, report it in one heartbeat, and wait until the time is over."""
-    member = Membership(BrokerId(1), "c", Endpoint("c", 1), {}, [])
+    member = NodeMembership(BrokerId(1), "c", Endpoint("c", 1), {}, [])
     failures = DirectoryFailures(logs, TIMEOUT_MS)
     member.failed, member.told, logs.on_failed = logs.failed_ids, failures.told, failures.noticed
     put_a_file_in_place_of(folder)

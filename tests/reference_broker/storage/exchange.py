@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.requests import (
     EARLIEST,
@@ -37,7 +38,7 @@ from harness.codec.messages import ListOffsetsRequest, MetadataRequest
 from harness.codec.records.any_format import read_records
 from harness.targets.kept_reference import KeptReference
 from harness.targets.reference import COMMAND
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 from tests.targets.round_trip import NOT_YET, eventually
 
 _PIECE_BYTES = 1 << 20

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
@@ -17,11 +18,10 @@ from harness.codec.messages import (
     InitProducerIdRequest,
 )
 from harness.codec.records.batch import RecordBatch, encode_batch
-from harness.codec.records.message_set import Message, encode_message_set
+from harness.codec.records.message_set import LegacyMessage, encode_message_set
 from harness.codec.records.record import Header, Record
 from harness.targets.kafka.release import release_key
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.target import Address
 from tests.targets.round_trip import NOT_YET, Talk, eventually
 
 TOPIC = "written"
@@ -96,7 +96,9 @@ def batches_of(release: str) -> Iterator[tuple[bytes, int]]:
     magic = 1 if key >= release_key("0.10") else 0
     for number in range(BATCHES):
         messages = [
-            Message(_DICE.randbytes(VALUE_BYTES), b"k%d" % place, begin_ms + number, place, magic)
+            LegacyMessage(
+                _DICE.randbytes(VALUE_BYTES), b"k%d" % place, begin_ms + number, place, magic
+            )
             for place in range(RECORDS)
         ]
         codec = ("none", "gzip")[number % 2]

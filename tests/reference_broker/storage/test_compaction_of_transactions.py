@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.requests import Topic, produce_request
 from harness.codec.data_framing import read_offset_checkpoint, read_transaction_index
@@ -28,7 +29,7 @@ from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import DELETE_HORIZON, RecordBatch, encode_batch
 from harness.codec.records.record import Record
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.target import Address, Target
+from harness.targets.target import Target
 from tests.reference_broker.storage.exchange import ONLY_NODE, exchanged, given_whole, kept
 from tests.reference_broker.storage.kafka_folder import BUSY, SETTINGS, TRANSACTIONAL
 from tests.reference_broker.storage.varied_topics import QUICK, append, create

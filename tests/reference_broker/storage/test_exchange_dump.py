@@ -13,7 +13,7 @@ from harness.client.connection import Connection
 from harness.codec.data_framing import read_leader_epoch_checkpoint
 from harness.codec.data_framing.log_folder import LEADER_EPOCHS
 from harness.codec.records.any_format import read_records
-from harness.codec.records.message_set import Message, encode_message_set
+from harness.codec.records.message_set import LegacyMessage, encode_message_set
 from harness.targets.artifacts import fetch_release
 from harness.targets.java import find_java
 from harness.targets.kept_reference import KeptReference
@@ -216,7 +216,9 @@ def test_old_formats_are_read(like: str, message_format: str, tmp_path: Path) ->
         with Connection(ours.addresses[0], timeout_ms=30_000) as connection:
             for number in range(60):
                 messages = [
-                    Message(b"%d" % place + b"v" * 4_000, b"key", 1_500_000_000_000, place, magic)
+                    LegacyMessage(
+                        b"%d" % place + b"v" * 4_000, b"key", 1_500_000_000_000, place, magic
+                    )
                     for place in range(10)
                 ]
                 codec = ("none", "gzip")[number % 2]

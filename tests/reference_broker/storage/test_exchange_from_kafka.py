@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.codec.data_framing.log_folder import LEADER_EPOCHS
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import CODEC_MASK, split_batches
@@ -13,7 +14,6 @@ from harness.codec.records.compression import CODEC_NAMES
 from harness.targets.errors import TargetStartError
 from harness.targets.kafka.release import release_key
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.target import Address
 from tests.reference_broker.storage.exchange import (
     ONLY_NODE,
     Served,

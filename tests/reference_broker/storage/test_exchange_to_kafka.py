@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.address import Address
 from harness.codec.data_framing import read_quorum_state
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kept_reference import KeptReference
-from harness.targets.target import Address
 from tests.reference_broker.storage.exchange import (
     ONLY_NODE,
     Served,

@@ -36,7 +36,7 @@ from harness.reference_broker.state.groups.group_loading import load_groups
 from harness.reference_broker.state.groups.groups import Groups
 from harness.reference_broker.state.partition.following import append_fetched, truncate
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.topics.cluster import Cluster as ClusterState
+from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.cluster.test_cluster_of_nodes import CLUSTER_ID, TIMES, Cluster
 from tests.reference_broker.storage.test_log_directories import in_two, partition_in
 from tests.reference_broker.storage.test_storage import NOW

@@ -6,7 +6,13 @@ import struct
 
 import pytest
 
-from harness.codec.records import Message, Record, RecordBatch, encode_batch, encode_message_set
+from harness.codec.records import (
+    LegacyMessage,
+    Record,
+    RecordBatch,
+    encode_batch,
+    encode_message_set,
+)
 from harness.reference_broker.state.log.batch_bytes import (
     CorruptBatch,
     InvalidMessage,
@@ -74,7 +80,7 @@ def test_what_is_not_compressed_is_not_opened(magic: int) -> None:
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
 def test_a_real_one_can_be_opened(magic: int, codec: str) -> None:
-    message = encode_message_set([Message(b"value", b"key", 1, 0, magic)], codec)
+    message = encode_message_set([LegacyMessage(b"value", b"key", 1, 0, magic)], codec)
     look_into(message, WHERE)
 
 

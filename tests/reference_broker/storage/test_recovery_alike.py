@@ -39,7 +39,7 @@ from harness.reference_broker.state.partition import offset_search
 from harness.reference_broker.state.partition.last_stable_offset import last_stable_offset
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.storage.aborted_files import read_aborted
 from tests.reference_broker.state.partition.test_partition import Counting
 from tests.reference_broker.storage.test_storage import (
@@ -155,7 +155,7 @@ def test_a_first_batch_that_claims_to_reach_beyond_what_is_stable_is_served_so_f
 
 def read_decided(folder: Path, offset: int) -> PartitionReading:
     """The reading of the log with read_committed."""
-    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+    cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     served = cluster.create("t", TopicConfig.of({}, {}), 1, (), Counting()).partition(0)
     assert served is not None
     want = WantedPartition(("t", PartitionIndex(0)), offset, MANY_BYTES, -1, -1, None)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.client.requests import Topic, produce_request
 from harness.codec.data_framing import read_offset_checkpoint
@@ -20,7 +21,6 @@ from harness.codec.messages import (
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import RecordBatch, encode_batch
 from harness.codec.records.record import Record
-from harness.targets.target import Address
 from labs.awaiting import await_right
 from tests.reference_broker.storage.exchange import serves
 from tests.reference_broker.storage.kafka_folder import BUSY, SETTINGS, batches_of

@@ -4,14 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.targets.containers.image_contract import Place, image_capabilities, new_cluster_id
+from harness.targets.containers.image_contract import (
+    ContainerAddresses,
+    image_capabilities,
+    new_cluster_id,
+)
 from harness.targets.containers.options import ContainerOptions, read_options
 from harness.targets.containers.target import DockerTarget
 from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import BROKER_CONFIG, DISCONNECT_NODE, LOG_DIRECTORY
 
-PLACE = Place("0.0.0.0", 9092, "127.0.0.1", 40000, 9093)
+PLACE = ContainerAddresses("0.0.0.0", 9092, "127.0.0.1", 40000, 9093)
 
 
 def test_an_image_alone() -> None:

@@ -32,7 +32,7 @@ class Occasion:
     expired: Callable[[], object] = lambda: None  # that it is let go because its time is over
 
 
-class Action:
+class RuleAction:
     """Base of all; a subclass is a frozen dataclass with its settings as fields.
 
     ``short``: the setting that a plain value in place of a table stands for. ``keeps``: no further

@@ -12,7 +12,7 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_response
 from harness.codec.structs import Message
 from harness.proxies.direction import Direction
-from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.error_answer import error_answer
 from harness.proxies.rules.errors import RuleError, Skip
 from harness.proxies.rules.frame_view import FrameView
@@ -28,7 +28,7 @@ def _message(value: Any) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Action):
+class AnswerInstead(RuleAction):
     """A request does not reach the broker and is answered; a response (the broker has done what
     was asked) is replaced. ``error``: for everything that the request names; ``message``: in the
     dictionary form; ``hex``: any bytes behind the length, correlation id and all.

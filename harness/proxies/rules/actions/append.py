@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion, payload_of, send, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, payload_of, send, setting
 from harness.proxies.rules.values import flag, hexadecimal
 from harness.proxies.step import Send, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Append(Action):
+class Append(RuleAction):
     """``hex``: the bytes; ``inside``: at the frame's end and counted in its length, as a body with
     something left over. Else behind the frame, where the next should begin.
     """

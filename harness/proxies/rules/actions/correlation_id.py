@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion, payload_of, send, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, payload_of, send, setting
 from harness.proxies.rules.errors import RuleError, Skip
 from harness.proxies.rules.frame_view import FrameView
 from harness.proxies.rules.scope import Scope
@@ -18,7 +18,7 @@ _ALL = 2**32
 
 
 @dataclass(frozen=True, slots=True)
-class SetCorrelationId(Action):
+class SetCorrelationId(RuleAction):
     """``to`` a number, or ``by`` so much more or less (beyond int32 it begins again)."""
 
     name = "set_correlation_id"

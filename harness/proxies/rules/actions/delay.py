@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.proxies.dice import DISTRIBUTIONS, jittered
-from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.values import choice, milliseconds
-from harness.proxies.step import Send, Step, Wait
+from harness.proxies.step import Send, Step, WaitStep
 
 
 @dataclass(frozen=True, slots=True)
-class Delay(Action):
+class Delay(RuleAction):
     """``jitter_ms``: by how much, to both sides (uniform), as deviation (normal), as mean
     (exponential, which only adds).
     """
@@ -25,4 +25,4 @@ class Delay(Action):
 
     def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:
         late_ms = jittered(self.ms, self.jitter_ms, self.distribution, occasion.draw(1))
-        return [Wait(late_ms, from_arrival=True), Send(data)]
+        return [WaitStep(late_ms, from_arrival=True), Send(data)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion
+from harness.proxies.rules.actions.action import Occasion, RuleAction
 from harness.proxies.step import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Drop(Action):
+class Drop(RuleAction):
     name = "drop"
     keeps = True
 

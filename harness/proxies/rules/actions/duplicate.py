@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.values import integer
 from harness.proxies.step import Send, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicate(Action):
+class Duplicate(RuleAction):
     """``times``: how often it comes in all."""
 
     name = "duplicate"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.values import choice
 from harness.proxies.step import Close as CloseStep
 from harness.proxies.step import Reset as ResetStep
@@ -16,7 +16,7 @@ _when = choice("moment", ("before", "after"))
 
 
 @dataclass(frozen=True, slots=True)
-class _EndConnection(Action):
+class _EndConnection(RuleAction):
     """``when`` before: the frame is lost, after: it is the last."""
 
     end: ClassVar[Step]
@@ -29,7 +29,7 @@ class _EndConnection(Action):
 
 
 @dataclass(frozen=True, slots=True)
-class Close(_EndConnection):
+class CloseOnFrame(_EndConnection):
     """Both sides are closed; ``when`` before: the frame is lost, after: it is the last."""
 
     name = "close"
@@ -37,7 +37,7 @@ class Close(_EndConnection):
 
 
 @dataclass(frozen=True, slots=True)
-class Reset(_EndConnection):
+class ResetOnFrame(_EndConnection):
     """Like close, by RST."""
 
     name = "reset"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.values import milliseconds, text
 from harness.proxies.step import Hold as HoldStep
 from harness.proxies.step import Send, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Hold(Action):
+class HoldFrame(RuleAction):
     """``until``: the id of a rule; its next firing releases the frame, on whatever connection.
 
     Without it only ``release`` does. In any case the frame waits at most ``at_most_ms``.

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion, payload_of, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, payload_of, setting
 from harness.proxies.rules.errors import RuleError, Skip
 from harness.proxies.rules.scope import Scope
 from harness.proxies.rules.values import INT32, integer
@@ -16,7 +16,7 @@ _LENGTH = struct.Struct(">i")
 
 
 @dataclass(frozen=True, slots=True)
-class LieAboutLength(Action):
+class LieAboutLength(RuleAction):
     """``by`` so many more or less than are there, or ``to`` any int32; the bytes stay the same."""
 
     name = "lie_about_length"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.proxies.dice import permutation
-from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.values import integer, milliseconds
 from harness.proxies.step import Aside, Gate, Send, Step
 
@@ -31,7 +31,7 @@ class _Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Reorder(Action):
+class Reorder(RuleAction):
     """``window`` frames of one direction of one connection at a time; fewer when ``at_most_ms``
     are over since the first of them, when they are more than 8 MiB or when the sender ends.
     """

@@ -11,7 +11,7 @@ from harness.codec import EncodeError
 from harness.codec.dictionary_form import from_dict
 from harness.codec.specs import INT_RANGES, FieldSpec
 from harness.codec.structs import Message
-from harness.proxies.rules.actions.action import Action, Occasion, payload_of, send, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, payload_of, send, setting
 from harness.proxies.rules.body import open_body
 from harness.proxies.rules.errors import RuleError, Skip
 from harness.proxies.rules.field_path import FieldPath, find_fields
@@ -25,7 +25,7 @@ NULL = {"null": True}  # TOML has no null
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite(Action):
+class Rewrite(RuleAction):
     """Paths of fields and their new values, in the dictionary form.
 
     An error code may also be given by its name; ``{add = 1}`` adds to the value that the field has,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion, payload_of, send, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, payload_of, send, setting
 from harness.proxies.rules.actions.correlation_id import id_of, with_id
 from harness.proxies.rules.values import milliseconds
 from harness.proxies.step import Aside, Gate, Send, Step
@@ -30,7 +30,7 @@ class _Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class SwapCorrelationIds(Action):
+class SwapCorrelationIds(RuleAction):
     """The first of two on the same connection waits for the second, ``at_most_ms``; then it goes
     on as it came.
     """

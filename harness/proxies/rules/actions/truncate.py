@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.errors import Skip
 from harness.proxies.rules.values import choice, integer
 from harness.proxies.step import Close, End, Reset, Send, Step
@@ -19,7 +19,7 @@ AFTERWARDS: dict[str, list[Step]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Truncate(Action):
+class Truncate(RuleAction):
     """``at_byte``: how many bytes go on, the four of the length among them; negative: how many
     are missing at the end. ``then``: both sides are closed, by FIN or RST, or only this direction
     ends, or all goes on, and the next frame stands where the rest of this one should.

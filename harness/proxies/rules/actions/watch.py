@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.rules.actions.action import Action, Occasion
+from harness.proxies.rules.actions.action import Occasion, RuleAction
 from harness.proxies.step import Send, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Watch(Action):
+class WatchFrame(RuleAction):
     name = "watch"
     only_looks = True
 

@@ -33,7 +33,7 @@ _ALREADY_CHECKED_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Survival:
+class RecordSurvival:
     """The records that stay: up to `last_mapped` the newest of each key, and all later ones.
 
     A tombstone stays until the delete horizon of its batch: `delete_retention_ms` after the first
@@ -68,7 +68,7 @@ def keys_by_offset(batch: StoredBatch) -> list[tuple[Offset, bytes]]:
 
 
 def compacted(
-    batch: StoredBatch, survival: Survival, *, is_over: bool = False
+    batch: StoredBatch, survival: RecordSurvival, *, is_over: bool = False
 ) -> StoredBatch | None:
     """Return the batch after compaction: itself if nothing changes, None if nothing stays.
 
@@ -98,7 +98,7 @@ def _messages(batch: StoredBatch) -> list[tuple[int, int, bytes | None, bytes | 
     return [row for one in found for row in one.records.rows()]
 
 
-def _a_message_stays(batch: StoredBatch, survival: Survival) -> bool:
+def _a_message_stays(batch: StoredBatch, survival: RecordSurvival) -> bool:
     """True if any message of the batch stays.
 
     A compressed message stays whole if any of its inner messages stays; Kafka rewrites it instead.
@@ -131,7 +131,7 @@ def _columns(data: bytes, header: BatchHeader) -> Columns:
     return read_records_of(payload, header, 0, bad_utf8="surrogateescape")
 
 
-def _kept(header: BatchHeader, columns: Columns, survival: Survival) -> list[int]:
+def _kept(header: BatchHeader, columns: Columns, survival: RecordSurvival) -> list[int]:
     """Return the positions of the records that stay."""
     horizon = _horizon_of(header)
     keeps_tombstones = horizon is None or survival.now < horizon
@@ -148,14 +148,14 @@ def _kept(header: BatchHeader, columns: Columns, survival: Survival) -> list[int
     return [position for position, row in enumerate(rows) if stays(*row)]
 
 
-def _kept_marker(header: BatchHeader, survival: Survival, *, is_over: bool) -> list[int]:
+def _kept_marker(header: BatchHeader, survival: RecordSurvival, *, is_over: bool) -> list[int]:
     """Return the positions that stay, as `_kept`, for a control batch."""
     horizon = _horizon_of(header)
     is_gone = is_over and horizon is not None and horizon <= survival.now
     return [] if is_gone else list(range(header.record_count))
 
 
-def _is_last_of_producer(header: BatchHeader, survival: Survival) -> bool:
+def _is_last_of_producer(header: BatchHeader, survival: RecordSurvival) -> bool:
     last = survival.producers.get(ProducerId(header.producer_id))
     if last is None or header.producer_id < 0:
         return False

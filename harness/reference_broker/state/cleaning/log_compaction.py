@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from harness.base.ids import Offset, TimeMs
 from harness.codec.errors import CodecError
 from harness.reference_broker.state.cleaning.batch_compaction import (
-    Survival,
+    RecordSurvival,
     compacted,
     keys_by_offset,
 )
@@ -18,14 +18,14 @@ from harness.reference_broker.state.cleaning.log_cleanable import CleanableLog, 
 from harness.reference_broker.state.cleaning.log_retention import delete_what_is_too_much
 from harness.reference_broker.state.log.segments import Segment
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 
 _MOST_KEYS = 500_000  # of one pass, as its map is in memory; the rest waits for the next
 _FARTHEST = 2**31 - 1  # offsets within one segment
 _Mapped = tuple[dict[bytes, Offset], Offset]
 
 
-def compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
+def compaction_round(cluster: ClusterState, now: TimeMs) -> Iterator[None]:
     """Compact one log after the other until none is worth it, one batch in each step.
 
     Logs that are both compacted and deleted lose their old segments in the same round.
@@ -38,7 +38,7 @@ def compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
         yield from compact(log, now)
 
 
-def _filthiest(cluster: Cluster, now: TimeMs) -> Generator[None, None, CleanableLog | None]:
+def _filthiest(cluster: ClusterState, now: TimeMs) -> Generator[None, None, CleanableLog | None]:
     found: CleanableLog | None = None
     for partition in list(cluster.partitions()):
         log = cleanable(partition, now)
@@ -90,7 +90,7 @@ def _mapped(part: CleanableLog, most_keys: int) -> Generator[None, None, _Mapped
 
 def _rewrite(partition: Partition, mapped: _Mapped, now: TimeMs) -> Iterator[None]:
     newest, last_mapped = mapped
-    survival = Survival(
+    survival = RecordSurvival(
         newest,
         last_mapped,
         partition.producers.last_records(),

@@ -14,13 +14,13 @@ from harness.base.ids import TimeMs
 if TYPE_CHECKING:
     from harness.reference_broker.state.log.segments import Segment
     from harness.reference_broker.state.partition.partition import Partition
-    from harness.reference_broker.state.topics.cluster import Cluster
+    from harness.reference_broker.state.topics.cluster import ClusterState
 
 _Breached: TypeAlias = "Callable[[Segment, Segment | None], bool]"
 """A check that returns True if the first segment may be deleted; the second one follows it."""
 
 
-def retention_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
+def retention_round(cluster: ClusterState, now: TimeMs) -> Iterator[None]:
     """Apply retention to every log that is not compacted, one partition in each step.
 
     The future logs of moving replicas are included. Compacted logs have their turn in

@@ -10,7 +10,7 @@ from harness.reference_broker.state.config_definitions.config_values import (
 )
 
 
-class Source(IntEnum):
+class ConfigSource(IntEnum):
     """The source of a value (class DescribeConfigsResponse.ConfigSource)."""
 
     TOPIC = 1
@@ -28,7 +28,7 @@ class Synonym:
 
     name: str
     value: str | None
-    source: Source
+    source: ConfigSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ConfigEntry:
 
     name: str
     value: str | None
-    source: Source
+    source: ConfigSource
     synonyms: Sequence[Synonym]
     type: ConfigType | None
     read_only: bool = False
@@ -57,7 +57,7 @@ def entry_of(
     return ConfigEntry(
         name,
         None if sensitive else value,
-        synonyms[0].source if synonyms else Source.DEFAULT,
+        synonyms[0].source if synonyms else ConfigSource.DEFAULT,
         [Synonym(s.name, None, s.source) for s in synonyms] if sensitive else synonyms,
         None if definition is None else definition.type,
         read_only,

@@ -13,7 +13,7 @@ from harness.reference_broker.state.config_definitions.broker_table import (
     names_in_order,
 )
 from harness.reference_broker.state.config_definitions.config_values import ConfigError
-from harness.reference_broker.state.config_definitions.entry import Source, Synonym
+from harness.reference_broker.state.config_definitions.entry import ConfigSource, Synonym
 from harness.reference_broker.state.config_definitions.topic_configs import INHERITED
 
 ELIGIBLE_LEADERS_ARE_KEPT = (4, 1)  # KIP-966
@@ -65,7 +65,7 @@ class BrokerConfigLayers:
             if name in INHERITED
         }
 
-    def _layers(self, names: Iterable[str]) -> list[tuple[Source, Mapping[str, str]]]:
+    def _layers(self, names: Iterable[str]) -> list[tuple[ConfigSource, Mapping[str, str]]]:
         configs = {name: config_named(name, self.like) for name in names}
         defaults = {
             name: config.default
@@ -75,10 +75,10 @@ class BrokerConfigLayers:
             and name in broker_configs(self.like.release)
         }
         return [
-            (Source.BROKER, self.broker),
-            (Source.CLUSTER, self.cluster),
-            (Source.STATIC, self.static),
-            (Source.DEFAULT, defaults),
+            (ConfigSource.BROKER, self.broker),
+            (ConfigSource.CLUSTER, self.cluster),
+            (ConfigSource.STATIC, self.static),
+            (ConfigSource.DEFAULT, defaults),
         ]
 
 

@@ -12,7 +12,7 @@ from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 
-class Operation(IntEnum):
+class ConfigOperation(IntEnum):
     """The operation on a key."""
 
     SET = 0
@@ -22,7 +22,7 @@ class Operation(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """`operation` is as sent and may be unknown. DELETE ignores `value`."""
 
     name: str
@@ -63,11 +63,11 @@ ListDefault = Callable[[str], str | None]
 """The default of a config that is a list; None for all others."""
 
 
-def check_changes(changes: Sequence[Change]) -> None:
+def check_changes(changes: Sequence[ConfigChange]) -> None:
     """Raise ConfigsRefused if a key occurs twice, or has no value without being deleted."""
     if len({change.name for change in changes}) < len(changes):
         raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A config is named twice.")
-    nulls = [c.name for c in changes if c.value is None and c.operation != Operation.DELETE]
+    nulls = [c.name for c in changes if c.value is None and c.operation != ConfigOperation.DELETE]
     if nulls:
         raise ConfigsRefused(
             ErrorCode.INVALID_REQUEST, f"These configs need a value: {', '.join(nulls)}"
@@ -76,7 +76,7 @@ def check_changes(changes: Sequence[Change]) -> None:
 
 def changed(
     current: Mapping[str, str],
-    changes: Sequence[Change],
+    changes: Sequence[ConfigChange],
     list_default: ListDefault,
     dialect: Dialect = SINCE_3_3,
 ) -> Changed:
@@ -84,16 +84,16 @@ def changed(
     values = dict(current)
     for change in changes:
         value = change.value or ""
-        if change.operation == Operation.SET:
+        if change.operation == ConfigOperation.SET:
             values[change.name] = value
-        elif change.operation == Operation.DELETE:
+        elif change.operation == ConfigOperation.DELETE:
             values.pop(change.name, None)
         else:
             values[change.name] = _list_changed(values, change, value, list_default, dialect)
     return Changed(values, frozenset(change.name for change in changes))
 
 
-def replaced(changes: Sequence[Change]) -> Changed:
+def replaced(changes: Sequence[ConfigChange]) -> Changed:
     """Return the configs of a request that replaces all of a resource's configs (AlterConfigs)."""
     values = {change.name: change.value or "" for change in changes}
     return Changed(values, frozenset(values))
@@ -101,7 +101,7 @@ def replaced(changes: Sequence[Change]) -> Changed:
 
 def _list_changed(
     values: Mapping[str, str],
-    change: Change,
+    change: ConfigChange,
     value: str,
     list_default: ListDefault,
     dialect: Dialect,
@@ -110,11 +110,11 @@ def _list_changed(
     if default is None:
         raise ConfigsRefused(
             dialect.senseless,
-            f"{Operation(change.operation).name} is for lists, {change.name} is none.",
+            f"{ConfigOperation(change.operation).name} is for lists, {change.name} is none.",
         )
     items = [item for item in values.get(change.name, default).split(",") if item]
     for item in value.split(","):
-        if change.operation == Operation.APPEND:
+        if change.operation == ConfigOperation.APPEND:
             items += [] if dialect.unique_items and item in items else [item]
         elif item in items:
             items.remove(item)

@@ -12,7 +12,11 @@ from harness.reference_broker.state.config_definitions.broker_table import (
     is_behind_a_listener,
 )
 from harness.reference_broker.state.config_definitions.config_values import ConfigError
-from harness.reference_broker.state.config_definitions.entry import ConfigEntry, Source, entry_of
+from harness.reference_broker.state.config_definitions.entry import (
+    ConfigEntry,
+    ConfigSource,
+    entry_of,
+)
 from harness.reference_broker.state.config_definitions.layers import (
     ELIGIBLE_LEADERS_ARE_KEPT,
     BrokerConfigLayers,
@@ -55,7 +59,9 @@ class BrokerConfigs:
         """Return this broker's configs, or those set for all brokers. Raises ConfigsRefused."""
         layers = state.configs
         if resource == _ALL_BROKERS:
-            return [_entry(name, layers, only=Source.CLUSTER) for name in sorted(layers.cluster)]
+            return [
+                _entry(name, layers, only=ConfigSource.CLUSTER) for name in sorted(layers.cluster)
+            ]
         check_own_id(state, resource)
         return [_entry(name, layers) for name in layers.names()]
 
@@ -154,7 +160,7 @@ def _refuse(message: str) -> None:
     raise ConfigsRefused(ErrorCode.INVALID_REQUEST, message)
 
 
-def _entry(name: str, layers: BrokerConfigLayers, only: Source | None = None) -> ConfigEntry:
+def _entry(name: str, layers: BrokerConfigLayers, only: ConfigSource | None = None) -> ConfigEntry:
     config = config_named(name)
     synonyms = [s for s in layers.synonyms(name) if only is None or s.source is only]
     value = synonyms[0].value if synonyms else None

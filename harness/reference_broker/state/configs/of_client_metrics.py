@@ -11,7 +11,7 @@ from harness.reference_broker.state.config_definitions.config_values import (
 )
 from harness.reference_broker.state.config_definitions.entry import (
     ConfigEntry,
-    Source,
+    ConfigSource,
     Synonym,
     entry_of,
 )
@@ -54,7 +54,7 @@ class ClientMetricsSubscriptions:
         entries = []
         for name, definition in CLIENT_METRICS_CONFIGS.items():
             value = given.get(name, definition.default)
-            synonyms = [Synonym(name, value, Source.CLIENT_METRICS)] if name in given else []
+            synonyms = [Synonym(name, value, ConfigSource.CLIENT_METRICS)] if name in given else []
             entries.append(entry_of(name, value, synonyms, definition))
         return entries
 

@@ -11,7 +11,7 @@ from harness.reference_broker.state.config_definitions.config_values import (
 )
 from harness.reference_broker.state.config_definitions.entry import (
     ConfigEntry,
-    Source,
+    ConfigSource,
     Synonym,
     entry_of,
 )
@@ -164,7 +164,7 @@ def _inherited(config: GroupConfig, layers: BrokerConfigLayers) -> Synonym:
     """The value of a config that is not set for the group."""
     definition = config.definition
     found = layers.synonyms(definition.broker_setting) if definition.broker_setting else []
-    return found[0] if found else Synonym(definition.name, definition.default, Source.DEFAULT)
+    return found[0] if found else Synonym(definition.name, definition.default, ConfigSource.DEFAULT)
 
 
 def _entry(
@@ -173,7 +173,7 @@ def _entry(
     name, inherited = config.definition.name, _inherited(config, layers)
     synonyms = [inherited]
     if name in given:
-        synonyms = [Synonym(name, given[name], Source.GROUP), inherited]
+        synonyms = [Synonym(name, given[name], ConfigSource.GROUP), inherited]
     return entry_of(name, synonyms[0].value, synonyms, config.definition)
 
 

@@ -7,7 +7,7 @@ from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.config_definitions.config_values import ConfigError
 from harness.reference_broker.state.config_definitions.entry import (
     ConfigEntry,
-    Source,
+    ConfigSource,
     Synonym,
     entry_of,
 )
@@ -15,7 +15,7 @@ from harness.reference_broker.state.config_definitions.layers import BrokerConfi
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig, configs_of
 from harness.reference_broker.state.configs.changes import Changed, dialect_of
 from harness.reference_broker.state.configs.refused import ConfigsRefused
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import topic_name_problem
 
 _EXISTENCE_IS_LOOKED_AT = (2, 0)  # KAFKA-6778
@@ -28,17 +28,17 @@ def topic_entry(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> C
     setting = definition.broker_setting
     synonyms = [] if setting is None else layers.synonyms(setting)
     if name in config.overrides:
-        synonyms = [Synonym(name, value, Source.TOPIC), *synonyms]
+        synonyms = [Synonym(name, value, ConfigSource.TOPIC), *synonyms]
     return entry_of(name, value, synonyms, definition)
 
 
-def source_of(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> Source:
+def source_of(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> ConfigSource:
     """Return the source of the value of one config of a topic."""
     if name in config.overrides:
-        return Source.TOPIC
+        return ConfigSource.TOPIC
     setting = config.definition_of(name).broker_setting
     synonyms = layers.synonyms(setting) if setting else []
-    return synonyms[0].source if synonyms else Source.DEFAULT
+    return synonyms[0].source if synonyms else ConfigSource.DEFAULT
 
 
 class TopicConfigs:
@@ -97,7 +97,7 @@ def _config_of(state: BrokerState, name: str) -> TopicConfig:
     return _existing(state, name).config
 
 
-def _existing(state: BrokerState, name: str) -> Topic:
+def _existing(state: BrokerState, name: str) -> TopicState:
     topic = state.cluster.named(name)
     if topic is None:
         raise ConfigsRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic '{name}'.")

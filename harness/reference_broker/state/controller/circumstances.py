@@ -13,7 +13,7 @@ from harness.base.ids import BrokerId
 from harness.reference_broker.state.controller.partition_change import (
     Circumstances,
     Election,
-    Target,
+    TargetReplicas,
     change_of,
 )
 from harness.reference_broker.state.topics.replica_assignment import default_directory
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.registrations.partition_registration import (
         PartitionRegistration,
     )
-    from harness.reference_broker.state.topics.topic import Topic
+    from harness.reference_broker.state.topics.topic import TopicState
 
 ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 _EPOCH_OUTLIVES_SHRINK = (3, 6)  # KAFKA-15021
@@ -33,9 +33,9 @@ _EPOCH_OUTLIVES_SHRINK = (3, 6)  # KAFKA-15021
 
 def changed(
     state: BrokerState,
-    topic: Topic,
+    topic: TopicState,
     partition: Partition,
-    target: Target,
+    target: TargetReplicas,
     election: Election | None = None,
     is_acceptable: Callable[[BrokerId], bool] | None = None,
 ) -> PartitionChangeRecord | None:
@@ -68,7 +68,7 @@ def changed(
 
 def partitions_where(
     state: BrokerState, concerns: Callable[[PartitionRegistration], bool]
-) -> Iterator[tuple[Topic, Partition]]:
+) -> Iterator[tuple[TopicState, Partition]]:
     """Yield all partitions with a registration that satisfies `concerns`."""
     for topic in state.cluster.topics():
         for partition in topic.partitions:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed, partitions_where
-from harness.reference_broker.state.controller.partition_change import Election, Target
+from harness.reference_broker.state.controller.partition_change import Election, TargetReplicas
 from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
-    from harness.reference_broker.state.topics.topic import Topic
+    from harness.reference_broker.state.topics.topic import TopicState
 
 _IN_VAIN = {
     Election.PREFERRED: ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
@@ -27,7 +27,7 @@ _IN_VAIN = {
 
 
 def elected(
-    state: BrokerState, topic: Topic, partition: Partition, election: Election
+    state: BrokerState, topic: TopicState, partition: Partition, election: Election
 ) -> PartitionChangeRecord | ErrorCode:
     """Return the record of an election, or the error if no leader is elected."""
     registered = partition.registration
@@ -38,7 +38,7 @@ def elected(
     )
     if is_needless:
         return ErrorCode.ELECTION_NOT_NEEDED
-    return changed(state, topic, partition, Target(), election) or _IN_VAIN[election]
+    return changed(state, topic, partition, TargetReplicas(), election) or _IN_VAIN[election]
 
 
 def preferred_leaders(state: BrokerState) -> list[Message]:
@@ -46,7 +46,7 @@ def preferred_leaders(state: BrokerState) -> list[Message]:
     (auto.leader.rebalance.enable).
     """
     found = [
-        changed(state, topic, partition, Target(), Election.PREFERRED)
+        changed(state, topic, partition, TargetReplicas(), Election.PREFERRED)
         for topic, partition in partitions_where(state, lambda one: not one.has_preferred_leader)
     ]
     return [record for record in found if record is not None]

@@ -14,7 +14,7 @@ from uuid import UUID
 from harness.base.ids import BrokerId
 from harness.codec.messages import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
 from harness.reference_broker.state.controller.circumstances import changed, partitions_where
-from harness.reference_broker.state.controller.partition_change import Target, without
+from harness.reference_broker.state.controller.partition_change import TargetReplicas, without
 from harness.reference_broker.state.registrations.brokers import (
     FENCE,
     IN_CONTROLLED_SHUTDOWN,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
     from harness.reference_broker.state.registrations.brokers import BrokerRegistration
-    from harness.reference_broker.state.topics.topic import Topic
+    from harness.reference_broker.state.topics.topic import TopicState
 
 
 def fenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
@@ -56,7 +56,7 @@ def unfenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
     change = BrokerRegistrationChangeRecord(
         broker_id=own, broker_epoch=broker.epoch, fenced=UNFENCE
     )
-    return [change, *_changes(state, has_no_leader, lambda _: Target(), is_acceptable)]
+    return [change, *_changes(state, has_no_leader, lambda _: TargetReplicas(), is_acceptable)]
 
 
 def shutting_down(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
@@ -90,9 +90,9 @@ def came_back_unclean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
     def concerns(registered: PartitionRegistration) -> bool:
         return broker_id in registered.isr or broker_id in registered.elr
 
-    def target(registered: PartitionRegistration) -> Target:
+    def target(registered: PartitionRegistration) -> TargetReplicas:
         isr = without(registered.isr, broker_id)
-        return Target(isr=isr, shut_down_unclean=frozenset({broker_id}))
+        return TargetReplicas(isr=isr, shut_down_unclean=frozenset({broker_id}))
 
     def is_acceptable(other: BrokerId) -> bool:
         return other != broker_id and state.brokers.is_active(other)
@@ -123,12 +123,12 @@ def directories_offline(
 
 
 def directory_lost(
-    state: BrokerState, topic: Topic, partition: Partition, broker_id: BrokerId
+    state: BrokerState, topic: TopicState, partition: Partition, broker_id: BrokerId
 ) -> Message | None:
     """Return the record that takes a replica out of the ISR because its directory is offline; its
     broker has reported the directory after the failure. None if nothing changes.
     """
-    target = Target(isr=without(partition.registration.isr, broker_id))
+    target = TargetReplicas(isr=without(partition.registration.isr, broker_id))
 
     def is_acceptable(other: BrokerId) -> bool:
         return other != broker_id and state.brokers.is_active(other)
@@ -152,7 +152,7 @@ def _removed(
     return _changes(
         state,
         lambda registered: broker_id in registered.isr and concerns(registered),
-        lambda registered: Target(isr=without(registered.isr, broker_id)),
+        lambda registered: TargetReplicas(isr=without(registered.isr, broker_id)),
         is_acceptable,
     )
 
@@ -160,7 +160,7 @@ def _removed(
 def _changes(
     state: BrokerState,
     concerns: Callable[[PartitionRegistration], bool],
-    target: Callable[[PartitionRegistration], Target],
+    target: Callable[[PartitionRegistration], TargetReplicas],
     is_acceptable: Callable[[BrokerId], bool],
 ) -> list[Message]:
     found = (

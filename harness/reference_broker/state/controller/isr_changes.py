@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed
-from harness.reference_broker.state.controller.partition_change import Target
+from harness.reference_broker.state.controller.partition_change import TargetReplicas
 from harness.reference_broker.state.partition.leading import ANY_EPOCH
 from harness.reference_broker.state.registrations.brokers import Brokers
 from harness.reference_broker.state.registrations.partition_registration import NO_LEADER_CHANGE
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.registrations.partition_registration import (
         PartitionRegistration,
     )
-    from harness.reference_broker.state.topics.topic import Topic
+    from harness.reference_broker.state.topics.topic import TopicState
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ def _is_eligible(broker_id: BrokerId, epoch: int, brokers: Brokers) -> bool:
 
 
 def isr_change(
-    state: BrokerState, topic: Topic, partition: Partition, proposal: Proposal
+    state: BrokerState, topic: TopicState, partition: Partition, proposal: Proposal
 ) -> PartitionChangeRecord | None:
     """Return the record of a valid proposal; None if it changes nothing."""
-    target = Target(isr=proposal.members, is_recovering=proposal.is_recovering)
+    target = TargetReplicas(isr=proposal.members, is_recovering=proposal.is_recovering)
     return changed(state, topic, partition, target)
 
 

@@ -48,7 +48,7 @@ class Circumstances:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetReplicas:
     """The wanted state of a partition; None leaves a part unchanged."""
 
     isr: Ids | None = None
@@ -68,7 +68,7 @@ class _Elected(NamedTuple):
 def change_of(
     at: tuple[UUID, int],
     registered: PartitionRegistration,
-    target: Target,
+    target: TargetReplicas,
     around: Circumstances,
     election: Election = Election.ONLINE,
     directory_of: Callable[[BrokerId], UUID] = lambda _: UUID(int=0),
@@ -90,7 +90,7 @@ class _Change:
     def __init__(
         self,
         registered: PartitionRegistration,
-        target: Target,
+        target: TargetReplicas,
         around: Circumstances,
         election: Election,
     ) -> None:

@@ -11,7 +11,7 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed
 from harness.reference_broker.state.controller.partition_change import (
     Election,
-    Target,
+    TargetReplicas,
     without,
 )
 from harness.reference_broker.state.registrations.partition_registration import ids_of
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
-    from harness.reference_broker.state.topics.topic import Topic
+    from harness.reference_broker.state.topics.topic import TopicState
 
 
 def reassigned(
     state: BrokerState,
-    topic: Topic,
+    topic: TopicState,
     partition: Partition,
     replicas: Sequence[int],
     *,
@@ -44,12 +44,14 @@ def reassigned(
     present, wanted = partition.registration.replicas, ids_of(replicas)
     removing = tuple(sorted(set(present) - set(wanted)))
     adding = tuple(sorted(set(wanted) - set(present)))
-    target = Target(replicas=(*wanted, *removing), removing=removing or None, adding=adding or None)
+    target = TargetReplicas(
+        replicas=(*wanted, *removing), removing=removing or None, adding=adding or None
+    )
     return changed(state, topic, partition, target, Election.ONLINE)  # never unclean
 
 
 def cancelled(
-    state: BrokerState, topic: Topic, partition: Partition
+    state: BrokerState, topic: TopicState, partition: Partition
 ) -> PartitionChangeRecord | None:
     """Return the record that restores the replicas before the move. Raises CreationRefused."""
     registered = partition.registration
@@ -63,7 +65,7 @@ def cancelled(
         if not topic.config.elects_unclean:
             raise bad_assignment("Going back would require an unclean leader election.")
         isr = replicas[:1]
-    target = Target(isr=isr, replicas=replicas, removing=(), adding=())
+    target = TargetReplicas(isr=isr, replicas=replicas, removing=(), adding=())
     return changed(state, topic, partition, target)
 
 

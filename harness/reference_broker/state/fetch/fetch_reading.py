@@ -25,7 +25,7 @@ from harness.reference_broker.state.partition.last_stable_offset import (
 )
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import AbortedTransaction
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 
 _NO_LEADER_EPOCH = -1  # and every lower value, other than in ListOffsets
 
@@ -90,7 +90,7 @@ class PartitionReading:
 
 
 def find_partition(
-    cluster: Cluster, key: FetchKey, known_name: str | None = None
+    cluster: ClusterState, key: FetchKey, known_name: str | None = None
 ) -> Partition | ErrorCode:
     """Return the partition that a fetch names by topic name or by id, or an error.
 
@@ -123,7 +123,7 @@ _UNREADABLE = {
 
 
 def read_partitions(
-    cluster: Cluster,
+    cluster: ClusterState,
     wanted: Iterable[WantedPartition],
     limits: FetchLimits,
     now: TimeMs,
@@ -276,7 +276,7 @@ def _problem_with(partition: Partition, want: WantedPartition, limits: FetchLimi
 
 
 def note_follower(
-    cluster: Cluster,
+    cluster: ClusterState,
     wanted: Iterable[WantedPartition],
     readings: Iterable[PartitionReading],
     limits: FetchLimits,

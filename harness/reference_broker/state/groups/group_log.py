@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.groups.group import Group
     from harness.reference_broker.state.groups.group_records import Commits, Rows
     from harness.reference_broker.state.partition.partition import Partition
-    from harness.reference_broker.state.topics.topic import Topic
+    from harness.reference_broker.state.topics.topic import TopicState
 
 _NEW_GROUPS_ARE_KEPT = (4, 0)  # the coordinator of KIP-848
 _MOST_TOMBSTONES = 1_000
@@ -33,7 +33,7 @@ class GroupLog:
 
     __slots__ = ("_effects", "_like", "_topic")
 
-    def __init__(self, topic: Callable[[], Topic | None], like: Likeness) -> None:
+    def __init__(self, topic: Callable[[], TopicState | None], like: Likeness) -> None:
         self._topic, self._like = topic, like
         self._effects: list[Effect] = []
 

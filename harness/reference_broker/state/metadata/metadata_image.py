@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
-    from harness.reference_broker.state.topics.topic import Topic
+    from harness.reference_broker.state.topics.topic import TopicState
 
 _CONFIG = "ConfigRecord"
 _OF_BROKERS = frozenset(
@@ -100,7 +100,7 @@ def _partition_changed(
 
 def _register(
     state: BrokerState,
-    topic: Topic,
+    topic: TopicState,
     partition: Partition,
     registration: PartitionRegistration,
     now: TimeMs,

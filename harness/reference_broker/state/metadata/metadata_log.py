@@ -23,7 +23,7 @@ from harness.reference_broker.state.metadata.metadata_fold import MetadataFold
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
 )
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class MetadataLog:
     ) -> None:
         """The log is fetched from the state's cluster, in which it is not listed."""
         config = state.topic_config({**_CONFIG, "segment.bytes": str(segment_bytes)})
-        topic = Topic(CLUSTER_METADATA_TOPIC, METADATA_TOPIC_ID, config, partitions=[])
+        topic = TopicState(CLUSTER_METADATA_TOPIC, METADATA_TOPIC_ID, config, partitions=[])
         own = state.cluster.host.own  # a controller that is no broker leads its own log too
         self._registration = PartitionRegistration.new([own], [own])
         self._partition: Partition = state.cluster.add_partition(

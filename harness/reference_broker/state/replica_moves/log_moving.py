@@ -29,7 +29,7 @@ from harness.reference_broker.state.replica_moves.folders_in_memory import folde
 if TYPE_CHECKING:
     from harness.reference_broker.effects import Effect
     from harness.reference_broker.state.broker import BrokerState
-    from harness.reference_broker.state.topics.cluster import Cluster
+    from harness.reference_broker.state.topics.cluster import ClusterState
 
 _UNKNOWN_IS_TOLD = (2, 1)
 _LENGTH_IS_CHECKED = (2, 2)  # KAFKA-4893
@@ -138,7 +138,9 @@ def _note(partition: Partition, arrival: Arrival) -> None:
     partition.host.moving[partition.topic_id, partition.index] = arrival
 
 
-def directory_is_known(cluster: Cluster, key: tuple[UUID, PartitionIndex], directory: UUID) -> None:
+def directory_is_known(
+    cluster: ClusterState, key: tuple[UUID, PartitionIndex], directory: UUID
+) -> None:
     """Note that the controller has accepted this directory for a replica, now or later."""
     partition, storage = _partition(cluster, key), cluster.host.storage
     future = None if partition is None else partition.future
@@ -150,12 +152,12 @@ def directory_is_known(cluster: Cluster, key: tuple[UUID, PartitionIndex], direc
         _note(partition, Arrival.KNOWN)
 
 
-def _partition(cluster: Cluster, key: tuple[UUID, PartitionIndex]) -> Partition | None:
+def _partition(cluster: ClusterState, key: tuple[UUID, PartitionIndex]) -> Partition | None:
     topic = cluster.with_id(key[0])
     return None if topic is None else topic.partition(key[1])
 
 
-def resume(cluster: Cluster, now: TimeMs) -> None:
+def resume(cluster: ClusterState, now: TimeMs) -> None:
     """Continue the moves that began before the broker ended."""
     storage = cluster.host.storage
     for name in () if storage is None else storage.kept():
@@ -166,7 +168,7 @@ def resume(cluster: Cluster, now: TimeMs) -> None:
 
 
 def moving_round(
-    cluster: Cluster, now: Callable[[], TimeMs], may_go_on: Callable[[int], bool]
+    cluster: ClusterState, now: Callable[[], TimeMs], may_go_on: Callable[[int], bool]
 ) -> Iterator[list[Effect]]:
     """Advance all moves, a piece in each step, until none can be advanced.
 

@@ -22,14 +22,14 @@ from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
 )
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import collision_form
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.partition.partition import Partition
 
 
-class Cluster:
+class ClusterState:
     """All topics, by name and by id."""
 
     __slots__ = (
@@ -46,14 +46,14 @@ class Cluster:
         self, producer_expiration: ProducerExpiration, host: ReplicaHost | None = None
     ) -> None:
         self.host = host or ReplicaHost(BrokerId(0))
-        self.unlisted: Topic | None = None  # the controller's log of metadata
-        self._by_name: dict[str, Topic] = {}
-        self._by_id: dict[UUID, Topic] = {}
+        self.unlisted: TopicState | None = None  # the controller's log of metadata
+        self._by_name: dict[str, TopicState] = {}
+        self._by_id: dict[UUID, TopicState] = {}
         self._by_form: dict[str, list[str]] = {}
         self._producer_expiration = producer_expiration
         self._remembered = RememberedProducers()
 
-    def topics(self) -> Iterable[Topic]:
+    def topics(self) -> Iterable[TopicState]:
         """Return all topics in the order of their creation."""
         return self._by_name.values()
 
@@ -65,13 +65,13 @@ class Cluster:
         """Return the size of all logs together."""
         return sum(partition.log.size_bytes for partition in self.partitions())
 
-    def named(self, name: str | None) -> Topic | None:
+    def named(self, name: str | None) -> TopicState | None:
         """Return the topic of that name; None if there is none."""
         if self.unlisted is not None and self.unlisted.name == name:
             return self.unlisted
         return None if name is None else self._by_name.get(name)
 
-    def with_id(self, topic_id: UUID) -> Topic | None:
+    def with_id(self, topic_id: UUID) -> TopicState | None:
         """Return the topic of that id; None if there is none."""
         if self.unlisted is not None and self.unlisted.topic_id == topic_id:
             return self.unlisted
@@ -88,7 +88,7 @@ class Cluster:
         partition_count: int,
         replicas: tuple[BrokerId, ...],
         randomness: Randomness,
-    ) -> Topic:
+    ) -> TopicState:
         """Add a topic. All its partitions have these replicas, or only the host without any."""
         topic = self.add_topic(name, random_uuid(randomness), config)
         replicas = replicas or (self.host.own,)
@@ -97,9 +97,9 @@ class Cluster:
             self.add_partition(topic, PartitionIndex(index), registration, TimeMs(0))
         return topic
 
-    def add_topic(self, name: str, topic_id: UUID, config: TopicConfig) -> Topic:
+    def add_topic(self, name: str, topic_id: UUID, config: TopicConfig) -> TopicState:
         """Add a topic without partitions; the caller has checked its name (legal, not in use)."""
-        topic = Topic(name, topic_id, config, partitions=[])
+        topic = TopicState(name, topic_id, config, partitions=[])
         self._by_name[name] = topic
         self._by_id[topic_id] = topic
         # Topics of one request may collide: they are compared with earlier topics only.
@@ -107,7 +107,11 @@ class Cluster:
         return topic
 
     def add_partition(
-        self, topic: Topic, index: PartitionIndex, registration: PartitionRegistration, now: TimeMs
+        self,
+        topic: TopicState,
+        index: PartitionIndex,
+        registration: PartitionRegistration,
+        now: TimeMs,
     ) -> Partition:
         """Add the next partition, which is empty."""
         # Not at the start: the code that reads records is a fifth of all imports there.
@@ -127,7 +131,7 @@ class Cluster:
         topic.partitions.append(partition)
         return partition
 
-    def delete(self, topic: Topic) -> TopicDeleted:
+    def delete(self, topic: TopicState) -> TopicDeleted:
         """Remove a topic with its data."""
         for partition in topic.partitions:
             partition.producers.forget_all()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Topic:
+class TopicState:
     """Partitions are numbered from 0 without gaps."""
 
     name: str

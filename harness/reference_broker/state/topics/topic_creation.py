@@ -15,7 +15,7 @@ from harness.reference_broker.state.registrations.brokers import Brokers
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
 )
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.state.topics.creation_limits import (
     check_changes,
     check_partitions_asked,
@@ -74,7 +74,7 @@ class PlannedTopic:
 
 def plan_topics(
     wanted: Sequence[WantedTopic],
-    cluster: Cluster,
+    cluster: ClusterState,
     defaults: CreationDefaults,
     randomness: Randomness,
 ) -> list[PlannedTopic | CreationRefused]:
@@ -94,7 +94,7 @@ def plan_topics(
 
 
 def plan_topic(
-    wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults, randomness: Randomness
+    wanted: WantedTopic, cluster: ClusterState, defaults: CreationDefaults, randomness: Randomness
 ) -> PlannedTopic:
     """Return the plan for a request of one topic. Raises CreationRefused."""
     (outcome,) = plan_topics([wanted], cluster, defaults, randomness)
@@ -111,7 +111,7 @@ def _partitions_asked(wanted: WantedTopic, defaults: CreationDefaults) -> int:
 
 
 def _outcome(
-    wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults, randomness: Randomness
+    wanted: WantedTopic, cluster: ClusterState, defaults: CreationDefaults, randomness: Randomness
 ) -> PlannedTopic | CreationRefused:
     """Check in Kafka's order: name, existence, configs, assignment."""
     try:
@@ -124,7 +124,7 @@ def _outcome(
         return refusal
 
 
-def _check_name(name: str, cluster: Cluster) -> None:
+def _check_name(name: str, cluster: ClusterState) -> None:
     problem = topic_name_problem(name)
     if problem is not None:
         raise CreationRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)

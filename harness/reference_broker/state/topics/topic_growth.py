@@ -12,7 +12,7 @@ from harness.reference_broker.state.registrations.brokers import Brokers
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
 )
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.state.topics.creation_limits import check_partitions_asked
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.replica_assignment import (
@@ -22,7 +22,7 @@ from harness.reference_broker.state.topics.replica_assignment import (
     none_active,
 )
 from harness.reference_broker.state.topics.replica_placement import PlacementRefused, place
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic import TopicState
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class WantedGrowth:
 class PlannedGrowth:
     """A growth that may be carried out."""
 
-    topic: Topic
+    topic: TopicState
     partitions: tuple[PartitionRegistration, ...]
 
 
 def plan_growth(
-    wanted: Sequence[WantedGrowth], cluster: Cluster, randomness: Randomness
+    wanted: Sequence[WantedGrowth], cluster: ClusterState, randomness: Randomness
 ) -> list[PlannedGrowth | CreationRefused]:
     """Return the plan or the refusal of each topic of one request.
 
@@ -61,7 +61,7 @@ def plan_growth(
 
 
 def _outcome(
-    wanted: WantedGrowth, cluster: Cluster, randomness: Randomness
+    wanted: WantedGrowth, cluster: ClusterState, randomness: Randomness
 ) -> PlannedGrowth | CreationRefused:
     topic = cluster.named(wanted.name)
     if topic is None:
@@ -85,7 +85,7 @@ def _check_added(added: int, present: int) -> None:
 
 
 def _added(
-    wanted: WantedGrowth, added: int, topic: Topic, brokers: Brokers, randomness: Randomness
+    wanted: WantedGrowth, added: int, topic: TopicState, brokers: Brokers, randomness: Randomness
 ) -> tuple[PartitionRegistration, ...]:
     factor, assignments = topic.replication_factor, wanted.assignments
     if assignments is None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.topics.cluster import Cluster
-from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.cluster import ClusterState
+from harness.reference_broker.state.topics.topic import TopicState
 
 Place = tuple[str, int]
 """A topic's name and the index of one of its partitions."""
@@ -19,7 +19,7 @@ class TopicPart:
     """The partitions of one topic on a page; `topic` is None if it does not exist."""
 
     name: str
-    topic: Topic | None
+    topic: TopicState | None
     partitions: list[Partition]
 
 
@@ -31,7 +31,7 @@ class TopicPage:
     next_place: Place | None = None
 
 
-def topic_page(names: Iterable[str], cluster: Cluster, first: Place, limit: int) -> TopicPage:
+def topic_page(names: Iterable[str], cluster: ClusterState, first: Place, limit: int) -> TopicPage:
     """Return a page of at most `limit` partitions of the named topics, from `first` on.
 
     An unknown topic takes no room on a page, but none follows the page's last partition.

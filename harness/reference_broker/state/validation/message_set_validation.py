@@ -12,7 +12,7 @@ from harness.codec.errors import CodecError
 from harness.codec.records import (
     LOG_APPEND_TIME,
     CorruptMessageError,
-    Message,
+    LegacyMessage,
     NestingError,
     split_message_set,
     up_convert,
@@ -58,7 +58,7 @@ def validate_message_set(records: bytes, config: TopicConfig, place: Placement) 
     if codecs and len(outer) > 1:
         raise _invalid("a compressed message stands beside others")
     checks = _Checks.of(config, place)
-    messages: list[Message] = []
+    messages: list[LegacyMessage] = []
     for message in outer:
         if message.magic != outer[0].magic:
             raise _invalid(f"magic {message.magic} behind magic {outer[0].magic}")
@@ -80,7 +80,7 @@ def validate_message_set(records: bytes, config: TopicConfig, place: Placement) 
     return stored
 
 
-def _outer_message(entry: bytes, config: TopicConfig) -> Message:
+def _outer_message(entry: bytes, config: TopicConfig) -> LegacyMessage:
     if len(entry) > config.number("max.message.bytes"):
         raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
     if magic_of(entry) == 2:
@@ -94,7 +94,7 @@ def _outer_message(entry: bytes, config: TopicConfig) -> Message:
     return message
 
 
-def _opened(wrapper: Message, config: TopicConfig) -> list[Message]:
+def _opened(wrapper: LegacyMessage, config: TopicConfig) -> list[LegacyMessage]:
     try:
         limit_bytes = config.number("max.decompressed.message.bytes")
         return open_wrapper(wrapper, limit_bytes, tolerant=True)
@@ -120,7 +120,7 @@ class _Checks:
         )
         return cls(config.is_compacted, limits)
 
-    def refuse(self, messages: list[Message]) -> None:
+    def refuse(self, messages: list[LegacyMessage]) -> None:
         """Raise AppendRefused for an invalid message; a wrong timestamp precedes a missing key."""
         found = {self._error_of(message) for message in messages}
         for error in (ErrorCode.INVALID_TIMESTAMP, ErrorCode.INVALID_RECORD):
@@ -129,7 +129,7 @@ class _Checks:
         if any(message.timestamp < _NO_TIMESTAMP for message in messages):
             raise _unexpected("a record batch is not built around a negative time")
 
-    def _error_of(self, message: Message) -> ErrorCode:
+    def _error_of(self, message: LegacyMessage) -> ErrorCode:
         if self.wants_keys and message.key is None:
             return ErrorCode.INVALID_RECORD
         limits = self.limits

@@ -28,7 +28,7 @@ from harness.reference_broker.state.partition.offset_search import (
 )
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.state.partition.test_partition import NOW, partition
 
 Row = tuple[bytes, bytes | None]
@@ -273,7 +273,7 @@ def test_bytes_that_nobody_can_read_are_left_alone() -> None:
 
 
 def test_a_round_compacts_what_is_worth_it_and_ends() -> None:
-    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+    cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     for name, policy in (("first", "compact"), ("kept", "delete"), ("second", "compact,delete")):
         given = {"cleanup.policy": policy, "segment.ms": "900", "min.cleanable.dirty.ratio": "0.1"}
         config = TopicConfig.of(given, {})

@@ -16,7 +16,7 @@ from harness.reference_broker.state.partition.offset_search import (
 )
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.state.partition.test_partition import NOW, Counting, partition, sent
 
 SIZE = len(sent(0))
@@ -75,7 +75,7 @@ def test_without_delete_only_what_is_below_the_log_start_goes(policy: str, left:
 
 
 def test_compacted_logs_have_another_turn() -> None:
-    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+    cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     for name, policy in (("deleted", "delete"), ("both", "compact,delete")):
         config = TopicConfig.of({"cleanup.policy": policy, "retention.ms": "1"}, {})
         cluster.create(name, config, 1, (), Counting()).partitions[0].append(sent(0), NOW)

@@ -10,7 +10,7 @@ from harness.codec.messages import PartitionChangeRecord
 from harness.reference_broker.state.controller.partition_change import (
     Circumstances,
     Election,
-    Target,
+    TargetReplicas,
     change_of,
 )
 from harness.reference_broker.state.registrations.partition_registration import (
@@ -42,7 +42,7 @@ def change(
         lambda each: each in alive, minimum, keeps_eligible, shrinks_in_new_epoch
     )
     return change_of(
-        (TOPIC_ID, 0), registration, Target(**ids), around, election, lambda _: DIRECTORY
+        (TOPIC_ID, 0), registration, TargetReplicas(**ids), around, election, lambda _: DIRECTORY
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 from harness.base.ids import BrokerId
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
-from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.state.topics.topic_pages import Place, TopicPage, topic_page
 
 ANY_TIME_MS = 1000
@@ -13,8 +13,8 @@ SIZES = {"b": 3, "a": 2, "c": 1}
 
 
 @pytest.fixture
-def cluster() -> Cluster:
-    made, chance = Cluster(ProducerExpiration(ANY_TIME_MS, ANY_TIME_MS)), random.Random(1)
+def cluster() -> ClusterState:
+    made, chance = ClusterState(ProducerExpiration(ANY_TIME_MS, ANY_TIME_MS)), random.Random(1)
     for name, partitions in SIZES.items():
         made.create(name, TopicConfig.of({}, {}), partitions, (BrokerId(1),), chance)
     return made
@@ -26,7 +26,7 @@ def places(page: TopicPage) -> list[tuple[str, list[int]]]:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6, 100])
 def test_pages_hold_every_partition_once_in_the_order_of_names(
-    cluster: Cluster, limit: int
+    cluster: ClusterState, limit: int
 ) -> None:
     place: Place | None = ("", 0)
     found: list[Place] = []
@@ -40,20 +40,20 @@ def test_pages_hold_every_partition_once_in_the_order_of_names(
     assert sizes[:-1] == [limit] * (len(sizes) - 1)
 
 
-def test_a_full_page_points_to_the_next_topic(cluster: Cluster) -> None:
+def test_a_full_page_points_to_the_next_topic(cluster: ClusterState) -> None:
     page = topic_page(SIZES, cluster, ("", 0), 2)
     assert (places(page), page.next_place) == ([("a", [0, 1])], ("b", 0))
 
 
-def test_an_unknown_topic_takes_no_room(cluster: Cluster) -> None:
+def test_an_unknown_topic_takes_no_room(cluster: ClusterState) -> None:
     page = topic_page([*SIZES, "aa"], cluster, ("", 0), 3)
     assert (places(page), page.next_place) == ([("a", [0, 1]), ("aa", []), ("b", [0])], ("b", 1))
 
 
-def test_a_place_behind_the_last_partition_is_an_empty_part(cluster: Cluster) -> None:
+def test_a_place_behind_the_last_partition_is_an_empty_part(cluster: ClusterState) -> None:
     page = topic_page(SIZES, cluster, ("b", 7), 100)
     assert (places(page), page.next_place) == ([("b", []), ("c", [0])], None)
 
 
-def test_a_place_between_the_names_begins_with_the_next(cluster: Cluster) -> None:
+def test_a_place_between_the_names_begins_with_the_next(cluster: ClusterState) -> None:
     assert places(topic_page(SIZES, cluster, ("bb", 5), 100)) == [("c", [0])]

@@ -12,7 +12,7 @@ from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import (
     LOG_APPEND_TIME,
-    Message,
+    LegacyMessage,
     Record,
     RecordBatch,
     decode_batches,
@@ -25,7 +25,7 @@ from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.validation.message_set_validation import records_of_old_version
 from tests.reference_broker.state.partition.test_partition import NOW, partition
 
-GOOD = Message(b"v", b"k", NOW)
+GOOD = LegacyMessage(b"v", b"k", NOW)
 TWO = [replace(GOOD, offset=1000), replace(GOOD, offset=1003)]
 BATCH = encode_batch(RecordBatch([Record(b"v", b"k")], base_timestamp=NOW))
 
@@ -62,7 +62,7 @@ def test_the_topic_decides_on_codec_and_time() -> None:
 
 def _wrapped(inner: bytes, offset: int = 0) -> bytes:
     packed = gzip.compress(inner)
-    return encode_message(Message(packed, timestamp=NOW, attributes=1, offset=offset))
+    return encode_message(LegacyMessage(packed, timestamp=NOW, attributes=1, offset=offset))
 
 
 INVALID, CORRUPT = ErrorCode.INVALID_RECORD, ErrorCode.CORRUPT_MESSAGE
@@ -78,14 +78,17 @@ REFUSED: dict[str, tuple[bytes, ErrorCode]] = {
     "magic inside": (_wrapped(encode_message(replace(GOOD, magic=0))), INVALID),
     "wrapped twice": (_wrapped(_wrapped(encode_message(GOOD))), INVALID),
     "empty wrapper": (_wrapped(b""), INVALID),
-    "null wrapper": (encode_message(Message(None, attributes=1)), INVALID),
+    "null wrapper": (encode_message(LegacyMessage(None, attributes=1)), INVALID),
     "wrapper's offset": (_wrapped(encode_message(replace(GOOD, offset=5)), offset=3), INVALID),
     "zstd": (encode_message_set(TWO, "zstd"), INVALID),
-    "no gzip": (encode_message(Message(b"garbage", attributes=1)), UNFORESEEN),
+    "no gzip": (encode_message(LegacyMessage(b"garbage", attributes=1)), UNFORESEEN),
     "unknown codec": (encode_message(replace(GOOD, attributes=5)), UNFORESEEN),
     "negative time": (encode_message(replace(GOOD, timestamp=-5)), UNFORESEEN),
     "future": (encode_message(replace(GOOD, timestamp=NOW + 10**9)), BAD_TIME),
-    "the broker's time": (encode_message(Message(b"v", attributes=LOG_APPEND_TIME)), BAD_TIME),
+    "the broker's time": (
+        encode_message(LegacyMessage(b"v", attributes=LOG_APPEND_TIME)),
+        BAD_TIME,
+    ),
 }
 
 

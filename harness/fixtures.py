@@ -19,7 +19,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.runner.granted import grants_of
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.fault import Fault
-from harness.targets.first_door import first_door
+from harness.targets.first_broker import first_broker
 from harness.targets.info import TargetInfo, probe
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.spec import parse_target
@@ -100,10 +100,10 @@ def kafka_conformance_broker(
     Topics that are made through it have unique names and are deleted after the test, and its
     connections are closed.
     """
-    address, node = first_door(
+    address, node = first_broker(
         kafka_conformance_info.addresses, kafka_conformance_info.api_versions
     )
-    door = BrokerUnderTest(
+    client = BrokerUnderTest(
         [address],
         kafka_conformance_info.api_versions,
         time_scale=kafka_conformance_info.time_scale,
@@ -114,9 +114,9 @@ def kafka_conformance_broker(
         node=node,
     )
     try:
-        yield door
+        yield client
     finally:
-        door.close()
+        client.close()
 
 
 @pytest.fixture

@@ -42,15 +42,15 @@ class Cluster(ClusterNodes):
     def __init__(
         self,
         nodes: Sequence[int],
-        open_door: OpenDoor,
+        connect: OpenDoor,
         *,
         registry: ClusterRegistry | None = None,
     ) -> None:
         """``registry``: its ZooKeeper, if it has one."""
         super().__init__(nodes)
         self.registry = registry
-        self._open_door = open_door
-        self._doors: dict[int, BrokerUnderTest] = {}
+        self._open_door = connect
+        self._clients: dict[int, BrokerUnderTest] = {}
         self._opened = 0
         self._made: list[str] = []
 
@@ -58,18 +58,18 @@ class Cluster(ClusterNodes):
 
     def at(self, node: int) -> BrokerUnderTest:
         """Return the client of exactly this broker."""
-        if node not in self._doors:
+        if node not in self._clients:
             self._opened += 1
-            self._doors[node] = self._open_door(node, self._opened)
-        return self._doors[node]
+            self._clients[node] = self._open_door(node, self._opened)
+        return self._clients[node]
 
     def own_doors(self) -> dict[int, BrokerUnderTest]:
         """Return a client for each node, for another thread; those of :meth:`at` are the test's."""
-        doors = {}
+        clients = {}
         for node in self.nodes:
             self._opened += 1
-            doors[node] = self._open_door(node, self._opened)
-        return doors
+            clients[node] = self._open_door(node, self._opened)
+        return clients
 
     @property
     def front(self) -> BrokerUnderTest:
@@ -94,10 +94,10 @@ class Cluster(ClusterNodes):
 
     def brokers_by(self, node: int) -> set[int]:
         """Return the ids of the brokers that this one lists."""
-        door = self.at(node)
-        can_ask_for_none = door.version("Metadata") >= FIRST_METADATA_WITH_CONTROLLER
+        client = self.at(node)
+        can_ask_for_none = client.version("Metadata") >= FIRST_METADATA_WITH_CONTROLLER
         wanted: list[str] | None = [] if can_ask_for_none else None
-        return {each.node_id for each in door.metadata(wanted).brokers}
+        return {each.node_id for each in client.metadata(wanted).brokers}
 
     def topic_by(self, node: int, name: str) -> dict[int, PartitionView]:
         """Return all partitions of a topic as this broker shows them; none for an unknown topic.
@@ -295,7 +295,7 @@ class Cluster(ClusterNodes):
         self._made += names
 
     def _forget_door(self, node: int) -> None:
-        self._doors.pop(node, None)
+        self._clients.pop(node, None)
 
     # -- the end ---------------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ class ClusterLinks(Protocol):
 
 
 class ClusterDisk(Protocol):
-    """The disk of a node; see :class:`harness.power_loss.lossy_disk.LossyDisk`."""
+    """The disk of a node; see :class:`harness.power_loss.power_loss_disk.PowerLossDisk`."""
 
     path: Path
 

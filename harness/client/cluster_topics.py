@@ -48,12 +48,12 @@ def ask_to_create(
     """Raises PreparationFailed when the controller refuses."""
 
     def asked() -> int:
-        door = cluster.at(cluster.controller())
-        timeout_ms = int(door.scaled_ms(DEFAULT_TIMEOUT_MS))
+        client = cluster.at(cluster.controller())
+        timeout_ms = int(client.scaled_ms(DEFAULT_TIMEOUT_MS))
         request = CreateTopicsRequest(
             topics=[creatable(name, assignment, configs)], timeout_ms=timeout_ms
         )
-        return only(door.ask(request).topics, "topic").error_code
+        return only(client.ask(request).topics, "topic").error_code
 
     code = cluster.await_that(asked, lambda code: code not in AGAIN, f"{name} can be created")
     if code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):

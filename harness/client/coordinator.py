@@ -29,32 +29,34 @@ class Coordinator(NamedTuple):
 
 
 def ask_for_coordinator(
-    door: BrokerUnderTest, key: str, key_type: int = GROUP, version: int | None = None
+    client: BrokerUnderTest, key: str, key_type: int = GROUP, version: int | None = None
 ) -> Coordinator:
     """Find a coordinator, at the highest version by default.
 
     Raises ApiNotAdvertised where there is no version for this type.
     """
     if version is None:
-        version = door.version("FindCoordinator", "0+" if key_type == GROUP else "1+")
+        version = client.version("FindCoordinator", "0+" if key_type == GROUP else "1+")
     found: FindCoordinatorResponse | FindCoordinatorResponse.Coordinator
     if version >= FIRST_WITH_MANY_KEYS:
         request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
-        found = only(door.ask(request, version).coordinators, "coordinator")
+        found = only(client.ask(request, version).coordinators, "coordinator")
     else:
-        found = door.ask(FindCoordinatorRequest(key_type=key_type, key=key), version)
+        found = client.ask(FindCoordinatorRequest(key_type=key_type, key=key), version)
     return Coordinator(found.error_code, found.node_id, found.host, found.port)
 
 
-def await_coordinator(door: BrokerUnderTest, key_type: int = GROUP, key: str | None = None) -> int:
+def await_coordinator(
+    client: BrokerUnderTest, key_type: int = GROUP, key: str | None = None
+) -> int:
     """Wait for the coordinator of the key (of a new key by default) and return its node.
 
     The topic of the coordinator is made when it is first needed. Raises ResponseTimeout when there
     is none in time.
     """
-    key = door.unique_topic() if key is None else key
-    found = door.eventually(
-        lambda: _named(ask_for_coordinator(door, key, key_type)),
+    key = client.unique_topic() if key is None else key
+    found = client.eventually(
+        lambda: _named(ask_for_coordinator(client, key, key_type)),
         f"there is a coordinator for key type {key_type}",
     )
     return found.node
@@ -64,15 +66,15 @@ def _named(found: Coordinator) -> Coordinator | None:
     return found if found.error_code == ErrorCode.NONE else None
 
 
-def coordinated_name(door: BrokerUnderTest, key_type: int = GROUP) -> str:
+def coordinated_name(client: BrokerUnderTest, key_type: int = GROUP) -> str:
     """Return a unique name; in a cluster, one that this broker coordinates.
 
     Raises PreparationFailed when the broker coordinates none of many.
     """
-    if door.node is None:
-        return door.unique_topic()
+    if client.node is None:
+        return client.unique_topic()
     for _ in range(MOST_NAMES):
-        name = door.unique_topic()
-        if await_coordinator(door, key_type, name) == door.node:
+        name = client.unique_topic()
+        if await_coordinator(client, key_type, name) == client.node:
             return name
-    raise PreparationFailed(f"broker {door.node} coordinates none of {MOST_NAMES} names")
+    raise PreparationFailed(f"broker {client.node} coordinates none of {MOST_NAMES} names")

@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 _FIRST_VERSION_WITH_IDS = 6
 
 
-def delete_topics(door: BrokerUnderTest, names: Sequence[str]) -> None:
+def delete_topics(client: BrokerUnderTest, names: Sequence[str]) -> None:
     """Through the broker, or where it cannot, through the topic maker."""
     if not names:
         return
-    if not door.advertised("DeleteTopics"):
-        if door.topic_maker is not None:
-            door.topic_maker.delete(list(names))
+    if not client.advertised("DeleteTopics"):
+        if client.topic_maker is not None:
+            client.topic_maker.delete(list(names))
         return
-    version = door.version("DeleteTopics")
+    version = client.version("DeleteTopics")
     request = DeleteTopicsRequest(timeout_ms=DEFAULT_TIMEOUT_MS)
     if version >= _FIRST_VERSION_WITH_IDS:
         request.topics = [DeleteTopicsRequest.DeleteTopicState(name=name) for name in names]
     else:
         request.topic_names = list(names)
-    door.ask(request, version)
+    client.ask(request, version)
 
 
-def delete_groups(door: BrokerUnderTest, names: Sequence[str]) -> None:
+def delete_groups(client: BrokerUnderTest, names: Sequence[str]) -> None:
     """A group that still has members stays; Kafka before 1.1 has no way to delete one."""
-    if names and door.advertised("DeleteGroups"):
-        door.ask(DeleteGroupsRequest(groups_names=list(names)))
+    if names and client.advertised("DeleteGroups"):
+        client.ask(DeleteGroupsRequest(groups_names=list(names)))

@@ -22,7 +22,7 @@ MetadataTopic = MetadataResponse.MetadataResponseTopic
 
 
 def make_topic(
-    door: BrokerUnderTest,
+    client: BrokerUnderTest,
     name: str,
     partitions: int,
     configs: Mapping[str, str],
@@ -36,55 +36,60 @@ def make_topic(
     cluster perhaps elsewhere. Raises ApiNotAdvertised where that will not do, PreparationFailed
     when the broker refuses.
     """
-    if door.advertised("CreateTopics"):
-        _ask_for_topic(door, name, partitions, _with_own(door, configs))
-    elif door.topic_maker is not None:
-        door.topic_maker.make(name, partitions, _with_own(door, configs), node=door.node)
-        _await_shown(door, name, partitions)
+    if client.advertised("CreateTopics"):
+        _ask_for_topic(client, name, partitions, _with_own(client, configs))
+    elif client.topic_maker is not None:
+        client.topic_maker.make(name, partitions, _with_own(client, configs), node=client.node)
+        _await_shown(client, name, partitions)
     else:
-        _have_topic_made(door, name, partitions, configs, exactly=exactly)
+        _have_topic_made(client, name, partitions, configs, exactly=exactly)
 
 
-def _with_own(door: BrokerUnderTest, configs: Mapping[str, str]) -> Mapping[str, str]:
-    counts = door.node is None or COUNTS_REPLICAS in door.advertised("Fetch")
+def _with_own(client: BrokerUnderTest, configs: Mapping[str, str]) -> Mapping[str, str]:
+    counts = client.node is None or COUNTS_REPLICAS in client.advertised("Fetch")
     return configs if counts else {**ALONE, **configs}
 
 
 def _ask_for_topic(
-    door: BrokerUnderTest, name: str, partitions: int, configs: Mapping[str, str]
+    client: BrokerUnderTest, name: str, partitions: int, configs: Mapping[str, str]
 ) -> None:
-    entry = creatable(name, [] if door.node is None else [[door.node]] * partitions, configs)
-    if door.node is None:
+    entry = creatable(name, [] if client.node is None else [[client.node]] * partitions, configs)
+    if client.node is None:
         entry.num_partitions, entry.replication_factor = partitions, 1
-    timeout_ms = int(door.scaled_ms(DEFAULT_TIMEOUT_MS))
-    answer = door.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
+    timeout_ms = int(client.scaled_ms(DEFAULT_TIMEOUT_MS))
+    answer = client.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
     code = only(answer.topics, "topic").error_code
     if code != ErrorCode.NONE:
         raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}", code)
 
 
-def _await_shown(door: BrokerUnderTest, name: str, partitions: int) -> None:
+def _await_shown(client: BrokerUnderTest, name: str, partitions: int) -> None:
     """Wait until Metadata shows the topic with a leader of each partition."""
 
     def shown() -> bool:
-        topic = door.metadata([name]).topics[0]
+        topic = client.metadata([name]).topics[0]
         leaders = [each for each in topic.partitions if each.leader_id >= 0]
         return topic.error_code == ErrorCode.NONE and len(leaders) == partitions
 
-    door.eventually(shown, f"{name} is shown with {partitions} partitions")
+    client.eventually(shown, f"{name} is shown with {partitions} partitions")
 
 
 def _have_topic_made(
-    door: BrokerUnderTest, name: str, partitions: int, configs: Mapping[str, str], *, exactly: bool
+    client: BrokerUnderTest,
+    name: str,
+    partitions: int,
+    configs: Mapping[str, str],
+    *,
+    exactly: bool,
 ) -> None:
     """Create a topic by auto-creation, the only way where CreateTopics is not advertised."""
     if configs:
         raise ApiNotAdvertised("CreateTopics is needed for a topic with settings of its own")
-    made = door.eventually(
+    made = client.eventually(
         lambda: next(
             (
                 topic
-                for topic in door.metadata([name], auto_create=True).topics
+                for topic in client.metadata([name], auto_create=True).topics
                 if topic.error_code == ErrorCode.NONE
             ),
             None,
@@ -96,18 +101,18 @@ def _have_topic_made(
         raise ApiNotAdvertised(
             f"CreateTopics is needed for {partitions} partitions; auto-creation made {found}"
         )
-    _expect_here(door, made, partitions)
+    _expect_here(client, made, partitions)
 
 
-def _expect_here(door: BrokerUnderTest, made: MetadataTopic, partitions: int) -> None:
+def _expect_here(client: BrokerUnderTest, made: MetadataTopic, partitions: int) -> None:
     """Raise ApiNotAdvertised where another broker leads: requests to this one would be in vain."""
     elsewhere = {
         each.partition_index: each.leader_id
         for each in made.partitions
-        if each.partition_index < partitions and each.leader_id != door.node
+        if each.partition_index < partitions and each.leader_id != client.node
     }
-    if door.node is not None and elsewhere:
+    if client.node is not None and elsewhere:
         raise ApiNotAdvertised(
-            f"CreateTopics is needed for a topic on broker {door.node}; auto-creation chose "
+            f"CreateTopics is needed for a topic on broker {client.node}; auto-creation chose "
             f"(partition: leader) {elsewhere}"
         )

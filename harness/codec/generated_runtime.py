@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 import uuid
 
+from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.layout import STRING_LIMIT_BYTES
-from harness.codec.lent_bytes import LentBytes
 from harness.codec.specs import ZERO_UUID
 from harness.codec.varint import decode_uvarint, encode_uvarint
 
@@ -161,7 +161,7 @@ def require_bools(values: Any) -> None:
 
 def bytes_of(value: Any) -> bytes:
     """Return a bytes-like object as ``bytes``; LentBytes are returned unchanged."""
-    if isinstance(value, LentBytes):
+    if isinstance(value, BorrowedBuffer):
         return value  # type: ignore[return-value]
     if not isinstance(value, bytes | bytearray | memoryview):
         raise Malformed

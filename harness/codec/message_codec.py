@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
-    from harness.codec.lent_bytes import LentBytes
+    from harness.codec.borrowed_buffer import BorrowedBuffer
 
     M = TypeVar("M", bound=Message)
 
@@ -35,7 +35,7 @@ def encode(message: Message, version: int) -> bytes:
         raise _refusal(message, version) from error
 
 
-def encode_parts(message: Message, version: int) -> list[bytes | LentBytes]:
+def encode_parts(message: Message, version: int) -> list[bytes | BorrowedBuffer]:
     """As ``encode``, in parts: one behind the other they are the body. Raises the same.
 
     Unlike there, a value may be LentBytes.

@@ -24,7 +24,7 @@ from harness.conformance.agreement import (
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import ResultsNotFound, find_runs
 from harness.conformance.summary import RunExit, RunSummary, summarize
-from harness.reference_broker.likeness import releases
+from harness.reference_broker.emulated_release import releases
 
 NAMED, NAMED_OF_CLUSTERS = "suites/reference-like.toml", "suites/reference-like-clusters.toml"
 Pair = tuple[RunSummary, RunSummary]

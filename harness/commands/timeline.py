@@ -108,15 +108,15 @@ def _show(target: Target, repeat: int) -> ShownTimeline:
 
 def _play(running: Target) -> tuple[TimelineRow, ...]:
     """Raises MissingCapability, BrokerMisbehaved; TargetError where a promise is broken."""
-    door, info = running.peer_door, probe(running)
-    if door is None:
+    client, info = running.peer_endpoint, probe(running)
+    if client is None:
         raise MissingCapability(JOIN_AS_BROKER, running.spec)
     prefix = case_prefix(DEFAULT_PREFIX, new_nonce(), "timeline")
     broker = BrokerUnderTest(
         info.addresses, info.api_versions, time_scale=info.time_scale, name_prefix=prefix
     )
     try:
-        with JoinedCluster(door, broker, running.nodes[0]) as cluster:
+        with JoinedCluster(client, broker, running.nodes[0]) as cluster:
             followers = [cluster.join(), cluster.join()]
             timeline = Timeline(cluster.partition(followers), followers)
             rows = tuple(timeline.rows())

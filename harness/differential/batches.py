@@ -39,26 +39,26 @@ _WRONG: tuple[dict[str, Any], ...] = (
 )
 
 
-def good_records(dice: Random) -> dict[str, Any]:
+def good_records(rng: Random) -> dict[str, Any]:
     """Return records that a broker must accept at Produce 3 and later."""
-    return {RECORDS: [_batch(dice, dice.choice(_GOOD))]}
+    return {RECORDS: [_batch(rng, rng.choice(_GOOD))]}
 
 
-def wrong_records(dice: Random) -> dict[str, Any]:
+def wrong_records(rng: Random) -> dict[str, Any]:
     """A batch with something wrong in it, two batches, or wrong bytes."""
-    kind = dice.randrange(4)
+    kind = rng.randrange(4)
     if kind == 0:
-        damage = dice.choice([name for name in DAMAGES if name is not None])
-        return {RECORDS: [_batch(dice, {})], DAMAGE: damage}
+        damage = rng.choice([name for name in DAMAGES if name is not None])
+        return {RECORDS: [_batch(rng, {})], DAMAGE: damage}
     if kind == 1:
-        return {RECORDS: [_batch(dice, {}), _batch(dice, {})]}
-    return {RECORDS: [_batch(dice, dice.choice(_WRONG))]}
+        return {RECORDS: [_batch(rng, {}), _batch(rng, {})]}
+    return {RECORDS: [_batch(rng, rng.choice(_WRONG))]}
 
 
-def _batch(dice: Random, change: dict[str, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {"magic": 2, "compression": dice.choice((*_COMPRESSIONS, "none"))}
-    count = 1 if change.get("magic", 2) < 2 else dice.choice((1, 1, 2, 3))
-    made["records"] = [_record(dice) for _ in range(count)]
+def _batch(rng: Random, change: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {"magic": 2, "compression": rng.choice((*_COMPRESSIONS, "none"))}
+    count = 1 if change.get("magic", 2) < 2 else rng.choice((1, 1, 2, 3))
+    made["records"] = [_record(rng) for _ in range(count)]
     made |= change
     if made["magic"] < 2:
         made["compression"] = "none"
@@ -67,12 +67,12 @@ def _batch(dice: Random, change: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _record(dice: Random) -> dict[str, Any]:
+def _record(rng: Random) -> dict[str, Any]:
     record: dict[str, Any] = {
-        "timestamp": f"$time:{dice.choice((0, 5, 10, 20))}",
-        "key": dice.choice((None, _A_KEY, "")),
-        "value": dice.choice((None, _A_VALUE, _A_VALUE * 20)),
+        "timestamp": f"$time:{rng.choice((0, 5, 10, 20))}",
+        "key": rng.choice((None, _A_KEY, "")),
+        "value": rng.choice((None, _A_VALUE, _A_VALUE * 20)),
     }
-    if dice.random() < 0.2:
-        record["headers"] = [["h", dice.choice((None, "00"))]]
+    if rng.random() < 0.2:
+        record["headers"] = [["h", rng.choice((None, "00"))]]
     return record

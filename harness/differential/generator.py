@@ -52,24 +52,24 @@ def conversations(seed: int, shared: Ranges, only: Collection[str] = ()) -> Iter
     ``only``: names of APIs; what opens a conversation may be another one.
     """
     wanted = {name: shared[name] for name in shared if not only or name in only}
-    dice, deck, number = Random(seed), _Deck(wanted), 0
+    rng, deck, number = Random(seed), _Deck(wanted), 0
     while True:
-        steps = _opening(dice, shared)
-        for _ in range(dice.randint(*STEPS) - len(steps)):
-            api, version = deck.draw(dice)
-            steps.append(ConversationStep(api, version, request_fields(dice, api, version)))
+        steps = _opening(rng, shared)
+        for _ in range(rng.randint(*STEPS) - len(steps)):
+            api, version = deck.draw(rng)
+            steps.append(ConversationStep(api, version, request_fields(rng, api, version)))
         yield Conversation(f"seed {seed}, conversation {number}", tuple(steps))
         number += 1
 
 
-def _opening(dice: Random, shared: Ranges) -> list[ConversationStep]:
+def _opening(rng: Random, shared: Ranges) -> list[ConversationStep]:
     """One of :data:`OPENINGS`; each API in it at one version."""
-    (opening,) = dice.choices(OPENINGS, [one.weight for one in OPENINGS])
+    (opening,) = rng.choices(OPENINGS, [one.weight for one in OPENINGS])
     versions: dict[str, int] = {}
     steps = []
     for api, fields in opening.requests:
         if api in shared:
-            version = versions.setdefault(api, dice.choice(list(shared[api])))
+            version = versions.setdefault(api, rng.choice(list(shared[api])))
             steps.append(ConversationStep(api, version, known_fields(api, version, fields)))
     return steps
 
@@ -83,13 +83,13 @@ class _Deck:
         self.weights = [_WEIGHTS.get(name, 1) for name in self.names]
         self.left: list[tuple[str, int]] = []
 
-    def draw(self, dice: Random) -> tuple[str, int]:
-        if dice.random() > _DECK_SHARE:
-            (name,) = dice.choices(self.names, self.weights)
-            return name, dice.choice(list(self.shared[name]))
+    def draw(self, rng: Random) -> tuple[str, int]:
+        if rng.random() > _DECK_SHARE:
+            (name,) = rng.choices(self.names, self.weights)
+            return name, rng.choice(list(self.shared[name]))
         if not self.left:
             self.left = list(self.all)
-            dice.shuffle(self.left)
+            rng.shuffle(self.left)
         return self.left.pop()
 
 
@@ -98,35 +98,35 @@ def skeleton_fields(api: str, version: int) -> dict[str, Any]:
     return to_dict(harmless_request(api, version, _SKELETON_NAMES), version)
 
 
-def request_fields(dice: Random, api: str, version: int) -> dict[str, Any]:
+def request_fields(rng: Random, api: str, version: int) -> dict[str, Any]:
     """Fields of one request: careful, or with edge values here and there."""
     skeleton = skeleton_fields(api, version)
-    if dice.random() < _SKELETON_SHARE:
+    if rng.random() < _SKELETON_SHARE:
         return skeleton
-    edge_share = 0.0 if dice.random() < _CAREFUL_SHARE else _EDGE_SHARE
+    edge_share = 0.0 if rng.random() < _CAREFUL_SHARE else _EDGE_SHARE
     spec = api_named(api).request.message_spec
-    return _Filling(dice, spec, version, edge_share).struct(spec.root, api, skeleton)
+    return _Filling(rng, spec, version, edge_share).struct(spec.root, api, skeleton)
 
 
 class _Filling:
     """Fills one request."""
 
-    def __init__(self, dice: Random, spec: MessageSpec, version: int, edge_share: float) -> None:
-        self.dice, self.spec, self.version = dice, spec, version
+    def __init__(self, rng: Random, spec: MessageSpec, version: int, edge_share: float) -> None:
+        self.rng, self.spec, self.version = rng, spec, version
         self.edge_share = edge_share
 
     @property
     def on_edge(self) -> bool:
-        return self.dice.random() < self.edge_share
+        return self.rng.random() < self.edge_share
 
     def one_of(self, pool: Pool) -> Any:
-        return self.dice.choice(pool.edge if pool.edge and self.on_edge else pool.good)
+        return self.rng.choice(pool.edge if pool.edge and self.on_edge else pool.good)
 
     def struct(self, spec: StructSpec, path: str, skeleton: Any) -> dict[str, Any]:
         own = layout(self.spec, spec, self.version)
         slots = {slot.field.name: slot for slot in own.plain}
         for slot in own.tagged.values():
-            if self.dice.random() < _TAGGED_SHARE and slot.field.kind != "struct":
+            if self.rng.random() < _TAGGED_SHARE and slot.field.kind != "struct":
                 slots[slot.field.name] = slot
         joint = row_for(JOINT, path)
         given = self.one_of(joint) if joint else {}
@@ -146,7 +146,7 @@ class _Filling:
         """Where a topic is given by its name or by its id, seldom both."""
         if not {"name", "topic_id"} <= slots.keys() or not slots["name"].nullable or self.on_edge:
             return {}
-        if self.dice.random() < 0.5:
+        if self.rng.random() < 0.5:
             return {"name": None}
         return {"topic_id": str(UUID(int=0))}
 
@@ -178,7 +178,7 @@ class _Filling:
 
     def scalar(self, kind: str, path: str, skeleton: Any, *, nullable: bool) -> Any:
         if kind == "records":
-            return wrong_records(self.dice) if self.on_edge else good_records(self.dice)
+            return wrong_records(self.rng) if self.on_edge else good_records(self.rng)
         pool = pool_for(path, kind)
         if pool is None:
             pool = BY_TYPE[kind]

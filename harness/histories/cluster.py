@@ -22,12 +22,12 @@ def check_cluster(seen: Iterable[Observation]) -> list[ReplicationFinding]:
     brokers.
     """
     leaders: dict[tuple[str, int], Observation] = {}
-    doors: defaultdict[tuple[str, str], _Door] = defaultdict(_Door)
+    clients: defaultdict[tuple[str, str], _Door] = defaultdict(_Door)
     found: list[ReplicationFinding] = []
     for one in seen:
         found += _check_registration(one)
         found += _check_leader(one, leaders)
-        found += doors[one.door, one.partition].check(one)
+        found += clients[one.client, one.partition].check(one)
     return found
 
 

@@ -49,7 +49,7 @@ class Observation:
     confirmed: int = UNKNOWN
     read_to: int = UNKNOWN
     replicas: tuple[int, ...] | None = None
-    door: str = ""
+    client: str = ""
 
 
 class Violation(StrEnum):

@@ -9,16 +9,16 @@ from functools import partial
 
 from harness.proxies.counters import Counters
 from harness.proxies.direction import Direction
+from harness.proxies.endpoint import ProxyEndpoint
+from harness.proxies.outgoing_stream import ProxyStream
 from harness.proxies.requests import RequestWatch
 from harness.proxies.responses import ResponseWatch
 from harness.proxies.seen import SeenConnection
-from harness.proxies.side import ProxyEndpoint
 from harness.proxies.stream import Stream
 from harness.proxies.toxics.chain import Chain, ToxicChange
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.unanswered import Unanswered
 from harness.proxies.watching import Shared
-from harness.proxies.way import ProxyStream
 
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from harness.base.address import Address
-from harness.proxies import dice
+from harness.proxies import hashed_chance
 from harness.proxies.clock import new_clock
 from harness.proxies.connection import ConnectionPlan, ProxiedConnection
 from harness.proxies.counters import Counters
@@ -302,7 +302,9 @@ class Proxy:
             return None
 
         def chance(name: str, nth: int) -> float:
-            return dice.draw(self.seed, self.link, place.connection, direction, 0, name, nth)
+            return hashed_chance.draw(
+                self.seed, self.link, place.connection, direction, 0, name, nth
+            )
 
         struck = partial(self._toxic_struck, place)
         now_ms = self.now_ms()  # later than began_ms for a toxic that is added to an old stream

@@ -8,8 +8,8 @@ from functools import partial
 
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import UNKNOWN, Traffic
-from harness.proxies.courses import Course
 from harness.proxies.direction import Direction
+from harness.proxies.frame_routing import Course
 from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.responses import ResponseWatch
 from harness.proxies.seen import PRODUCE_KEY, SeenConnection, SeenRequest
@@ -56,7 +56,7 @@ class RequestWatch(FrameWatch):
         self.ordinal = ordinal + 1
         is_known = length >= HEAD.size
         key, version, identity = HEAD.unpack_from(data, at) if is_known else UNKNOWN_HEAD
-        course = self.courses.of((key, version))
+        course = self.routing.of((key, version))
         course.tally.frames += 1
         course.tally.frame_bytes += length + LENGTH_BYTES
         if course.is_collected:

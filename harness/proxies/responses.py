@@ -8,8 +8,8 @@ from functools import partial
 
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import UNKNOWN, Traffic
-from harness.proxies.courses import Course
 from harness.proxies.direction import Direction
+from harness.proxies.frame_routing import Course
 from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.seen import SeenConnection, SeenResponse
 from harness.proxies.step import Send, SendBack, Step
@@ -50,7 +50,7 @@ class ResponseWatch(FrameWatch):
             (correlation_id,) = _CORRELATION_ID.unpack_from(data, at)
         sent = self._unanswered.answered(correlation_id)
         # A response to no request is of no kind, so it is never shown.
-        course = self.courses.of(sent[1:3]) if sent else None
+        course = self.routing.of(sent[1:3]) if sent else None
         tally = course.tally if course else self.traffic.by_api[UNKNOWN]
         tally.frames += 1
         tally.frame_bytes += length + LENGTH_BYTES

@@ -16,10 +16,10 @@ from typing import Any
 
 from harness.proxies.direction import Direction
 from harness.proxies.limits import ProxyLimits
+from harness.proxies.outgoing_stream import ProxyStream
 from harness.proxies.step import Close, End, Hold, Reset, Send, Step, WaitStep
 from harness.proxies.toxics.chain import PIECE_COST_BYTES
 from harness.proxies.toxics.toxic import StreamMarker
-from harness.proxies.way import ProxyStream
 
 
 @dataclass(frozen=True, slots=True)

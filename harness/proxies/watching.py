@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar, get_args
 
-from harness.proxies.asides import Asides
 from harness.proxies.counters import Traffic
-from harness.proxies.courses import Courses
+from harness.proxies.deferred_frames import DeferredFrames
 from harness.proxies.direction import Direction
+from harness.proxies.frame_routing import FrameRouting
 from harness.proxies.frames import FrameFinder
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.limits import LIMITS, ProxyLimits
@@ -58,12 +58,14 @@ class FrameWatch:
         self.stream, self.traffic, self.place, self.shared = stream, traffic, place, shared
         self.passes: Callable[[bytes], None] = self._pass
         self.ordinal = 0
-        self.courses = Courses(self.direction, traffic.by_api, shared.interceptor, shared.rewriter)
+        self.routing = FrameRouting(
+            self.direction, traffic.by_api, shared.interceptor, shared.rewriter
+        )
         self._acts: list[Callable[[], None]] = []  # to be done between frames
         self._acts_bytes = 0  # that wait there
         self._leans = False
         self._collected_bytes = 0
-        self._asides = Asides(self._released)
+        self._asides = DeferredFrames(self._released)
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the stream."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.reference_broker.likeness import releases
+from harness.reference_broker.emulated_release import releases
 from harness.reference_broker.server import run_broker
 from harness.reference_broker.settings import (
     BrokerSettings,

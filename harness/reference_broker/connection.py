@@ -13,14 +13,14 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.frame import frame, frame_head
-from harness.codec.lent_bytes import LentBytes
 from harness.codec.structs import Message
 from harness.reference_broker.file_part import FilePart, FileTooShort
 from harness.reference_broker.node import Node, RequestRejected, Response, WaitingRequest
+from harness.reference_broker.outbound_limit import OutboundLimit
 from harness.reference_broker.request_buffer import FrameRefused, RequestBuffer
 from harness.reference_broker.request_memory import RequestMemory
-from harness.reference_broker.untaken_answers import UntakenAnswers
 
 _LOG = logging.getLogger(__name__)
 _BACKLOG_BYTES = 64 * 1024
@@ -38,7 +38,7 @@ class ClientConnection(asyncio.Protocol):
         self,
         node: Node,
         memory: RequestMemory,
-        untaken: UntakenAnswers,
+        untaken: OutboundLimit,
         limit_bytes: int,
         idle_ms: int,
         listener: str,
@@ -174,7 +174,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _take_answer(self, response: Response, answers: list[bytes]) -> None:
         if response.parts is not None:
-            whole = [part for part in response.parts if not isinstance(part, LentBytes)]
+            whole = [part for part in response.parts if not isinstance(part, BorrowedBuffer)]
             if len(whole) == len(response.parts):
                 answers.append(frame(*whole))
             else:
@@ -224,17 +224,17 @@ class ClientConnection(asyncio.Protocol):
             self._transport.write(answers[0] if len(answers) == 1 else b"".join(answers))
         answers.clear()
 
-    def _write_lent(self, parts: Sequence[bytes | LentBytes], answers: list[bytes]) -> None:
+    def _write_lent(self, parts: Sequence[bytes | BorrowedBuffer], answers: list[bytes]) -> None:
         """Send borrowed buffers immediately, behind the parts that precede them."""
         answers.append(frame_head(sum(map(len, parts))))
         for part in parts:
-            if isinstance(part, LentBytes):
+            if isinstance(part, BorrowedBuffer):
                 self._write(answers)
                 self._send(part)
             else:
                 answers.append(part)
 
-    def _send(self, part: LentBytes) -> None:
+    def _send(self, part: BorrowedBuffer) -> None:
         transport = self._transport
         if transport is None or transport.is_closing():
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from harness.codec.lent_bytes import LentBytes
+from harness.codec.borrowed_buffer import BorrowedBuffer
 
 LEAST_BYTES = 128 * 1024
 """Sending smaller pieces directly is no faster than reading and writing (docs/storage-speed.md)."""
@@ -15,7 +15,7 @@ class FileTooShort(Exception):
     """The file was cut after the piece was made."""
 
 
-class FilePart(LentBytes):
+class FilePart(BorrowedBuffer):
     """``size_bytes`` of a file, from ``position`` on.
 
     ``descriptor`` is called at each use: with many open files, some are closed meanwhile. The owner

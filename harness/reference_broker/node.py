@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec import DecodeError, decode_prefix, encode_parts
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_of
+from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.header import (
     RequestRefused,
     decode_request_header,
     response_header,
 )
-from harness.codec.lent_bytes import LentBytes
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.reference_broker.effects import (
@@ -28,6 +28,7 @@ from harness.reference_broker.effects import (
     PartitionGrew,
     ReplicaMoved,
 )
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.api_18_api_versions import fallback_answer
 from harness.reference_broker.handlers.outcome import (
     Advertised,
@@ -46,7 +47,6 @@ from harness.reference_broker.handlers.table import (
     advertised_like,
 )
 from harness.reference_broker.initial_state import state_of
-from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.purgatory import Purgatory, Waiter
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
@@ -81,7 +81,7 @@ class Response(NamedTuple):
     the client for `mute_ms`: the throttle time of the response (KIP-219).
     """
 
-    parts: Sequence[bytes | LentBytes] | None
+    parts: Sequence[bytes | BorrowedBuffer] | None
     mute_ms: int = 0
 
 
@@ -92,7 +92,7 @@ class _Served(NamedTuple):
     by_key: Mapping[int, ApiRange]
 
     @classmethod
-    def of(cls, like: Likeness, handlers: Mapping[int, ServedApi]) -> "_Served":
+    def of(cls, like: EmulatedRelease, handlers: Mapping[int, ServedApi]) -> "_Served":
         apis = advertised_like(like, handlers)
         return cls(Advertised(apis, like.release), {one.api_key: one for one in apis})
 
@@ -108,7 +108,7 @@ class WaitingRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class NodeRole:
     """The role and the parts of a node in a cluster.
 
     `role` is that of a controller; a broker has `forward` instead. `notice` is called with each
@@ -123,7 +123,8 @@ class Seat:
 
 
 class Node:
-    """A node without its sockets: a broker on its own, or the node that its `seat` describes."""
+    """A node without its sockets: a broker on its own, or the node that its `node_role` describes.
+    """
 
     def __init__(
         self,
@@ -131,16 +132,18 @@ class Node:
         host: str,
         port: int,
         randomness: Randomness | None = None,
-        seat: Seat | None = None,
+        node_role: NodeRole | None = None,
     ) -> None:
         self._randomness: Randomness = random.Random() if randomness is None else randomness
-        self._seat = seat or Seat(state_of(settings, host, port, self._randomness), HANDLERS)
-        self.state = self._seat.state
+        self._node_role = node_role or NodeRole(
+            state_of(settings, host, port, self._randomness), HANDLERS
+        )
+        self.state = self._node_role.state
         self.purgatory = Purgatory(lambda: self.carry_out([]))
-        self._handlers = self._seat.handlers
+        self._handlers = self._node_role.handlers
         like, between = settings.like, settings.like.between_nodes
         self._for_nodes = _Served.of(between, self._handlers)
-        is_one = self._seat.role is not None or like == between
+        is_one = self._node_role.role is not None or like == between
         self._for_clients = self._for_nodes if is_one else _Served.of(like, self._handlers)
         self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
         check_interval_ms = settings.number("offsets.retention.check.interval.ms")
@@ -149,7 +152,7 @@ class Node:
             *_upkeep_of(self.state, settings),
             Upkeep(self._expire_offsets, now_ms, check_interval_ms, lambda: check_interval_ms),
         ]
-        if seat is not None:
+        if node_role is not None:
             shrink = Upkeep(self._shrink_isrs, now_ms, lag_check_ms, lambda: lag_check_ms)
             self.upkeep.append(shrink)
 
@@ -166,7 +169,7 @@ class Node:
         header = request.header
         version = header.request_api_version
         api = APIS[header.request_api_key]
-        if self._seat.forward is not None and api.key in FORWARDED:
+        if self._node_role.forward is not None and api.key in FORWARDED:
             return self._forwarded(payload, client_host, header)
         try:
             body, _ = decode_prefix(
@@ -206,11 +209,11 @@ class Node:
 
     def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> WaitingRequest:
         """Forward a request. The response fits the client: it has the same correlation id."""
-        assert self._seat.forward is not None
+        assert self._node_role.forward is not None
         waiter = self.purgatory.enter(
             PurgatoryWait(frozenset(), None, lambda: None, None), now_ms()
         )
-        answered = self._seat.forward(payload, client_host)
+        answered = self._node_role.forward(payload, client_host)
         answered.add_done_callback(lambda future: _settle(waiter, future))
         return WaitingRequest(waiter, header.request_api_version, header.correlation_id, 0)
 
@@ -265,7 +268,7 @@ class Node:
             [],
             client_host,
             listener,
-            self._seat.role,
+            self._node_role.role,
         )
 
     def carry_out(self, effects: list[Effect]) -> None:
@@ -274,8 +277,8 @@ class Node:
         while pending:
             for effect in pending:
                 self.purgatory.wake(_keys_of(effect))
-                if self._seat.notice is not None:
-                    self._seat.notice(effect)
+                if self._node_role.notice is not None:
+                    self._node_role.notice(effect)
             pending = self.state.take_effects()
 
     def _await_alarm(self) -> None:

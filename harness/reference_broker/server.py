@@ -10,6 +10,7 @@ from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.connection import ClientConnection
 from harness.reference_broker.descriptors import is_spared, raise_limit, spared
 from harness.reference_broker.node import Node
+from harness.reference_broker.outbound_limit import OutboundLimit
 from harness.reference_broker.request_memory import RequestMemory
 from harness.reference_broker.settings import (
     BrokerSettings,
@@ -18,7 +19,6 @@ from harness.reference_broker.settings import (
     request_memory_bytes,
 )
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
-from harness.reference_broker.untaken_answers import UntakenAnswers
 
 _PLAINTEXT = "PLAINTEXT://"
 _TURNS_OF_ACCEPTING = 6  # from a socket that asyncio has accepted to `connection_made`
@@ -35,7 +35,7 @@ class BrokerServer:
         self._connections: set[ClientConnection] = set()
         self._by_ip: Counter[str] = Counter()
         self._memory = RequestMemory(request_memory_bytes(settings))
-        self._untaken = UntakenAnswers(answer_memory_bytes())
+        self._untaken = OutboundLimit(answer_memory_bytes())
         self._all_gone = asyncio.Event()
         self.node: Node | None = None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.suggestion import did_you_mean
-from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError
+from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease, LikenessError
 from harness.reference_broker.state.config_definitions.config_values import (
     ConfigDefinition as Definition,
 )
@@ -101,7 +101,7 @@ class BrokerSettings:
     values: Mapping[str, ConfigValue]
     topic_defaults: Mapping[str, str]
     given: Mapping[str, str]
-    like: Likeness = LIKE_NONE
+    like: EmulatedRelease = LIKE_NONE
 
     @classmethod
     def of(cls, given: Mapping[str, str] | None = None, like: str = "") -> "BrokerSettings":
@@ -145,14 +145,14 @@ class BrokerSettings:
         return str(self.values[name])
 
 
-def _likeness_of(release: str) -> Likeness:
+def _likeness_of(release: str) -> EmulatedRelease:
     try:
-        return Likeness.of(release) if release else LIKE_NONE
+        return EmulatedRelease.of(release) if release else LIKE_NONE
     except LikenessError as error:
         raise SettingError(str(error)) from error
 
 
-def _inherited_by_topics(like: Likeness) -> dict[str, Definition]:
+def _inherited_by_topics(like: EmulatedRelease) -> dict[str, Definition]:
     """Return the release's topic configs with a default from the broker, by the broker's names."""
     known = configs_of(like).known.values()
     return {one.broker_setting: one for one in known if one.broker_setting is not None}

@@ -28,7 +28,7 @@ from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupporte
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from harness.histories.history import ClientOperation
-from harness.power_loss.lossy_disk import LossyDisk
+from harness.power_loss.power_loss_disk import PowerLossDisk
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.brokers.pooled_broker import UNHURRIED
 from harness.runner.brokers.power_loss_broker import ONLY_NODE, PowerLossBroker
@@ -40,7 +40,7 @@ from harness.runner.granted import grants_of
 from harness.runner.in_time import TooSlow
 from harness.runner.run_session import NOT_ANSWERED, WorkerContext
 from harness.targets.errors import MissingCapability
-from harness.targets.first_door import LEADER_AND_ISR
+from harness.targets.first_broker import LEADER_AND_ISR
 from harness.targets.target import JOIN_AS_BROKER, Target
 from harness.targets.zookeeper_topics import ZookeeperTopics
 from harness.virtual_broker.cluster import JoinedCluster
@@ -148,14 +148,14 @@ class CaseSession:
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
         if self._shared is None:
-            address, node = self.broker.door
-            self._shared = self._door([address], self.broker.zookeeper, own=False, node=node)
+            address, node = self.broker.client
+            self._shared = self._client([address], self.broker.zookeeper, own=False, node=node)
         return self._shared
 
     def private_broker(self, target: Target, settings: Mapping[str, str]) -> BrokerUnderTest:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
-        return self._door(self.private.addresses, self.private.zookeeper)
+        return self._client(self.private.addresses, self.private.zookeeper)
 
     def persistent_broker(
         self, target: Target, settings: Mapping[str, str], *, older: bool = False
@@ -165,15 +165,15 @@ class CaseSession:
         ``older``: it begins as an older release.
         """
         self.private = running = target.start_another(settings, kept=True, older=older)
-        return PersistentBroker(running, self._door(running.addresses, running.zookeeper))
+        return PersistentBroker(running, self._client(running.addresses, running.zookeeper))
 
     def power_loss_broker(
-        self, target: Target, settings: Mapping[str, str], disk: LossyDisk
+        self, target: Target, settings: Mapping[str, str], disk: PowerLossDisk
     ) -> PowerLossBroker:
         """The same with its data on that disk, which the caller closes behind it."""
         folders = {ONLY_NODE: disk.path / "node"}
         self.private = running = target.start_another(settings, kept=True, node_folders=folders)
-        return PowerLossBroker(running, self._door(running.addresses, running.zookeeper), disk)
+        return PowerLossBroker(running, self._client(running.addresses, running.zookeeper), disk)
 
     def private_joinable(self, target: Target, settings: Mapping[str, str]) -> BrokerUnderTest:
         """The same for one that virtual brokers join."""
@@ -183,7 +183,7 @@ class CaseSession:
     def pooled_broker(self, running: Target) -> BrokerUnderTest:
         """A broker that runs on after the test, for tests that may harm it."""
         self.pooled = running
-        return self._door(running.addresses, running.zookeeper)
+        return self._client(running.addresses, running.zookeeper)
 
     def shared_cluster(self) -> Cluster:
         """The run's cluster; tests must not act on its nodes."""
@@ -213,13 +213,13 @@ class CaseSession:
     ) -> Cluster:
         at = dict(zip(nodes, addresses, strict=True))
 
-        def open_door(node: int, number: int) -> BrokerUnderTest:
-            door = self._door([at[node]], zookeeper, own=own, number=number)
-            door.observer = both(self.wire.see, self.watch.at(node, f"{number}"))
-            return door
+        def connect(node: int, number: int) -> BrokerUnderTest:
+            client = self._client([at[node]], zookeeper, own=own, number=number)
+            client.observer = both(self.wire.see, self.watch.at(node, f"{number}"))
+            return client
 
         registry = None if zookeeper is None else ZookeeperTopics(zookeeper)
-        return Cluster(nodes, open_door, registry=registry)
+        return Cluster(nodes, connect, registry=registry)
 
     def joined(self, broker: BrokerUnderTest) -> JoinedCluster:
         """The cluster of the test's own broker, for virtual brokers to join.
@@ -227,10 +227,10 @@ class CaseSession:
         Raises MissingCapability where there is no way in.
         """
         own = self.private or self.pooled
-        if own is None or own.peer_door is None:
+        if own is None or own.peer_endpoint is None:
             spec = self.context.info.spec if own is None else own.spec
             raise MissingCapability(JOIN_AS_BROKER, spec)
-        return JoinedCluster(own.peer_door, broker, own.nodes[0])
+        return JoinedCluster(own.peer_endpoint, broker, own.nodes[0])
 
     def faults_before(self, broker: BrokerUnderTest) -> Faults:
         """Faults on the way to the broker of this test, drawn from the run's seed and the case."""
@@ -258,7 +258,7 @@ class CaseSession:
     def _about(self) -> dict[str, Any]:
         return {"case": self.case, "attempt": self.attempt}
 
-    def _door(
+    def _client(
         self,
         addresses: Sequence[tuple[str, int]],
         zookeeper: Address | None,
@@ -275,7 +275,7 @@ class CaseSession:
         """
         info = self.context.info
         prefix = case_prefix(info.name_prefix, self.context.nonce, self._named_after)
-        door = BrokerUnderTest(
+        client = BrokerUnderTest(
             addresses,
             info.api_versions,
             time_scale=info.time_scale * FACTORS[self.slow],
@@ -288,8 +288,8 @@ class CaseSession:
             node=node,
             private=own,
         )
-        self.brokers.append(door)
-        return door
+        self.brokers.append(client)
+        return client
 
     @property
     def _named_after(self) -> str:
@@ -341,9 +341,9 @@ class CaseSession:
 
     def close(self) -> None:
         """Leave nothing behind: topics, connections, a private broker."""
-        for door in self.brokers:
+        for client in self.brokers:
             try:
-                door.close()
+                client.close()
             except (BrokerMisbehaved, ApiNotAdvertised):
                 continue  # the verdict is given; a dead broker is seen by the next test
         if self.private is not None:
@@ -367,8 +367,8 @@ class CaseSession:
             lines += [f"{record.requirement} {record.level}: {statement}"]
             lines += [f"  {record.verdict}: {record.reason}", ""]
         lines += ["-- test --", trace, "", "-- wire --"]
-        for door in self.brokers:
-            lines += [transcript.render() for transcript in door.transcripts]
+        for client in self.brokers:
+            lines += [transcript.render() for transcript in client.transcripts]
         if done := self._journal():
             lines += ["", "-- faults --", *map(json.dumps, done)]
         lines += ["", "-- the broker's log, its end --", self._log_tail()]

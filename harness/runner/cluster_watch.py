@@ -49,15 +49,15 @@ class ClusterWatch:
         self._began_s = time.monotonic()
         self._deleted: set[str] = set()
 
-    def at(self, node: int, door: str) -> Observer:
+    def at(self, node: int, client: str) -> Observer:
         """Return the observer of one door to this node; it needs each message, in order."""
-        return _WatchedDoor(node, door, self._see, self._deleted)
+        return _WatchedDoor(node, client, self._see, self._deleted)
 
-    def _see(self, node: int, door: str, partition: str, **told: Any) -> None:
+    def _see(self, node: int, client: str, partition: str, **told: Any) -> None:
         at_ms = (time.monotonic() - self._began_s) * 1000
         what = f"{partition} by {node} after {at_ms:.0f} ms"
         self._seen.append(
-            Observation(what, at_ms, node=node, door=door, partition=partition, **told)
+            Observation(what, at_ms, node=node, client=client, partition=partition, **told)
         )
 
     def broken(self, *, with_zookeeper: bool = False) -> dict[str, str]:
@@ -77,8 +77,8 @@ class _WatchedDoor:
     another topic afterwards, so it is not observed any more.
     """
 
-    def __init__(self, node: int, door: str, see: Callable[..., None], deleted: set[str]) -> None:
-        self._node, self._door, self._to = node, door, see
+    def __init__(self, node: int, client: str, see: Callable[..., None], deleted: set[str]) -> None:
+        self._node, self._client, self._to = node, client, see
         self._deleted = deleted
         self._ids: dict[str, UUID] = {}
         self._asks_latest = False
@@ -93,7 +93,7 @@ class _WatchedDoor:
         if known == ZERO_UUID and (not name or name in self._deleted):
             return
         called = name if known == ZERO_UUID else str(known)
-        self._to(self._node, self._door, f"{called}-{index}", **told)
+        self._to(self._node, self._client, f"{called}-{index}", **told)
 
     def take_deletion(self, message: DeleteTopicsRequest, version: int) -> None:
         del version

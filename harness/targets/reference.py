@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from harness.base.address import Address
-from harness.reference_broker.likeness import releases
+from harness.reference_broker.emulated_release import releases
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.targets.errors import TargetError
 from harness.targets.forking import start_process
@@ -117,12 +117,12 @@ class ReferenceBroker(ProcessTarget):
         return self._as(ReferenceBroker, settings)
 
     def _another_kept(self, settings: dict[str, str]) -> ReferenceBroker:
-        from harness.targets.kept_reference import KeptReference
+        from harness.targets.persistent_reference import PersistentReference
 
-        return self._as(KeptReference, {**QUICK_RETURN, **without_zookeeper(settings)})
+        return self._as(PersistentReference, {**QUICK_RETURN, **without_zookeeper(settings)})
 
     def _another_older(self, settings: dict[str, str]) -> ReferenceBroker:
-        from harness.targets.kept_reference import UpgradedReference
+        from harness.targets.persistent_reference import UpgradedReference
 
         assert self._older is not None, "it declares the capability"
         another = self._as(UpgradedReference, {**QUICK_RETURN, **without_zookeeper(settings)})
@@ -162,9 +162,9 @@ def _make(rest: str | None, making: Making) -> Target:
     except SettingError as problem:
         raise TargetError(str(problem)) from problem
     if on_disk:
-        from harness.targets.kept_reference import KeptReference
+        from harness.targets.persistent_reference import PersistentReference
 
-        return KeptReference(log_dir=making.log_dir, settings=settings, like=like)
+        return PersistentReference(log_dir=making.log_dir, settings=settings, like=like)
     if "nodes" not in options:
         return ReferenceBroker(log_dir=making.log_dir, settings=settings, like=like)
     from harness.targets.reference_cluster import ReferenceCluster

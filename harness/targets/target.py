@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Self
 
 from harness.base.address import Address
 from harness.base.own_names import DEFAULT_PREFIX
-from harness.power_loss.lossy_disk import why_not
+from harness.power_loss.power_loss_disk import why_not
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
-from harness.virtual_broker.door import PeerDoor
+from harness.virtual_broker.peer_endpoint import PeerEndpoint
 
 if TYPE_CHECKING:
     from harness.proxies.event import Listener
@@ -109,7 +109,7 @@ class Target(ABC):
         """The nodes that are controllers and no brokers, while it runs; empty: there is none."""
         self.zookeeper: Address | None = None
         """The address of a ZooKeeper of ours that coordinates the brokers; None without one."""
-        self.peer_door: PeerDoor | None = None
+        self.peer_endpoint: PeerEndpoint | None = None
         """The way to join it as a broker; None without ``join_as_broker``, while it is stopped, or
         if the active one of several controllers is unknown."""
 

@@ -16,11 +16,11 @@ from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataResponse
 from harness.virtual_broker.assigned_topics import state_shown
-from harness.virtual_broker.door import Address, KraftDoor, PeerDoor
 from harness.virtual_broker.kraft import NOBODY_LISTENS, KraftMember, KraftWorld
 from harness.virtual_broker.leader import LedPartition
 from harness.virtual_broker.membership import Membership, VirtualWorld
 from harness.virtual_broker.partition import WatchedPartition
+from harness.virtual_broker.peer_endpoint import Address, KraftDoor, PeerEndpoint
 from harness.virtual_broker.zookeeper import ZooKeeperWorld
 
 KRAFT_CONTROLLER = "kraft_controller"
@@ -36,15 +36,15 @@ class JoinedCluster:
     ``leader`` is the broker behind ``broker``'s first address, the only real one that is used.
     """
 
-    def __init__(self, door: PeerDoor, broker: BrokerUnderTest, leader: int) -> None:
+    def __init__(self, client: PeerEndpoint, broker: BrokerUnderTest, leader: int) -> None:
         """Raises BrokerMisbehaved: the cluster cannot be reached at these addresses."""
         self.broker, self.leader = broker, leader
         self.world: VirtualWorld
         self.kraft: KraftWorld | None = None
-        if isinstance(door, KraftDoor):
-            self.world = self.kraft = KraftWorld(door, broker)
+        if isinstance(client, KraftDoor):
+            self.world = self.kraft = KraftWorld(client, broker)
         else:
-            self.world = ZooKeeperWorld(door, broker)
+            self.world = ZooKeeperWorld(client, broker)
         self.members: list[Membership] = []
         self.partitions: list[WatchedPartition] = []
 

@@ -27,8 +27,8 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message, Request
 from harness.virtual_broker.assigned_topics import create_assigned, state_shown
-from harness.virtual_broker.door import Address, KraftDoor
 from harness.virtual_broker.membership import NO_BROKER_EPOCH, Membership, PartitionState
+from harness.virtual_broker.peer_endpoint import Address, KraftDoor
 
 M = TypeVar("M", bound=Message)
 Feature = BrokerRegistrationRequest.Feature
@@ -47,10 +47,10 @@ Up to 3.2 a broker is caught up at the log's end, later at its registration.
 class Controller:
     """A connection to the controller, at the highest versions that it and the codec know."""
 
-    def __init__(self, door: KraftDoor, broker: BrokerUnderTest) -> None:
+    def __init__(self, client: KraftDoor, broker: BrokerUnderTest) -> None:
         """Connect immediately, through ``broker``; its transcripts contain the exchange."""
-        self.door, self.broker = door, broker
-        self._connection = broker.connect(through=door.controller)
+        self.client, self.broker = client, broker
+        self._connection = broker.connect(through=client.controller)
         self._told = self._ask_versions()
         self._ranges = {each.api_key: each for each in self._told.api_keys}
 
@@ -97,12 +97,12 @@ class Controller:
             return self._connection.ask(message, self._version_of(message, version))
         except BrokerMisbehaved:
             self._connection.close()
-            self._connection = self.broker.connect(through=self.door.controller)
+            self._connection = self.broker.connect(through=self.client.controller)
             raise
 
     def connect(self) -> Connection:
         """Return another connection, for a request at the same time."""
-        return self.broker.connect(through=self.door.controller)
+        return self.broker.connect(through=self.client.controller)
 
     def _version_of(self, message: Message, version: int | None) -> int:
         name = type(message).__name__.removesuffix("Request")
@@ -127,17 +127,17 @@ class KraftMember:
 
     def registration(self) -> BrokerRegistrationRequest:
         """Return the request of a broker of this cluster; tests change a field of it."""
-        door, version = self.controller.door, self.controller.version("BrokerRegistration")
+        client, version = self.controller.client, self.controller.version("BrokerRegistration")
         host, port = self.listens_at
         return BrokerRegistrationRequest(
             broker_id=self.broker_id,
-            cluster_id=door.cluster_id,
+            cluster_id=client.cluster_id,
             incarnation_id=self.incarnation_id,
             listeners=[
                 BrokerRegistrationRequest.Listener(
                     name=name, host=host, port=port, security_protocol=PLAINTEXT
                 )
-                for name in door.listeners
+                for name in client.listeners
             ],
             features=self.controller.features(version),
             rack=self.rack,
@@ -219,8 +219,8 @@ class KraftMember:
 class KraftWorld:
     """A KRaft cluster, through its controller and one of its brokers."""
 
-    def __init__(self, door: KraftDoor, broker: BrokerUnderTest) -> None:
-        self.controller = Controller(door, broker)
+    def __init__(self, client: KraftDoor, broker: BrokerUnderTest) -> None:
+        self.controller = Controller(client, broker)
         self._broker = broker
 
     def member(self, broker_id: int, listens_at: Address = NOBODY_LISTENS) -> KraftMember:

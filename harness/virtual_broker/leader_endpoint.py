@@ -21,7 +21,7 @@ from harness.codec.frame import LENGTH_BYTES, frame
 from harness.codec.header import decode_request_header, encode_response
 from harness.codec.message_codec import decode
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.virtual_broker.door import Address
+from harness.virtual_broker.peer_endpoint import Address
 from harness.virtual_broker.served_log import ServedLog
 
 LOOPBACK = "127.0.0.1"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.virtual_broker.door import Address
+from harness.virtual_broker.peer_endpoint import Address
 
 NO_BROKER_EPOCH = -1
 

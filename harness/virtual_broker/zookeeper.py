@@ -19,8 +19,8 @@ from kazoo.handlers.threading import KazooTimeoutError
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
 from harness.virtual_broker.assigned_topics import UNKNOWN
-from harness.virtual_broker.door import Address, ZooKeeperDoor
 from harness.virtual_broker.membership import NO_BROKER_EPOCH, Membership, PartitionState
+from harness.virtual_broker.peer_endpoint import Address, ZooKeeperDoor
 
 BROKERS = "/brokers/ids"
 TOPICS = "/brokers/topics"
@@ -148,16 +148,16 @@ def registration_like(
 class ZooKeeperWorld:
     """A cluster as its ZooKeeper shows it: the truth, where Metadata may be out of date."""
 
-    def __init__(self, door: ZooKeeperDoor, broker: BrokerUnderTest) -> None:
+    def __init__(self, client: ZooKeeperDoor, broker: BrokerUnderTest) -> None:
         """Raises PreparationFailed."""
-        self._door, self._broker = door, broker
-        self._session = ZookeeperSession(door.zookeeper)
+        self._client, self._broker = client, broker
+        self._session = ZookeeperSession(client.zookeeper)
 
     def join(
         self, broker_id: int, listens_at: Address = NOBODY_LISTENS, rack: str | None = None
     ) -> Membership:
         """Return a registered broker. The controller sees it before it sees later writes."""
-        return ZooKeeperMember(self._door.zookeeper, broker_id, listens_at, rack)
+        return ZooKeeperMember(self._client.zookeeper, broker_id, listens_at, rack)
 
     def create_topic(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from harness.proxies.dice import draw
 from harness.proxies.direction import Direction
+from harness.proxies.hashed_chance import draw
 
 T = TypeVar("T")
 Words = dict[str, Any]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from labs.crash_loops.cases import IDEMPOTENT, PRODUCERS
-from labs.crash_loops.doors import Doors
+from labs.crash_loops.clients import Doors
 from labs.crash_loops.notes import CrashNotes
 from labs.crash_loops.producers import Idempotent, LoadProducer, Plain
 from labs.crash_loops.reading import Consumer
@@ -30,8 +30,8 @@ class Load:
         for number, (name, acks) in enumerate(PRODUCERS.items()):
             kind = Idempotent if name == IDEMPOTENT else Plain
             own = range(number * EACH, (number + 1) * EACH)
-            doors = Doors(cluster.own_doors(), topic)
-            self._workers.append(kind(name, acks, own, doors, notes, seed))
+            clients = Doors(cluster.own_doors(), topic)
+            self._workers.append(kind(name, acks, own, clients, notes, seed))
         self._threads = [threading.Thread(target=self._run, args=(w,)) for w in self._workers]
 
     def _run(self, worker: LoadProducer | Consumer) -> None:

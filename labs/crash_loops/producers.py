@@ -15,7 +15,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import InitProducerIdRequest, ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.histories.history import OperationOutcome
-from labs.crash_loops.doors import Doors
+from labs.crash_loops.clients import Doors
 from labs.crash_loops.notes import CrashNotes, payload
 
 PAUSE_S = 0.01
@@ -35,11 +35,11 @@ class LoadProducer(ABC):
     """A thread that sends batches of unique values to partitions of its own, one at a time."""
 
     def __init__(
-        self, name: str, acks: int, partitions: range, doors: Doors, notes: CrashNotes, seed: str
+        self, name: str, acks: int, partitions: range, clients: Doors, notes: CrashNotes, seed: str
     ) -> None:
         self.name = name
         self.acks, self.partitions = acks, partitions
-        self.doors, self.notes = doors, notes
+        self.clients, self.notes = clients, notes
         self.stopped = threading.Event()
         self._dice = random.Random(f"{seed} {name}")
         self._numbers = itertools.count(1)
@@ -50,7 +50,7 @@ class LoadProducer(ABC):
             partition = self._dice.choice(self.partitions)
             count = self._dice.randint(1, MOST_RECORDS)
             values = [f"{self.name}-{next(self._numbers)}" for _ in range(count)]
-            if self.doors.leader(partition) is not None:
+            if self.clients.leader(partition) is not None:
                 for value in values:
                     self.notes.sends(self.name, value, partition)
                 self.send(values, partition)
@@ -64,18 +64,18 @@ class LoadProducer(ABC):
         self, batch: RecordBatch, partition: int
     ) -> ProduceResponse.PartitionProduceResponse | str:
         """Return the leader's answer, or a text about a failure."""
-        door = self.doors.leader(partition)
-        if door is None:
+        client = self.clients.leader(partition)
+        if client is None:
             return "nobody leads"
         try:
-            answer = door.produce(
-                self.doors.topic, encode_batch(batch), partition=partition, acks=self.acks
+            answer = client.produce(
+                self.clients.topic, encode_batch(batch), partition=partition, acks=self.acks
             )
         except BrokerMisbehaved as failed:
-            self.doors.forget(partition)
+            self.clients.forget(partition)
             return type(failed).__name__
         if answer.error_code != ErrorCode.NONE:
-            self.doors.forget(partition)
+            self.clients.forget(partition)
         return answer
 
     def end(self, outcome: OperationOutcome, values: list[str], partition: int, base: int = -1,
@@ -156,9 +156,9 @@ class Idempotent(LoadProducer):
 
     def _ask_for_id(self) -> None:
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
-        for door in self.doors.any():
+        for client in self.clients.any():
             with suppress(BrokerMisbehaved):
-                answer = door.ask(request)
+                answer = client.ask(request)
                 if answer.error_code == ErrorCode.NONE:
                     self._id = (answer.producer_id, answer.producer_epoch)
                     self._next = dict.fromkeys(self.partitions, 0)

@@ -11,7 +11,7 @@ from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import RecordsError, decode_batches
-from labs.crash_loops.doors import Doors
+from labs.crash_loops.clients import Doors
 from labs.crash_loops.notes import STRANGE, CrashNotes, value_of
 
 PAUSE_S = 0.02
@@ -42,10 +42,10 @@ def records_of(data: bytes, offset: int) -> list[tuple[int, str]]:
 class Consumer:
     """Reads every partition from its beginning; behind a lost tail it goes back to the end."""
 
-    def __init__(self, partitions: int, doors: Doors, notes: CrashNotes) -> None:
+    def __init__(self, partitions: int, clients: Doors, notes: CrashNotes) -> None:
         self.stopped = threading.Event()
         self._positions = dict.fromkeys(range(partitions), 0)
-        self._doors, self._notes = doors, notes
+        self._clients, self._notes = clients, notes
 
     def run(self) -> None:
         """Poll until the consumer is stopped."""
@@ -54,21 +54,21 @@ class Consumer:
                 try:
                     self._poll(partition)
                 except BrokerMisbehaved:
-                    self._doors.forget(partition)
+                    self._clients.forget(partition)
             time.sleep(PAUSE_S)
 
     def _poll(self, partition: int) -> None:
-        door = self._doors.leader(partition)
-        if door is None:
+        client = self._clients.leader(partition)
+        if client is None:
             return
         position = self._positions[partition]
-        answer = door.fetch(self._doors.topic, position, partition=partition)
+        answer = client.fetch(self._clients.topic, position, partition=partition)
         if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            listed = door.list_offset(self._doors.topic, -1, partition=partition)
+            listed = client.list_offset(self._clients.topic, -1, partition=partition)
             if listed.error_code == ErrorCode.NONE:
                 self._positions[partition] = min(position, listed.offset)
         elif answer.error_code != ErrorCode.NONE:
-            self._doors.forget(partition)
+            self._clients.forget(partition)
         else:
             for offset, value in records_of(bytes(answer.records or b""), position):
                 self._notes.polled(partition, offset, value)
@@ -78,23 +78,23 @@ class Consumer:
 def final_read(cluster: Cluster, topic: Topic, partitions: int, notes: CrashNotes) -> None:
     """Note all records, from each partition's first to its end. Raises NotReadable."""
     for partition in range(partitions):
-        door = cluster.leader_door(topic, partition)
-        offset = door.list_offset(topic, -2, partition=partition).offset
-        end = door.end_offset(topic, partition)
+        client = cluster.leader_door(topic, partition)
+        offset = client.list_offset(topic, -2, partition=partition).offset
+        end = client.end_offset(topic, partition)
         while offset < end:
-            found = _next(door, topic, partition, offset)
+            found = _next(client, topic, partition, offset)
             for at, value in found:
                 notes.stored(partition, at, value)
             offset = found[-1][0] + 1
 
 
 def _next(
-    door: BrokerUnderTest, topic: Topic, partition: int, offset: int
+    client: BrokerUnderTest, topic: Topic, partition: int, offset: int
 ) -> list[tuple[int, str]]:
     """Below the end there is something, at once or when the high watermark is known again."""
     deadline = time.monotonic() + GIVE_UP_S
     while True:
-        answer = door.fetch(topic, offset, partition=partition)
+        answer = client.fetch(topic, offset, partition=partition)
         if found := records_of(bytes(answer.records or b""), offset):
             return found
         if time.monotonic() > deadline:

@@ -48,22 +48,22 @@ class Round:
 
 def play(stage: CrashStage, seed: str) -> Round:
     """The crash; the log is read at once where later crashes may take more of it."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     made = Round(seed, _topic(stage))
     cluster, case = stage.cluster, stage.case
     victims = list(cluster.nodes)
     if case.victims is Victims.ONE:
-        victims = [dice.choice(victims)]
+        victims = [rng.choice(victims)]
     with under_load(cluster, made.topic, made.notes, seed) as load:
         load.await_more(BEFORE)
-        time.sleep(dice.uniform(0, LONGEST_S))  # the moment of the crash
+        time.sleep(rng.uniform(0, LONGEST_S))  # the moment of the crash
         made.notes.fault(f"{case.fault} {victims}")
         struck_s = time.monotonic()
         stage.strike(victims)
         made.kills = len(victims)
         if case.back is Back.FENCED:
             _await_fenced(stage, made.topic, victims[0])
-        dice.shuffle(victims)
+        rng.shuffle(victims)
         stage.bring_back(victims)
         load.await_more(BEHIND)
         made.back_s = time.monotonic() - struck_s

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
-from harness.power_loss.lossy_disk import LossyDisk
+from harness.power_loss.power_loss_disk import PowerLossDisk
 from harness.targets.asking import ask_api_versions
 from harness.targets.spec import parse_target
 from harness.targets.target import KILL_NODE, RESTART_NODE, Target
@@ -42,7 +42,7 @@ class CrashStage:
     case: CrashCase
     target: Target
     cluster: Cluster
-    disks: dict[int, LossyDisk]
+    disks: dict[int, PowerLossDisk]
 
     def strike(self, victims: Sequence[int]) -> None:
         """Kill these nodes; before, cut the power of their disks, if they have such disks."""
@@ -70,7 +70,7 @@ def stage(spec: str, case: CrashCase, log_dir: Path) -> Iterator[CrashStage]:
         disks = {}
         if case.fault is CrashFault.POWER:
             nodes = range(1, case.nodes + 1)
-            disks = {node: opened.enter_context(LossyDisk(DISK_BYTES)) for node in nodes}
+            disks = {node: opened.enter_context(PowerLossDisk(DISK_BYTES)) for node in nodes}
         folders = {node: disk.path / "node" for node, disk in disks.items()}
         settings = {**SETTINGS, **case.settings}
         target = like.start_another(settings, nodes=case.nodes, node_folders=folders)
@@ -87,17 +87,17 @@ def _cluster_of(target: Target) -> Iterator[Cluster]:
     versions = ask_api_versions(target.addresses[0], ASK_MS)
     prefix = f"{target.name_prefix}-crash-{time.monotonic_ns()}"
 
-    def open_door(node: int, number: int) -> BrokerUnderTest:
-        door = BrokerUnderTest(
+    def connect(node: int, number: int) -> BrokerUnderTest:
+        client = BrokerUnderTest(
             [target.address_of(node)], versions, name_prefix=f"{prefix}-{number}", node=node
         )
-        made.append(door)
-        return door
+        made.append(client)
+        return client
 
-    cluster = Cluster(target.nodes, open_door)
+    cluster = Cluster(target.nodes, connect)
     cluster.control = target
     try:
         yield cluster
     finally:
-        for door in made:
-            door.close()
+        for client in made:
+            client.close()

@@ -33,7 +33,7 @@ from harness.targets.target import (
     UPGRADE,
     Target,
 )
-from harness.virtual_broker.door import KraftDoor, PeerDoor
+from harness.virtual_broker.peer_endpoint import KraftDoor, PeerEndpoint
 from labs.defects.between_nodes import BetweenNodes, stand_before
 from labs.defects.broker_pool import RowBroker, RowBrokers
 from labs.defects.well_cluster import is_well
@@ -81,7 +81,7 @@ class PrivateBehindRelay(Target):
         with ExitStack() as opening:
             self._broker = self._taken(opening)
             relay = opening.enter_context(RunningRelay(self._broker.addresses[0], self._rule))
-            self.peer_door = self._door(self._broker.peer_door, opening)
+            self.peer_endpoint = self._client(self._broker.peer_endpoint, opening)
             self._open = opening.pop_all()
         self.addresses, self.nodes = [Address(*relay.address)], self._broker.nodes[:1]
         return self.addresses
@@ -101,7 +101,7 @@ class PrivateBehindRelay(Target):
         _return_to(self._pool, pooled, opening)
         return pooled.target
 
-    def _door(self, own: PeerDoor | None, opening: ExitStack) -> PeerDoor | None:
+    def _client(self, own: PeerEndpoint | None, opening: ExitStack) -> PeerEndpoint | None:
         """A relay with the same rule before a controller; a ZooKeeper has none."""
         if not isinstance(own, KraftDoor):
             return own
@@ -113,7 +113,7 @@ class PrivateBehindRelay(Target):
 
     def stop(self) -> None:
         self._open.close()
-        self.addresses, self.nodes, self.peer_door = [], [], None
+        self.addresses, self.nodes, self.peer_endpoint = [], [], None
 
     @property
     def _running(self) -> Target:

@@ -60,13 +60,13 @@ class StruckTargets:
     def _behind_proxies(self, where: Where, defect: Defect | None) -> Iterator[MakeTarget]:
         make_rule = defect.rule if defect else FrameRule
         is_private = where is Where.PRIVATE
-        with self._before_shared(FrameRule() if is_private else make_rule()) as (door, errors):
+        with self._before_shared(FrameRule() if is_private else make_rule()) as (client, errors):
 
             def make_target(log_dir: Path | None) -> Target:
                 if not is_private:
-                    return SharedRow(door, log_dir=log_dir)
+                    return SharedRow(client, log_dir=log_dir)
                 like = parse_target(self.spec, log_dir=log_dir)
-                return SharedAndPrivate(door, like, make_rule, self.pool)
+                return SharedAndPrivate(client, like, make_rule, self.pool)
 
             yield make_target
             if raised := errors():

@@ -17,22 +17,22 @@ def is_well(target: Target) -> bool:
     """
     if len(target.nodes) < 2:
         return True
-    doors: list[BrokerUnderTest] = []
+    clients: list[BrokerUnderTest] = []
     try:
         if not all(target.node_is_alive(node) for node in target.nodes):
             return False
         info = probe(target)
         at = dict(zip(target.nodes, target.addresses, strict=True))
 
-        def open_door(node: int, number: int) -> BrokerUnderTest:
+        def connect(node: int, number: int) -> BrokerUnderTest:
             del number
-            doors.append(BrokerUnderTest([at[node]], info.api_versions, private=True))
-            return doors[-1]
+            clients.append(BrokerUnderTest([at[node]], info.api_versions, private=True))
+            return clients[-1]
 
-        Cluster(target.nodes, open_door).heal()
+        Cluster(target.nodes, connect).heal()
     except (BrokerMisbehaved, TargetError):
         return False
     finally:
-        for door in doors:
-            door.hang_up()
+        for client in clients:
+            client.hang_up()
     return True

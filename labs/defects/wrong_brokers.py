@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness.targets.kept_reference import KeptReference
+from harness.targets.persistent_reference import PersistentReference
 from harness.targets.reference import COMMAND
 from harness.targets.reference_cluster import ReferenceCluster
 from harness.targets.spec import parse_target
@@ -33,4 +33,6 @@ def wrong_target(spec: str, defect: str, log_dir: Path | None) -> Target:
     command, like = command_of(defect), parse_target(spec, log_dir=log_dir)
     if isinstance(like, ReferenceCluster):
         return ReferenceCluster(like.brokers, log_dir=log_dir, command=command)
-    return KeptReference(log_dir=log_dir, settings={**SOON_AGAIN, **NEVER_NOTED}, command=command)
+    return PersistentReference(
+        log_dir=log_dir, settings={**SOON_AGAIN, **NEVER_NOTED}, command=command
+    )

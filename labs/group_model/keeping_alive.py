@@ -6,8 +6,8 @@ import time
 
 from harness.differential.conversation import ConversationStep
 from harness.differential.symbols import NAME
+from labs.group_model.group_side import GroupSide
 from labs.group_model.knowledge import MORTAL_SESSION_MS, Knowledge
-from labs.group_model.side import GroupSide
 
 EVERY_S = MORTAL_SESSION_MS / 1000 / 8
 STALL_S = MORTAL_SESSION_MS / 1000 / 2

@@ -12,13 +12,13 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.versions import VersionRange
 from labs.group_model.choices import check_choices
 from labs.group_model.difference import SeenAnswer, SentRequest, Stalled, difference
+from labs.group_model.group_side import GroupSide, Server
 from labs.group_model.keeping_alive import KeepingAlive
 from labs.group_model.knowledge import MORTAL_SESSION_MS, Knowledge
 from labs.group_model.next_act import next_act, parts
 from labs.group_model.promises import Promises
 from labs.group_model.rebalance_clock import LIMIT_S, RebalanceClock
 from labs.group_model.requests import APIS, step_of
-from labs.group_model.side import GroupSide, Server
 from labs.group_model.steps import Act, AllBehave, Behave, FallSilent, Gather, OfActor, WaitOut
 
 MAY_WAIT = ("JoinGroup", "SyncGroup")

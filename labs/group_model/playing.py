@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from labs.group_model.difference import GroupsDiffer, LeaderIsFree, ProtocolIsFree, Stalled
+from labs.group_model.group_side import Server
 from labs.group_model.play import DEADLINE_S, GroupPlay
-from labs.group_model.side import Server
 from labs.group_model.steps import Act
 
 PREFIX = "kc-groups"

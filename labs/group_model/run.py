@@ -10,11 +10,11 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import get_state_machine_test
 
 from labs.group_model.difference import GroupsDiffer
+from labs.group_model.group_side import Server
 from labs.group_model.machine import GroupMachine
 from labs.group_model.play import DEADLINE_S
 from labs.group_model.playing import Arena, GroupPlaying, LongEnough, PlayCounts, ShrunkDifference
 from labs.group_model.sequences import SEQUENCES
-from labs.group_model.side import Server
 from labs.group_model.steps import Act
 
 SHRINKING_S = 120.0

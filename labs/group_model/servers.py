@@ -14,9 +14,9 @@ from harness.targets.errors import TargetError
 from harness.targets.info import probe
 from harness.targets.spec import parse_target
 from harness.targets.target import OWN_BROKER
+from labs.group_model.group_side import Server
 from labs.group_model.requests import APIS as ASKED_APIS
 from labs.group_model.requests import TOPIC
-from labs.group_model.side import Server
 from labs.group_model.steps import ACTORS
 
 SETTINGS = {

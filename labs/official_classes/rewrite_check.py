@@ -86,8 +86,8 @@ def check_down_conversion(official: OfficialClasses, each: int, seed: int) -> Co
         for first in (chance.choice((0, chance.choice(batch["records"])["offset"])),)
     )
     for (kind, raw, magic, first), answer in official.ask(questions):
-        for door in (by_run, by_batch) if raw[MAGIC_AT] == 2 else (by_run,):
-            ours = outcome(partial(door, raw, magic, first), CodecError)
+        for client in (by_run, by_batch) if raw[MAGIC_AT] == 2 else (by_run,):
+            ours = outcome(partial(client, raw, magic, first), CodecError)
             compare_converted(kind, ours, answer, count)
     return count
 

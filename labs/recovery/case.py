@@ -73,8 +73,8 @@ class DamageCase:
             (to / PARTITION_METADATA).write_bytes(partition_metadata_bytes(metadata))
         if self.from_zero:
             copy.note(recovery_point=0)
-        dice = random.Random(f"{self.seed}-{self.number}")
-        return copy, self.kind.damaging(copy, dice, self.turn)
+        rng = random.Random(f"{self.seed}-{self.number}")
+        return copy, self.kind.damaging(copy, rng, self.turn)
 
     @property
     def question(self) -> ReadQuestion:
@@ -97,16 +97,16 @@ def draw(
     """So many cases: kinds by their shares, the rest by chance; a later one does not depend on how
     many there are."""
     deck = [kind for kind in kinds for _ in range(kind.share)]
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     turns: dict[str, int] = {}
     cases: list[DamageCase] = []
     hand: list[KindOfDamage] = []
     while len(cases) < count:
         if not hand:
-            hand = dice.sample(deck, len(deck))
+            hand = rng.sample(deck, len(deck))
         kind = hand.pop()
         fitting = [one for one in sources if kind.fits(LogCopy(one.folder, one.notes))]
-        drawn = dice.random(), dice.random(), dice.random()
+        drawn = rng.random(), rng.random(), rng.random()
         if not fitting:
             continue
         source = fitting[int(drawn[0] * len(fitting))]

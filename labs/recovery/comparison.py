@@ -11,7 +11,7 @@ from typing import Any
 
 from labs.recovery.case import Damage, DamageCase
 from labs.recovery.observing import Outcome
-from labs.recovery.side import REFUSED
+from labs.recovery.recovery_side import REFUSED
 
 EXPLAINED = Path(__file__).with_name("explained.toml")
 EXPLAINED_VERSION = 1

@@ -13,7 +13,7 @@ from labs.recovery.case import Damage, DamageCase, draw, rounds, sample
 from labs.recovery.comparison import ComparedCopies, difference_of, read_reasons, reason_for
 from labs.recovery.damages import KINDS
 from labs.recovery.observing import Outcome
-from labs.recovery.side import MOST_PARTITIONS, RecoverySide
+from labs.recovery.recovery_side import MOST_PARTITIONS, RecoverySide
 from labs.recovery.source import LogSource, write_sources
 
 

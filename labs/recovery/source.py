@@ -127,7 +127,7 @@ def _write(
     phases = max(map(len, scripts.values()))
     writers: dict[str, LogWriter] = {}
     for number in range(phases):
-        with door(target) as broker:
+        with client(target) as broker:
             for name, script in scripts.items():
                 if name not in writers:
                     topic = _topic(broker, name)
@@ -153,7 +153,7 @@ def topic_name(source: str) -> str:
 
 
 @contextmanager
-def door(target: Target) -> Iterator[BrokerUnderTest]:
+def client(target: Target) -> Iterator[BrokerUnderTest]:
     """To its one broker; what is made through it stays."""
     info = probe(target)
     broker = BrokerUnderTest(

@@ -73,7 +73,7 @@ class FlippedLogs(RolledLogs):
 
     def expect_exposed(self, flips: list[Flip], when: str) -> None:
         """A reader notices each flip, and receives all records before and after it."""
-        lowest, highest = _versions_as_stored(self.kept.door)
+        lowest, highest = _versions_as_stored(self.kept.client)
         for flip in flips:
             whole = [each for each in self.before if each[0] not in flip.offsets]
             for version in sorted({lowest, highest}):
@@ -86,7 +86,7 @@ class FlippedLogs(RolledLogs):
         found: Stored = []
         at, end, behind = 0, len(self.before), flip.offsets[-1] + 1
         while at < end:
-            data = self.kept.door.fetch(self.topic, at, version, partition=flip.partition)
+            data = self.kept.client.fetch(self.topic, at, version, partition=flip.partition)
             if data.error_code != ErrorCode.NONE and at in flip.offsets:
                 at = behind
                 continue
@@ -114,9 +114,9 @@ class FlippedLogs(RolledLogs):
         return records[-1].offset + 1
 
 
-def _versions_as_stored(door: BrokerUnderTest) -> tuple[int, int]:
+def _versions_as_stored(client: BrokerUnderTest) -> tuple[int, int]:
     """The ends of those versions of Fetch that bring what is stored, byte for byte."""
-    highest = door.version("Fetch")
+    highest = client.version("Fetch")
     return min(FETCH_OF_BATCHES, highest), highest
 
 
@@ -131,7 +131,7 @@ def test_fetch_exposes_bit_flipped_while_broker_is_down(
     flips = logs.flip()
     persistent_broker.start()
     for flip in flips:
-        await_back(persistent_broker.door, logs.topic, flip.partition)
+        await_back(persistent_broker.client, logs.topic, flip.partition)
     with requirement("STOR-022"):
         logs.expect_exposed(flips, "after a start")
 

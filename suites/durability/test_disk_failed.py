@@ -10,7 +10,7 @@ import pytest
 
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.power_loss.lossy_disk import LossyDisk
+from harness.power_loss.power_loss_disk import PowerLossDisk
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.brokers.power_loss_broker import PowerLossBroker
@@ -24,10 +24,10 @@ from suites.durability.support.log_dirs import TWO, HalfFailed
 BEFORE = 5
 """Records that are acknowledged while all is well."""
 IN_FAILED = "in the directory that failed"
-Change = Callable[[LossyDisk], None]
+Change = Callable[[PowerLossDisk], None]
 
 
-def _fill(disk: LossyDisk) -> None:
+def _fill(disk: PowerLossDisk) -> None:
     disk.fill(ROOM_BYTES)
 
 
@@ -35,8 +35,8 @@ def _fill(disk: LossyDisk) -> None:
 def harm(request: pytest.FixtureRequest) -> tuple[Change, Change]:
     """A function that harms a disk, and one that repairs it while no file of it is open."""
     kinds: dict[str, tuple[Change, Change]] = {
-        "full": (_fill, LossyDisk.free),
-        "read_only": (LossyDisk.become_read_only, LossyDisk.remount),
+        "full": (_fill, PowerLossDisk.free),
+        "read_only": (PowerLossDisk.become_read_only, PowerLossDisk.remount),
     }
     return kinds[request.param]
 
@@ -54,8 +54,8 @@ def test_broker_with_unwritable_only_disk_exits_and_keeps_records(
     power_loss_broker: PowerLossBroker, harm: tuple[Change, Change]
 ) -> None:
     """With an error, or without an answer (up to 0.11). It is killed only where it did not end."""
-    door, (do, undo) = power_loss_broker.door, harm
-    log = Filled(door, door.create_topic())
+    client, (do, undo) = power_loss_broker.client, harm
+    log = Filled(client, client.create_topic())
     for _ in range(BEFORE):
         log.append()
     do(power_loss_broker.disk)
@@ -63,11 +63,11 @@ def test_broker_with_unwritable_only_disk_exits_and_keeps_records(
         refusal = log.until_refused()
         if refusal is None or not refusal.silence:
             _expect_storage_error(refusal, "on its only disk")
-        assert door.last_seen(lambda: not door.is_alive(), bool), "the broker goes on"
+        assert client.last_seen(lambda: not client.is_alive(), bool), "the broker goes on"
         power_loss_broker.kill()
         undo(power_loss_broker.disk)
         power_loss_broker.start()
-        await_back(door, log.topic)
+        await_back(client, log.topic)
         log.expect_kept("with room again")
         log.expect_more("with room again")
 
@@ -77,8 +77,8 @@ class _TwoLogs:
 
     def __init__(self, half: HalfFailed) -> None:
         self._half = half
-        door, topic = half.kept.door, half.topic
-        self.lost, self.left = (Filled(door, topic, each[0]) for each in (half.lost, half.left))
+        client, topic = half.kept.client, half.topic
+        self.lost, self.left = (Filled(client, topic, each[0]) for each in (half.lost, half.left))
         for _ in range(BEFORE):
             self.lost.append()
             self.left.append()
@@ -93,7 +93,7 @@ class _TwoLogs:
         heal()
         kept.start()
         for log in (self.lost, self.left):
-            await_back(kept.door, log.topic, log.partition)
+            await_back(kept.client, log.topic, log.partition)
             log.expect_kept(f"with room again, in partition {log.partition}")
         self.lost.expect_more("in the directory that is back")
 
@@ -121,7 +121,7 @@ def test_vanished_log_directory_fails_only_its_own_partitions(
     logs, away = _TwoLogs(half), half.failing.with_name("away")
     half.failing.rename(away)
     with requirement("LDIR-008"):
-        _expect_storage_error(persistent_broker.door.last_seen(logs.lost.append, bool), IN_FAILED)
+        _expect_storage_error(persistent_broker.client.last_seen(logs.lost.append, bool), IN_FAILED)
         logs.expect_kept(lambda: _put_back(away, half.failing))
 
 

@@ -37,11 +37,12 @@ def test_describe_log_dirs_of_failed_directory_returns_kafka_storage_error(
     half = HalfFailed(persistent_broker)
     half.fail()
     with requirement("LDIR-003"):
-        code = persistent_broker.door.last_seen(half.code, bool)
+        code = persistent_broker.client.last_seen(half.code, bool)
         expect_error(code, ErrorCode.KAFKA_STORAGE_ERROR, "the directory that failed")
-        for version in _versions(persistent_broker.door, "DescribeLogDirs"):
+        for version in _versions(persistent_broker.client, "DescribeLogDirs"):
             told = {
-                d.log_dir: d.error_code for d in described(persistent_broker.door, version=version)
+                d.log_dir: d.error_code
+                for d in described(persistent_broker.client, version=version)
             }
             expected = dict.fromkeys(map(str, persistent_broker.folders), int(ErrorCode.NONE))
             expected[str(half.failing)] = int(ErrorCode.KAFKA_STORAGE_ERROR)
@@ -55,14 +56,14 @@ def test_alter_replica_log_dirs_failed_directory_returns_kafka_storage_error(
 ) -> None:
     """Nor out of it."""
     half = HalfFailed(persistent_broker)
-    persistent_broker.door.version("AlterReplicaLogDirs")
+    persistent_broker.client.version("AlterReplicaLogDirs")
     half.fail()
     half.await_failed()
     with requirement("LDIR-005"):
-        for version in _versions(persistent_broker.door, "AlterReplicaLogDirs"):
+        for version in _versions(persistent_broker.client, "AlterReplicaLogDirs"):
             for partition, folder in ((half.left[0], half.failing), (half.lost[0], half.good)):
                 code = move(
-                    persistent_broker.door, half.topic.name, str(folder), version, partition
+                    persistent_broker.client, half.topic.name, str(folder), version, partition
                 )
                 where = f"v{version}, a replica to {folder.name}"
                 expect_error(code, ErrorCode.KAFKA_STORAGE_ERROR, where)
@@ -78,22 +79,22 @@ def test_produce_and_fetch_in_failed_log_directory_are_refused(
     At versions of Fetch older than this error it returns NOT_LEADER_OR_FOLLOWER.
     """
     half = HalfFailed(persistent_broker)
-    door = persistent_broker.door
+    client = persistent_broker.client
     for index in half.lost:
-        append(door, half.topic, batch_of(b"before"), partition=index)
+        append(client, half.topic, batch_of(b"before"), partition=index)
     half.fail()
     half.await_failed()
     index, failed = half.lost[0], ErrorCode.KAFKA_STORAGE_ERROR
     with requirement("LDIR-007"):
-        door.last_seen(partial(_fetch_code, door, half.topic, index), failed.__eq__)
-        for version in _versions(door, "Fetch"):
-            code = door.fetch(half.topic, 0, version, partition=index).error_code
+        client.last_seen(partial(_fetch_code, client, half.topic, index), failed.__eq__)
+        for version in _versions(client, "Fetch"):
+            code = client.fetch(half.topic, 0, version, partition=index).error_code
             old = version <= LAST_FETCH_WITHOUT_STORAGE_ERROR
             expected = ErrorCode.NOT_LEADER_OR_FOLLOWER if old else failed
             expect_error(code, expected, f"Fetch v{version}")
-        for version in _versions(door, "Produce"):
+        for version in _versions(client, "Produce"):
             batch = batch_of(b"after", version=version)
-            code = door.produce(half.topic, batch, version, partition=index).error_code
+            code = client.produce(half.topic, batch, version, partition=index).error_code
             if version <= LAST_PRODUCE_WITHOUT and code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 continue  # up to 2.7
             expect_error(code, failed, f"Produce v{version}")
@@ -110,24 +111,24 @@ def test_broker_with_failed_log_directory_serves_other_directory(
 ) -> None:
     """When one fails while the broker runs, and when the broker starts without it."""
     half = HalfFailed(persistent_broker)
-    door, topic = persistent_broker.door, half.topic
+    client, topic = persistent_broker.client, half.topic
     for index in half.left:
-        append(door, topic, batch_of(b"before"), partition=index)
+        append(client, topic, batch_of(b"before"), partition=index)
     half.fail()
     half.await_failed()
     with requirement("RECV-016"):
         for index in half.left:
-            code = door.produce(topic, batch_of(b"after"), partition=index).error_code
+            code = client.produce(topic, batch_of(b"after"), partition=index).error_code
             expect_error(code, ErrorCode.NONE, "Produce in the directory that is left")
-            found = [value for _, value in stored(door, topic, index)]
+            found = [value for _, value in stored(client, topic, index)]
             assert found == [b"before", b"after"], f"partition {index} holds {found}"
         persistent_broker.kill()
         persistent_broker.start()
         for index in half.left:
-            await_back(door, topic, index)
-            code = door.produce(topic, batch_of(b"again"), partition=index).error_code
+            await_back(client, topic, index)
+            code = client.produce(topic, batch_of(b"again"), partition=index).error_code
             expect_error(code, ErrorCode.NONE, "Produce after a start with one directory")
-            found = [value for _, value in stored(door, topic, index)]
+            found = [value for _, value in stored(client, topic, index)]
             assert found == [b"before", b"after", b"again"], f"partition {index} holds {found}"
 
 
@@ -137,29 +138,29 @@ def test_alter_replica_log_dirs_moves_replica_during_produce_and_fetch(
     persistent_broker: PersistentBroker,
 ) -> None:
     """Each record is acknowledged and read; then the replica is in the other directory alone."""
-    door = persistent_broker.door
-    door.version("AlterReplicaLogDirs")
-    topic = door.create_topic()
+    client = persistent_broker.client
+    client.version("AlterReplicaLogDirs")
+    topic = client.create_topic()
     old = persistent_broker.partition_folder(topic.name).parent
     new = next(folder for folder in persistent_broker.folders if folder != old)
     sent = [b"%d" % number * 500 for number in range(BATCHES)]
-    append(door, topic, *map(batch_of, sent))
+    append(client, topic, *map(batch_of, sent))
     with requirement("LDIR-004"):
-        code = move(door, topic.name, str(new))
+        code = move(client, topic.name, str(new))
         expect_error(code, ErrorCode.NONE, f"a move to {new.name}")
 
         def is_moved() -> bool:
             sent.append(b"%d" % len(sent))
-            code = door.produce(topic, batch_of(sent[-1])).error_code
+            code = client.produce(topic, batch_of(sent[-1])).error_code
             expect_error(code, ErrorCode.NONE, "Produce during the move")
-            code = door.fetch(topic, len(sent) - 1).error_code
+            code = client.fetch(topic, len(sent) - 1).error_code
             expect_error(code, ErrorCode.NONE, "Fetch during the move")
-            places = places_of(described(door), topic.name)
+            places = places_of(described(client), topic.name)
             return [(one.log_dir, one.is_future) for one in places] == [(str(new), False)]
 
-        assert door.last_seen(is_moved, bool, MOVED_WITHIN_MS), (
-            f"the replica is not in {new.name} alone: {places_of(described(door), topic.name)}"
+        assert client.last_seen(is_moved, bool, MOVED_WITHIN_MS), (
+            f"the replica is not in {new.name} alone: {places_of(described(client), topic.name)}"
         )
-        found = [value for _, value in stored(door, topic, 0)]
+        found = [value for _, value in stored(client, topic, 0)]
         assert found == sent, f"of {len(sent)} records there are {len(found)}, or in another order"
         assert (new / f"{topic.name}-0").is_dir(), f"{new.name} has no folder of the partition"

@@ -49,9 +49,9 @@ def test_segment_files_are_named_by_20_digit_base_offset(
     persistent_broker: PersistentBroker,
 ) -> None:
     """In the folder of topic and partition, with twenty digits."""
-    door = persistent_broker.door
-    topic = topic_of_segments(door)
-    append_segments(door, topic, [[b"r"] * 3, [b"r"] * 8, [b"r"]])
+    client = persistent_broker.client
+    topic = topic_of_segments(client)
+    append_segments(client, topic, [[b"r"] * 3, [b"r"] * 8, [b"r"]])
     with requirement("STOR-009"):
         found = _base_offsets(persistent_broker, topic)
         assert found == _named(0, 3, 11), f"segments begin at 0, 3 and 11, the files are {found}"
@@ -61,14 +61,14 @@ def test_segment_files_are_named_by_20_digit_base_offset(
 @needs_broker(Use.PERSISTENT)
 def test_stored_batches_equal_fetched_bytes(persistent_broker: PersistentBroker) -> None:
     """Byte for byte, compressed or not, with keys, without, and with nothing in them."""
-    door = persistent_broker.door
-    topic = door.create_topic()
+    client = persistent_broker.client
+    topic = client.create_topic()
     records = [Record(b"on disk" * 20, b"key"), Record(b"on disk too", None), Record(None, b"key")]
-    codecs = codecs_of(door, door.version("Produce"))
+    codecs = codecs_of(client, client.version("Produce"))
     for codec in codecs:
-        append(door, topic, encode_batch(RecordBatch(records, base_timestamp=now_ms()), codec))
+        append(client, topic, encode_batch(RecordBatch(records, base_timestamp=now_ms()), codec))
     with requirement("STOR-010"):
-        fetched = b"".join(stored_entries(door, topic, 0, len(records) * len(codecs)))
+        fetched = b"".join(stored_entries(client, topic, 0, len(records) * len(codecs)))
         stored = _stored(persistent_broker, topic)
         at = next((at for at, pair in enumerate(zip(fetched, stored)) if pair[0] != pair[1]), None)  # noqa: B905  # lengths are told
         told = f"{len(fetched)} bytes are fetched, {len(stored)} are stored, byte {at} differs"
@@ -79,17 +79,17 @@ def test_stored_batches_equal_fetched_bytes(persistent_broker: PersistentBroker)
 @needs_broker(Use.PERSISTENT)
 def test_message_is_stored_once_for_several_groups(persistent_broker: PersistentBroker) -> None:
     """However many groups have read it."""
-    door = persistent_broker.door
-    topic = door.create_topic()
+    client = persistent_broker.client
+    topic = client.create_topic()
     batch = batch_of(b"once" * 100)
-    append(door, topic, batch)
+    append(client, topic, batch)
     with requirement("STOR-011"):
         for readers in range(READERS):
-            stored, sent = len(_stored(persistent_broker, topic)), size_of(door, batch)
+            stored, sent = len(_stored(persistent_broker, topic)), size_of(client, batch)
             told = f"read by {readers} groups, {stored} bytes are stored of {sent}"
             assert stored == sent, told
-            assert values_of(door.fetch(topic, 0)) == [b"once" * 100], "something else is read"
-            commit(door, fresh_group(door, topic), {topic: [entry(1)]})
+            assert values_of(client.fetch(topic, 0)) == [b"once" * 100], "something else is read"
+            commit(client, fresh_group(client, topic), {topic: [entry(1)]})
 
 
 @judges("TIME-009")
@@ -98,18 +98,18 @@ def test_segment_roll_uses_first_record_timestamp_after_restart(
     persistent_broker: PersistentBroker,
 ) -> None:
     """Not by when its file was made or the broker was started: a restart changes nothing."""
-    door = persistent_broker.door
-    topic = topic_of_segments(door)
+    client = persistent_broker.client
+    topic = topic_of_segments(client)
     first_ms = now_ms() - HOUR_MS
-    append(door, topic, timed(first_ms, b"r"))
+    append(client, topic, timed(first_ms, b"r"))
     for end in (persistent_broker.stop, persistent_broker.kill):
         end()
         persistent_broker.start()
-        await_back(door, topic)
+        await_back(client, topic)
     with requirement("TIME-009"):
-        append(door, topic, timed(first_ms + SEGMENT_MS, b"r"))
+        append(client, topic, timed(first_ms + SEGMENT_MS, b"r"))
         found = _base_offsets(persistent_broker, topic)
         assert found == _named(0), f"a record that is segment.ms younger: the files are {found}"
-        append(door, topic, timed(first_ms + SEGMENT_MS + 1, b"r"))
+        append(client, topic, timed(first_ms + SEGMENT_MS + 1, b"r"))
         found = _base_offsets(persistent_broker, topic)
         assert found == _named(0, 2), f"a millisecond younger still: the files are {found}"

@@ -27,7 +27,7 @@ FLUSHED, BETWEEN, IN_TIME, UNFLUSHED, TRIMMED = 37, 53, 67, 23, 11
 
 def _known_topic(lossy: PowerLossBroker) -> Topic:
     """One that is on the disk, as topics soon are by themselves."""
-    topic = lossy.door.create_topic()
+    topic = lossy.client.create_topic()
     lossy.sync()
     return topic
 
@@ -36,7 +36,7 @@ def _come_back(lossy: PowerLossBroker, topic: Topic) -> None:
     """A power loss, and a start with what the disk has."""
     lossy.lose_power()
     lossy.start()
-    await_back(lossy.door, topic)
+    await_back(lossy.client, topic)
 
 
 @judges("RECV-011")
@@ -45,13 +45,13 @@ def test_flush_of_every_message_keeps_acknowledged_records(
     power_loss_broker: PowerLossBroker,
 ) -> None:
     """With acks=1 as with acks=all, twice: what was there once stays there."""
-    topic = power_loss_broker.door.create_topic()
+    topic = power_loss_broker.client.create_topic()
     sent: Stored = []
     for number in (1, 2):
-        sent += acknowledged(power_loss_broker.door, topic, FLUSHED)
+        sent += acknowledged(power_loss_broker.client, topic, FLUSHED)
         _come_back(power_loss_broker, topic)
         with requirement("RECV-011"):
-            found = stored(power_loss_broker.door, topic, len(sent))
+            found = stored(power_loss_broker.client, topic, len(sent))
             expect_lost_at_most(found, sent, 0, f"behind power loss {number}")
 
 
@@ -61,10 +61,10 @@ def test_power_loss_loses_at_most_flush_interval_messages(
     power_loss_broker: PowerLossBroker,
 ) -> None:
     topic = _known_topic(power_loss_broker)
-    sent = acknowledged(power_loss_broker.door, topic, BETWEEN)
+    sent = acknowledged(power_loss_broker.client, topic, BETWEEN)
     _come_back(power_loss_broker, topic)
     with requirement("RECV-012"):
-        found = stored(power_loss_broker.door, topic, BETWEEN - MESSAGES)
+        found = stored(power_loss_broker.client, topic, BETWEEN - MESSAGES)
         expect_lost_at_most(found, sent, MESSAGES, f"flushed every {MESSAGES} messages,")
 
 
@@ -87,16 +87,16 @@ def test_power_loss_loses_at_most_records_since_last_flush(
     Without log.initial.task.delay.ms, which 3.7.2 lacks, Kafka looks first 30 s after its start.
     """
     topic = _known_topic(power_loss_broker)
-    sent = acknowledged(power_loss_broker.door, topic, IN_TIME)
-    power_loss_broker.door.last_seen(
+    sent = acknowledged(power_loss_broker.client, topic, IN_TIME)
+    power_loss_broker.client.last_seen(
         lambda: noted_of(power_loss_broker, RECOVERY_POINTS, topic),
         lambda noted: noted >= IN_TIME,
         WITHIN_MS,
     )
-    later = acknowledged(power_loss_broker.door, topic, IN_TIME)
+    later = acknowledged(power_loss_broker.client, topic, IN_TIME)
     _come_back(power_loss_broker, topic)
     with requirement("RECV-012"):
-        found = stored(power_loss_broker.door, topic, IN_TIME)
+        found = stored(power_loss_broker.client, topic, IN_TIME)
         when = f"flushed every {FLUSH_MS} ms, {IN_TIME} records later,"
         expect_lost_at_most(found, sent + later, IN_TIME, when)
 
@@ -108,10 +108,10 @@ def test_acks_all_by_default_does_not_imply_flush_to_disk(
 ) -> None:
     """With acks=all and one replica, by default: what came a moment before a power loss is lost."""
     topic = _known_topic(power_loss_broker)
-    sent = acknowledged(power_loss_broker.door, topic, UNFLUSHED, acks=[-1])
+    sent = acknowledged(power_loss_broker.client, topic, UNFLUSHED, acks=[-1])
     _come_back(power_loss_broker, topic)
     with requirement("RECV-013"):
-        found = stored(power_loss_broker.door, topic)
+        found = stored(power_loss_broker.client, topic)
         expect_lost_at_most(found, sent, UNFLUSHED, "not flushed,")
         told = f"all of {UNFLUSHED} records that were acknowledged a moment before are on the disk"
         assert len(found) < UNFLUSHED, told
@@ -134,11 +134,11 @@ def test_checkpointed_log_start_does_not_decrease_after_power_loss(
     That the note is on the disk is seen to here: Kafka 2.8.2 does not flush the folder behind it.
     """
     topic = _known_topic(power_loss_broker)
-    acknowledged(power_loss_broker.door, topic, TRIMMED)
+    acknowledged(power_loss_broker.client, topic, TRIMMED)
     power_loss_broker.sync()
-    acknowledged(power_loss_broker.door, topic, TRIMMED)
-    delete_below(power_loss_broker.door, topic, TRIMMED + 1)
-    power_loss_broker.door.eventually(
+    acknowledged(power_loss_broker.client, topic, TRIMMED)
+    delete_below(power_loss_broker.client, topic, TRIMMED + 1)
+    power_loss_broker.client.eventually(
         lambda: noted_of(power_loss_broker, LOG_STARTS, topic) == TRIMMED + 1,
         "the log start is noted",
         WITHIN_MS,
@@ -146,7 +146,7 @@ def test_checkpointed_log_start_does_not_decrease_after_power_loss(
     flush_folders(power_loss_broker)
     _come_back(power_loss_broker, topic)
     with requirement("DELR-007"):
-        start = power_loss_broker.door.list_offset(topic, EARLIEST).offset
-        end = power_loss_broker.door.end_offset(topic)
+        start = power_loss_broker.client.list_offset(topic, EARLIEST).offset
+        end = power_loss_broker.client.end_offset(topic)
         told = f"deleted below {TRIMMED + 1}, behind a power loss the log is {start} to {end}"
         assert start == TRIMMED + 1 <= end, told

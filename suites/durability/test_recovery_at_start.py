@@ -27,9 +27,9 @@ BATCHES_A_ROUND = 47  # as no other log here: its defect is known by it
 
 
 def _expect_whole(kept: PersistentBroker, topic: Topic, expected: Stored, when: str) -> None:
-    end = kept.door.end_offset(topic)
+    end = kept.client.end_offset(topic)
     assert end == len(expected), f"{when} the log ends at {end}, acknowledged are {len(expected)}"
-    found = stored(kept.door, topic, 0)
+    found = stored(kept.client, topic, 0)
     lost = [each for each in expected if each not in found]
     assert not lost, f"{when} {len(lost)} acknowledged records are missing, the first is {lost[0]}"
     assert found == expected, f"{when} the log holds {found}, not {expected}"
@@ -39,17 +39,17 @@ def _expect_whole(kept: PersistentBroker, topic: Topic, expected: Stored, when: 
 @needs_broker(Use.PERSISTENT)
 def test_acknowledged_records_survive_broker_kill(persistent_broker: PersistentBroker) -> None:
     """Several times, each behind the acknowledgement of the last of many records."""
-    topic = persistent_broker.door.create_topic()
+    topic = persistent_broker.client.create_topic()
     sent: Stored = []
     for number in range(ROUNDS):
         for _ in range(BATCHES_A_ROUND):
             value = b"%d" % len(sent)
-            append(persistent_broker.door, topic, batch_of(value))
+            append(persistent_broker.client, topic, batch_of(value))
             sent.append((len(sent), value))
         persistent_broker.kill()
         with requirement("RECV-001"):
             persistent_broker.start()
-            await_back(persistent_broker.door, topic)
+            await_back(persistent_broker.client, topic)
             _expect_whole(persistent_broker, topic, sent, f"after kill {number + 1}")
 
 
@@ -63,7 +63,7 @@ def test_clean_shutdown_and_start_leave_log_unchanged(persistent_broker: Persist
     files = _contents(folder)
     with requirement("RECV-007"):
         persistent_broker.start()
-        await_back(persistent_broker.door, logs.topic)
+        await_back(persistent_broker.client, logs.topic)
         _expect_whole(persistent_broker, logs.topic, logs.before, "after an end in good order")
         assert _contents(folder) == files, "the start changed the segments"
 
@@ -84,8 +84,8 @@ def test_damaged_batch_is_not_truncated_after_clean_shutdown(
     files = _contents(folder)
     with requirement("RECV-007"):
         persistent_broker.start()
-        await_back(persistent_broker.door, logs.topic)
-        end = persistent_broker.door.end_offset(logs.topic)
+        await_back(persistent_broker.client, logs.topic)
+        end = persistent_broker.client.end_offset(logs.topic)
         told = f"damaged since an end in good order the log ends at {end}"
         assert end == len(logs.before), f"{told}, before at {len(logs.before)}"
         assert _contents(folder) == files, f"{told}, the start changed the segments"
@@ -112,14 +112,14 @@ def test_recovery_of_damaged_newest_segment_keeps_older_segments(
     whole = records_in(data[: last.at])
     with requirement("RECV-006"):
         persistent_broker.start()
-        await_back(persistent_broker.door, logs.topic)
+        await_back(persistent_broker.client, logs.topic)
         expected = [each for each in logs.before if each[0] <= whole[-1].offset]
-        end = persistent_broker.door.end_offset(logs.topic)
+        end = persistent_broker.client.end_offset(logs.topic)
         assert end == len(expected), (
             f"the log ends at {end}, whole is what is before {len(expected)}"
         )
         for name in sorted(before)[: SEGMENTS - 1]:
             there = (folder / name).is_file() and (folder / name).read_bytes() == before[name]
             assert there, f"{name} was not damaged, and is not what it was"
-        found = stored(persistent_broker.door, logs.topic, 0)
+        found = stored(persistent_broker.client, logs.topic, 0)
         assert found == expected, f"the log holds {found}, not {expected}"

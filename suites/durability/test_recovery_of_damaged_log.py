@@ -77,7 +77,7 @@ def _nonsense(random: Random) -> list[Breaking]:
 @needs_broker(Use.PERSISTENT)
 def test_garbage_after_last_batch_is_removed_on_start(persistent_broker: PersistentBroker) -> None:
     """Zeros, as a file system may leave them, random bytes, an entry with a bad checksum."""
-    nonsense = _nonsense(persistent_broker.door.random)
+    nonsense = _nonsense(persistent_broker.client.random)
     logs = EqualLogs(persistent_broker, NONSENSE)
     logs.damage_while_down(nonsense)
     with requirement("RECV-003"):
@@ -98,7 +98,7 @@ def test_corruption_in_newest_segment_truncates_from_first_bad_batch(
     persistent_broker: PersistentBroker,
 ) -> None:
     """In an entry or its checksum: what is behind it goes too, although it is whole."""
-    random = persistent_broker.door.random
+    random = persistent_broker.client.random
     flips = [partial(_flip, number % 3, random.random()) for number in range(FLIPS)]
     logs = EqualLogs(persistent_broker, FLIPPED)
     logs.damage_while_down([*flips, *(partial(_checksum, place) for place in CHECKSUMS)])
@@ -154,7 +154,7 @@ def test_log_is_truncated_at_batch_with_wrong_size_or_crc(
 def _await_noted(logs: EqualLogs) -> None:
     """The high watermarks, where the broker notes them: an offset above the recovered end."""
     for partition, before in enumerate(logs.before):
-        logs.kept.door.last_seen(
+        logs.kept.client.last_seen(
             partial(noted_of, logs.kept, HIGH_WATERMARKS, logs.topic, partition),
             len(before).__eq__,
             NOTED_WITHIN_MS,
@@ -171,16 +171,16 @@ def test_produce_after_recovery_continues_at_truncated_log_end(
     logs = EqualLogs(persistent_broker, len(breaking))
     _await_noted(logs)
     logs.damage_while_down(breaking)
-    door = persistent_broker.door
+    client = persistent_broker.client
     with requirement("RECV-010"):
         logs.start_again()
         for index, (damage, kept) in enumerate(zip(logs.damages, logs.expected, strict=True)):
             expected = list(kept)
             for value in (b"first", b"second"):
-                answer = door.produce(logs.topic, batch_of(value), partition=index)
+                answer = client.produce(logs.topic, batch_of(value), partition=index)
                 expect_error(answer.error_code, ErrorCode.NONE, f"{damage.what}: Produce")
                 told = f"{damage.what}: {value!r} is stored at {answer.base_offset}"
                 assert answer.base_offset == len(expected), f"{told}, not {len(expected)}"
                 expected.append((len(expected), value))
-            found = stored(door, logs.topic, index)
+            found = stored(client, logs.topic, index)
             assert found == expected, f"{damage.what}: the log holds {found}, not {expected}"

@@ -70,7 +70,7 @@ def test_missing_or_corrupt_indexes_are_rebuilt_after_kill(
     persistent_broker: PersistentBroker,
 ) -> None:
     """In each partition those of all three segments are missing or damaged in one way."""
-    ways = _spoilt(persistent_broker.door.random)
+    ways = _spoilt(persistent_broker.client.random)
     logs = RolledLogs(persistent_broker, len(ways))
     persistent_broker.kill()
     for index, (_, spoil) in enumerate(ways):
@@ -80,7 +80,7 @@ def test_missing_or_corrupt_indexes_are_rebuilt_after_kill(
     with requirement("RECV-008"):
         persistent_broker.start()
         for index, (way, _) in enumerate(ways):
-            await_back(persistent_broker.door, logs.topic, index)
+            await_back(persistent_broker.client, logs.topic, index)
             _expect_served(logs, index, way)
             _expect_indexed(logs, index, way)
 
@@ -98,24 +98,24 @@ def test_missing_indexes_are_rebuilt_after_clean_shutdown(
         _remove(segment.with_suffix(TIMES))
     with requirement("RECV-008"):
         persistent_broker.start()
-        await_back(persistent_broker.door, logs.topic)
+        await_back(persistent_broker.client, logs.topic)
         _expect_served(logs, 0, "without indexes")
         _expect_indexed(logs, 0, "without indexes")
 
 
 def _expect_served(logs: RolledLogs, partition: int, way: str) -> None:
     """All records, from each offset on, and the offset for each time."""
-    door = logs.kept.door
-    found = stored(door, logs.topic, partition)
+    client = logs.kept.client
+    found = stored(client, logs.topic, partition)
     assert found == logs.before, f"{way} the log holds {found}, not {logs.before}"
     for offset, value in logs.before:
-        answer = door.fetch(logs.topic, offset, partition=partition)
+        answer = client.fetch(logs.topic, offset, partition=partition)
         expect_error(answer.error_code, ErrorCode.NONE, f"{way}, Fetch at {offset}")
         there = [r.value for r in records_in(bytes(answer.records or b"")) if r.offset == offset]
         assert there == [value], f"{way} offset {offset} holds {there}, not {value!r}"
-    for number in range(SEGMENTS * BATCHES if knows_times(door) else 0):
+    for number in range(SEGMENTS * BATCHES if knows_times(client) else 0):
         timestamp = timestamp_of(logs.begin_ms, *divmod(number, BATCHES))
-        told = door.list_offset(logs.topic, timestamp, partition=partition).offset
+        told = client.list_offset(logs.topic, timestamp, partition=partition).offset
         assert told == 2 * number, f"{way} the offset for batch {number}'s time is {told}"
 
 
@@ -160,19 +160,19 @@ def test_producer_sequences_survive_kill_with_or_without_snapshots(
 
     The producer's first batch is in the second segment, its last one in the third.
     """
-    door = persistent_broker.door
-    producer = new_producer(door)
+    client = persistent_broker.client
+    producer = new_producer(client)
     removals: list[tuple[str, slice]] = [
         ("with all files", slice(0)),
         ("without snapshots", slice(None)),
         ("with the oldest snapshot alone", slice(1, None)),
     ]
-    topic = door.create_topic(len(removals), {"segment.ms": str(SEGMENT_MS)})
+    topic = client.create_topic(len(removals), {"segment.ms": str(SEGMENT_MS)})
     for index in range(len(removals)):
         before, behind = (timed(now_ms() + by * SEGMENT_MS, b"filler") for by in (-10, 2))
         batches = [before, producer.batch(0, b"first", b"second"), behind]
-        append(door, topic, *batches, producer.batch(2, b"third"), partition=index)
-        held = [value for _, value in stored(door, topic, index)]
+        append(client, topic, *batches, producer.batch(2, b"third"), partition=index)
+        held = [value for _, value in stored(client, topic, index)]
         if held != [b"filler", b"first", b"second", b"filler", b"third"]:
             raise Inconclusive(f"partition {index} holds {held}")
     persistent_broker.kill()
@@ -186,8 +186,8 @@ def test_producer_sequences_survive_kill_with_or_without_snapshots(
     with requirement("RECV-015"):
         persistent_broker.start()
         for index, (where, _) in enumerate(removals):
-            await_back(door, topic, index)
-            _expect_going_on(door, topic, producer, index, where)
+            await_back(client, topic, index)
+            _expect_going_on(client, topic, producer, index, where)
 
 
 @judges("RECV-015")
@@ -196,25 +196,25 @@ def test_transaction_and_producer_state_survive_kill(
     persistent_broker: PersistentBroker,
 ) -> None:
     """With the files in which they are noted, and without; then the producer goes on."""
-    door = persistent_broker.door
-    door.version("Fetch", COMMITTED_FETCH)
+    client = persistent_broker.client
+    client.version("Fetch", COMMITTED_FETCH)
     removed: list[tuple[str, ...]] = [(), (SNAPSHOTS,), (ABORTED,), (SNAPSHOTS, ABORTED)]
-    topic = door.create_topic(len(removed), {"segment.ms": str(SEGMENT_MS)})
-    producer = new_producer(door)
-    before = _transactions(door, topic, producer, len(removed))
+    topic = client.create_topic(len(removed), {"segment.ms": str(SEGMENT_MS)})
+    producer = new_producer(client)
+    before = _transactions(client, topic, producer, len(removed))
     persistent_broker.kill()
     for index, suffixes in enumerate(removed):
         _remove_all(persistent_broker.partition_folder(topic.name, index), suffixes)
     with requirement("RECV-015"):
         persistent_broker.start()
         for index, suffixes in enumerate(removed):
-            await_back(door, topic, index)
+            await_back(client, topic, index)
             where = f"without {' and '.join(suffixes)}" if suffixes else "with all files"
-            there = door.last_seen(
-                partial(_state_of, door, topic, index), partial(before[index].__eq__)
+            there = client.last_seen(
+                partial(_state_of, client, topic, index), partial(before[index].__eq__)
             )
             assert there == before[index], f"{where}: {there}, before the kill {before[index]}"
-            _expect_going_on(door, topic, producer, index, where)
+            _expect_going_on(client, topic, producer, index, where)
 
 
 def _remove_all(folder: Path, suffixes: tuple[str, ...]) -> None:
@@ -227,58 +227,60 @@ def _remove_all(folder: Path, suffixes: tuple[str, ...]) -> None:
 
 
 def _transactions(
-    door: BrokerUnderTest, topic: Topic, producer: IdempotentProducer, partitions: int
+    client: BrokerUnderTest, topic: Topic, producer: IdempotentProducer, partitions: int
 ) -> list[_State]:
     """An aborted, a committed and an open transaction in each partition, in several segments."""
     every, started_ms = list(range(partitions)), now_ms() - 10 * SEGMENT_MS
-    ended, still_open = OpenTransaction(door, topic), OpenTransaction(door, topic)
+    ended, still_open = OpenTransaction(client, topic), OpenTransaction(client, topic)
     for index in every:
-        append(door, topic, producer.batch(0, b"first", b"second"), partition=index)
+        append(client, topic, producer.batch(0, b"first", b"second"), partition=index)
     ended.append(every, b"aborted", started_ms)
     ended.end(commit=False)
     ended.append(every, b"committed", now_ms() + 2 * SEGMENT_MS)
     ended.end(commit=True)
     still_open.append(every, b"open", now_ms() + 2 * SEGMENT_MS)
     for index in every:
-        append(door, topic, producer.batch(2, b"third"), partition=index)
+        append(client, topic, producer.batch(2, b"third"), partition=index)
     states = []
     for index in every:
-        opened = _opened_at(door, topic, still_open.producer.id, index)
+        opened = _opened_at(client, topic, still_open.producer.id, index)
         states.append(
-            door.eventually(
-                lambda index=index, opened=opened: _once_stable(door, topic, index, opened),  # type: ignore[misc]
+            client.eventually(
+                lambda index=index, opened=opened: _once_stable(client, topic, index, opened),  # type: ignore[misc]
                 "the transactions that have ended are stable",
             )
         )
     return states
 
 
-def _opened_at(door: BrokerUnderTest, topic: Topic, producer_id: int, partition: int) -> int:
+def _opened_at(client: BrokerUnderTest, topic: Topic, producer_id: int, partition: int) -> int:
     """Return the first offset of the open transaction."""
     return next(
         batch.base_offset
-        for batch in stored_batches(door, topic, partition)
+        for batch in stored_batches(client, topic, partition)
         if batch.producer_id == producer_id
     )
 
 
-def _once_stable(door: BrokerUnderTest, topic: Topic, partition: int, opened: int) -> _State | None:
+def _once_stable(
+    client: BrokerUnderTest, topic: Topic, partition: int, opened: int
+) -> _State | None:
     """None while a transaction that has ended lacks its marker."""
-    state = _state_of(door, topic, partition)
+    state = _state_of(client, topic, partition)
     return state if state.last_stable_offset == opened and len(state.aborted) == 1 else None
 
 
 def _expect_going_on(
-    door: BrokerUnderTest, topic: Topic, producer: IdempotentProducer, partition: int, where: str
+    client: BrokerUnderTest, topic: Topic, producer: IdempotentProducer, partition: int, where: str
 ) -> None:
     """Its last batch is a duplicate, a gap is refused, what follows is taken."""
-    end = door.end_offset(topic, partition)
-    again = door.produce(topic, producer.batch(2, b"third"), partition=partition)
+    end = client.end_offset(topic, partition)
+    again = client.produce(topic, producer.batch(2, b"third"), partition=partition)
     expect_taken_again(again.error_code, f"{where}, the last batch once more")
-    now = door.end_offset(topic, partition)
+    now = client.end_offset(topic, partition)
     assert now == end, f"{where}: a batch that was stored before the kill is stored once more"
-    gap = door.produce(topic, producer.batch(9, b"gap"), partition=partition)
+    gap = client.produce(topic, producer.batch(9, b"gap"), partition=partition)
     expect_error(gap.error_code, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, f"{where}, a gap")
-    next_one = door.produce(topic, producer.batch(3, b"fourth"), partition=partition)
+    next_one = client.produce(topic, producer.batch(3, b"fourth"), partition=partition)
     expect_error(next_one.error_code, ErrorCode.NONE, f"{where}, the next batch")
     assert next_one.base_offset == end, f"{where}: it is stored at {next_one.base_offset}"

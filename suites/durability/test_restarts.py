@@ -36,10 +36,10 @@ SEGMENT_BYTES = "1048576"  # the least that every release takes
 CLEANER_PAUSE_MS, QUIET_MS = 200, 1_000
 
 
-def _told(door: BrokerUnderTest, group: str, topic: Topic, count: int = 1) -> GroupOffsets:
+def _told(client: BrokerUnderTest, group: str, topic: Topic, count: int = 1) -> GroupOffsets:
     """Return the offsets that the coordinator returns after it has loaded its log."""
-    return door.last_seen(
-        lambda: fetch_offsets(door, group, {topic: list(range(count))}),
+    return client.last_seen(
+        lambda: fetch_offsets(client, group, {topic: list(range(count))}),
         lambda found: found.error_of(topic) not in SETTLING,
     )
 
@@ -57,14 +57,14 @@ def test_committed_offsets_survive_compaction_and_restarts(
     persistent_broker: PersistentBroker,
 ) -> None:
     """Those of a group that commits all the time, and one that was committed once before."""
-    door = persistent_broker.door
-    topic = door.create_topic(partitions=PARTITIONS)
-    early, busy = fresh_group(door, topic), fresh_group(door, topic)
-    commit(door, early, {topic: [entry(7, "early")]})
-    commit_all(door, busy, topic, MANY)
-    log = internal_topic(door, OFFSETS_TOPIC)
-    door.eventually(
-        lambda: _has_holes(door, log), f"{OFFSETS_TOPIC} is compacted", COMPACTED_WITHIN_MS
+    client = persistent_broker.client
+    topic = client.create_topic(partitions=PARTITIONS)
+    early, busy = fresh_group(client, topic), fresh_group(client, topic)
+    commit(client, early, {topic: [entry(7, "early")]})
+    commit_all(client, busy, topic, MANY)
+    log = internal_topic(client, OFFSETS_TOPIC)
+    client.eventually(
+        lambda: _has_holes(client, log), f"{OFFSETS_TOPIC} is compacted", COMPACTED_WITHIN_MS
     )
     with requirement("OTOP-004"):
         for how, end in (
@@ -73,12 +73,12 @@ def test_committed_offsets_survive_compaction_and_restarts(
         ):
             # Before 2.0 an end between two steps of a compaction takes the segment before, too
             # (Log.completeSwapOperations, apache/kafka#5169).
-            door.eventually(_Quiet(door, log), f"nobody compacts {OFFSETS_TOPIC}")
+            client.eventually(_Quiet(client, log), f"nobody compacts {OFFSETS_TOPIC}")
             end()
             persistent_broker.start()
             where = f"after an end {how}"
-            _told(door, early, topic).expect(topic, 7, "early", where=where)
-            found = _told(door, busy, topic, PARTITIONS)
+            _told(client, early, topic).expect(topic, 7, "early", where=where)
+            found = _told(client, busy, topic, PARTITIONS)
             for partition in range(PARTITIONS):
                 found.expect(topic, MANY, partition=partition, where=where)
 
@@ -86,22 +86,22 @@ def test_committed_offsets_survive_compaction_and_restarts(
 class _Quiet:
     """A check that a log has not changed for a time that is long beside the cleaner's pauses."""
 
-    def __init__(self, door: BrokerUnderTest, log: Topic) -> None:
-        self._door, self._log = door, log
+    def __init__(self, client: BrokerUnderTest, log: Topic) -> None:
+        self._client, self._log = client, log
         self._seen: list[int] = []
         self._since = time.monotonic()
 
     def __call__(self) -> bool:
-        seen = [offset for offset, _ in stored(self._door, self._log)]
+        seen = [offset for offset, _ in stored(self._client, self._log)]
         if seen != self._seen:
             self._seen, self._since = seen, time.monotonic()
-        return time.monotonic() - self._since > self._door.scaled_ms(QUIET_MS) / 1000
+        return time.monotonic() - self._since > self._client.scaled_ms(QUIET_MS) / 1000
 
 
-def _has_holes(door: BrokerUnderTest, log: Topic) -> bool:
+def _has_holes(client: BrokerUnderTest, log: Topic) -> bool:
     """A record among the first of all is missing: compaction has taken it."""
     wanted = PARTITIONS * MANY // 10
-    offsets = [each.offset for each in records_in(door.fetch(log, wanted).records or b"")]
+    offsets = [each.offset for each in records_in(client.fetch(log, wanted).records or b"")]
     return wanted not in offsets
 
 
@@ -109,24 +109,24 @@ def _has_holes(door: BrokerUnderTest, log: Topic) -> bool:
 @needs_broker(Use.PERSISTENT)
 def test_topic_configs_survive_restarts(persistent_broker: PersistentBroker) -> None:
     """As they were given when the topic was created."""
-    door = persistent_broker.door
-    door.version("DescribeConfigs")
-    topic = door.create_topic(configs=OVERRIDES)
+    client = persistent_broker.client
+    client.version("DescribeConfigs")
+    topic = client.create_topic(configs=OVERRIDES)
     with requirement("CONF-015"):
-        expect_values(door, (TOPIC, topic.name), OVERRIDES, "before any end")
+        expect_values(client, (TOPIC, topic.name), OVERRIDES, "before any end")
         for how, end in (
             ("in order", persistent_broker.stop),
             ("by SIGKILL", persistent_broker.kill),
         ):
             end()
             persistent_broker.start()
-            door.await_served(topic)
+            client.await_served(topic)
             # With a ZooKeeper a broker serves a partition before it hears what topics there are.
-            door.eventually(
-                lambda: door.metadata([topic.name]).topics[0].error_code == ErrorCode.NONE,
+            client.eventually(
+                lambda: client.metadata([topic.name]).topics[0].error_code == ErrorCode.NONE,
                 "the topic is in the metadata",
             )
-            expect_values(door, (TOPIC, topic.name), OVERRIDES, f"after an end {how}")
+            expect_values(client, (TOPIC, topic.name), OVERRIDES, f"after an end {how}")
 
 
 @judges("OFFS-019")
@@ -135,34 +135,34 @@ def test_offset_fetch_returns_committed_leader_epoch_after_restart(
     persistent_broker: PersistentBroker,
 ) -> None:
     """At each version that can say it; -1 where none was given; after a restart, too."""
-    door = persistent_broker.door
-    newest = {name: door.version(name, wanted) for name, wanted in WITH_EPOCH.items()}
+    client = persistent_broker.client
+    newest = {name: client.version(name, wanted) for name, wanted in WITH_EPOCH.items()}
     commits, fetches = (
-        [each for each in door.advertised(name) if each <= version]
+        [each for each in client.advertised(name) if each <= version]
         for name, version in newest.items()
     )
-    topic = door.create_topic(partitions=2)
-    groups = {version: fresh_group(door, topic) for version in commits if version >= 6}
+    topic = client.create_topic(partitions=2)
+    groups = {version: fresh_group(client, topic) for version in commits if version >= 6}
     for version, group in groups.items():
         with_epoch = entry(5, "", 0)
         with_epoch.committed_leader_epoch = EPOCH
-        commit(door, group, {topic: [with_epoch, entry(5, "", 1)]}, version)
+        commit(client, group, {topic: [with_epoch, entry(5, "", 1)]}, version)
     readings = [version for version in fetches if version >= 5]
-    _expect_epochs(door, topic, groups, readings, "")
+    _expect_epochs(client, topic, groups, readings, "")
     persistent_broker.stop()
     persistent_broker.start()
     for group in groups.values():
-        _told(door, group, topic)
-    _expect_epochs(door, topic, groups, readings, "after a restart, ")
+        _told(client, group, topic)
+    _expect_epochs(client, topic, groups, readings, "after a restart, ")
 
 
 def _expect_epochs(
-    door: BrokerUnderTest, topic: Topic, groups: dict[int, str], readings: list[int], when: str
+    client: BrokerUnderTest, topic: Topic, groups: dict[int, str], readings: list[int], when: str
 ) -> None:
     for version in readings:
         with requirement("OFFS-019", api_key=OFFSET_FETCH.key, api_version=version):
             for committed_at, group in groups.items():
-                found = fetch_offsets(door, group, {topic: [0, 1]}, version)
+                found = fetch_offsets(client, group, {topic: [0, 1]}, version)
                 where = f"{when}committed at version {committed_at}"
                 epochs = [
                     found.expect(topic, 5, partition=index, where=where).committed_leader_epoch

@@ -36,13 +36,13 @@ def test_api_versions_after_upgrade_returns_ranges_of_newer_release(
     The set of listed APIs may differ: the built-in broker in memory has no UnregisterBroker.
     """
     broker.version("ApiVersions")
-    own, before = _table(broker), _table(upgraded_broker.door)
+    own, before = _table(broker), _table(upgraded_broker.client)
     if all(before.get(key) == own[key] for key in own):
         raise Inconclusive("both releases have the same versions of all requests")
     upgraded_broker.stop()
     upgraded_broker.start()
     with requirement("APIV-014"):
-        after = _table(upgraded_broker.door)
+        after = _table(upgraded_broker.client)
         both = sorted(own.keys() & after.keys())
         assert both, "after the upgrade no request is listed"
         told = {

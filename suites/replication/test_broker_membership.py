@@ -9,7 +9,7 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
-from harness.virtual_broker.door import Address
+from harness.virtual_broker.peer_endpoint import Address
 from suites.replication.support.expect import expect_error
 
 SESSION_MS = 6000

@@ -18,9 +18,9 @@ from suites.replication.support.reading import await_served_by
 READ_BY_ALL = [b"a", b"b", b"c"]
 
 
-def _ask(door: BrokerUnderTest, topic: Topic, version: int) -> FetchResponse:
+def _ask(client: BrokerUnderTest, topic: Topic, version: int) -> FetchResponse:
     wanted = fetch_topic(topic, version, [fetch_partition(0)])
-    return door.ask(fetch_request([wanted]), version)
+    return client.ask(fetch_request([wanted]), version)
 
 
 def _partition(answer: FetchResponse) -> FetchResponse.PartitionData:

@@ -46,7 +46,7 @@ def test_coordinator_from_find_coordinator_accepts_offset_commit(
             found = _asked(cluster, node, place, api_version)
             expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
             assert found.node in cluster.nodes, f"broker {node} names {found.node}"
-            door = cluster.at(found.node)
-            commit(door, place.group, {topic: [entry(offset)]})
-            told = fetch_offsets(door, place.group, {topic: [0]})
+            client = cluster.at(found.node)
+            commit(client, place.group, {topic: [entry(offset)]})
+            told = fetch_offsets(client, place.group, {topic: [0]})
             told.expect(topic, offset, where=f"broker {found.node}, named by {node}")

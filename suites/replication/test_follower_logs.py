@@ -22,10 +22,10 @@ SLOWER = 3  # times: how much two medians of the same thing may differ
 
 def _written(cluster: Cluster, topic: Topic) -> int:
     """Batches of one to three records; the end of the log."""
-    door = cluster.leader_door(topic)
+    client = cluster.leader_door(topic)
     for number in range(BATCHES):
-        append(door, topic, batch_of(*[b"%d" % number] * (1 + number % 3)))
-    return door.end_offset(topic)
+        append(client, topic, batch_of(*[b"%d" % number] * (1 + number % 3)))
+    return client.end_offset(topic)
 
 
 @judges("REPL-014")
@@ -51,15 +51,15 @@ def test_follower_adopts_high_watermark_of_leader(cluster: Cluster) -> None:
     topic = cluster.create_topic()
     version = follower_version(cluster, topic)
     leader = cluster.leader(topic)
-    door, followers = cluster.at(leader), cluster.others(leader)
+    client, followers = cluster.at(leader), cluster.others(leader)
     with requirement("REPL-018"):
         for number in range(BATCHES):
             expect_error(
-                door.produce(topic, batch_of(b"%d" % number), acks=1).error_code, ErrorCode.NONE
+                client.produce(topic, batch_of(b"%d" % number), acks=1).error_code, ErrorCode.NONE
             )
             for node in followers:
                 there = cluster.at(node).fetch(topic, 0, version).high_watermark
-                here = door.fetch(topic, 0, version).high_watermark
+                here = client.fetch(topic, 0, version).high_watermark
                 assert there <= here, f"follower {node} has {there}, then the leader has {here}"
         for node in followers:
             there = await_served_by(cluster, node, topic, BATCHES).high_watermark
@@ -82,17 +82,17 @@ def test_followers_have_every_offset_without_gap(cluster: Cluster) -> None:
 def test_min_insync_replicas_does_not_slow_acks_all_with_full_isr(cluster: Cluster) -> None:
     """With min.insync.replicas 1 and 3, in turn: acks=all waits for the whole ISR either way."""
     topics = [cluster.create_topic(configs={"min.insync.replicas": count}) for count in ("1", "3")]
-    doors = [cluster.leader_door(topic) for topic in topics]
+    clients = [cluster.leader_door(topic) for topic in topics]
     with requirement("REPL-027"):
         taken: list[list[float]] = [[], []]
         for _ in range(SAMPLES):
-            for topic, door, times in zip(topics, doors, taken, strict=True):
-                times.append(_time_taken(door, topic))
+            for topic, client, times in zip(topics, clients, taken, strict=True):
+                times.append(_time_taken(client, topic))
         one, three = map(statistics.median, taken)
         assert three <= SLOWER * one, f"medians: {one:.4f} s with 1, {three:.4f} s with 3"
 
 
-def _time_taken(door: BrokerUnderTest, topic: Topic) -> float:
+def _time_taken(client: BrokerUnderTest, topic: Topic) -> float:
     begun = time.perf_counter()
-    expect_error(door.produce(topic, batch_of(b"r"), acks=-1).error_code, ErrorCode.NONE)
+    expect_error(client.produce(topic, batch_of(b"r"), acks=-1).error_code, ErrorCode.NONE)
     return time.perf_counter() - begun

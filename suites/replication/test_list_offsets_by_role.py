@@ -19,11 +19,11 @@ RECORDS = 3
 
 
 def _latest(
-    door: BrokerUnderTest, topic: Topic, version: int, replica_id: int = -1
+    client: BrokerUnderTest, topic: Topic, version: int, replica_id: int = -1
 ) -> ListOffsetsResponse.ListOffsetsPartitionResponse:
     request = list_offsets_request(topic, LATEST)
     request.replica_id = replica_id
-    answer = door.ask(request, version)
+    answer = client.ask(request, version)
     return with_one_offset(only(only(answer.topics, "topic").partitions, "partition"), version)
 
 

@@ -29,8 +29,8 @@ def test_mirrored_partition_keeps_order_of_source(cluster: Cluster) -> None:
     target = cluster.create_topic([[two], [three], [one]], alone)
     for number in range(BATCHES):
         for partition in range(PARTITIONS):
-            door = cluster.leader_door(source, partition)
-            append(door, source, batch_of(b"%d-%d" % (partition, number)), partition=partition)
+            client = cluster.leader_door(source, partition)
+            append(client, source, batch_of(b"%d-%d" % (partition, number)), partition=partition)
     with requirement("LEG-015"):
         for partition in range(PARTITIONS):
             there = _values(cluster, source, partition)
@@ -43,9 +43,9 @@ def test_mirrored_partition_keeps_order_of_source(cluster: Cluster) -> None:
 
 def _mirror(cluster: Cluster, source: Topic, target: Topic, partition: int) -> None:
     """All of one partition, a produce for each record that was read, answered when all are sent."""
-    door = cluster.leader_door(target, partition)
-    version = door.version("Produce")
-    connection = door.connect("mirror")
+    client = cluster.leader_door(target, partition)
+    version = client.version("Produce")
+    connection = client.connect("mirror")
     sent = 0
     for value in _values(cluster, source, partition):
         records = records_for(version, batch_of(value or b""))
@@ -61,10 +61,12 @@ def _mirror(cluster: Cluster, source: Topic, target: Topic, partition: int) -> N
 
 def _values(cluster: Cluster, topic: Topic, partition: int) -> list[bytes | None]:
     """Return the values in the order of their offsets, read in small fetches."""
-    door = cluster.leader_door(topic, partition)
-    end, found = door.end_offset(topic, partition), list[bytes | None]()
+    client = cluster.leader_door(topic, partition)
+    end, found = client.end_offset(topic, partition), list[bytes | None]()
     while len(found) < end:
-        told = door.fetch(topic, len(found), partition=partition, partition_max_bytes=AT_ONCE_BYTES)
+        told = client.fetch(
+            topic, len(found), partition=partition, partition_max_bytes=AT_ONCE_BYTES
+        )
         news = [value for offset, value in records_of(told) if offset >= len(found)]
         if not news:
             raise PreparationFailed(f"a fetch from {len(found)} gives nothing, the end is {end}")

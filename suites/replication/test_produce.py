@@ -22,7 +22,7 @@ Answered = ProduceResponse.PartitionProduceResponse
 
 
 def _ask(
-    door: BrokerUnderTest, version: int, wanted: dict[Topic, list[int]]
+    client: BrokerUnderTest, version: int, wanted: dict[Topic, list[int]]
 ) -> dict[tuple[str, int], Answered]:
     """One record for each partition, all in one request; answers by topic and index.
 
@@ -42,7 +42,7 @@ def _ask(
         )
         for topic, indexes in wanted.items()
     ]
-    answer = door.ask(ProduceRequest(acks=1, timeout_ms=10_000, topic_data=topics), version)
+    answer = client.ask(ProduceRequest(acks=1, timeout_ms=10_000, topic_data=topics), version)
     names = {topic.id if by_id else topic.name: topic.name for topic in wanted}
     return {
         (names[topic.topic_id if by_id else topic.name], each.index): each
@@ -59,9 +59,9 @@ def test_produce_to_many_partitions_returns_result_per_partition(
     """Two topics, each with a partition that is led here, one led elsewhere, one missing."""
     here, there = cluster.nodes[:2]
     topics = [cluster.create_topic([[here, there], [there, here]]) for _ in range(2)]
-    door = cluster.at(here)
+    client = cluster.at(here)
     with requirement("PROD-004"):
-        answers = _ask(door, api_version, {topic: [1, 0, MISSING] for topic in topics})
+        answers = _ask(client, api_version, {topic: [1, 0, MISSING] for topic in topics})
         for topic in topics:
             expected = {
                 0: ErrorCode.NONE,
@@ -71,7 +71,7 @@ def test_produce_to_many_partitions_returns_result_per_partition(
             for index, code in expected.items():
                 assert (topic.name, index) in answers, f"no result for partition {index}"
                 expect_error(answers[topic.name, index].error_code, code, f"partition {index}")
-            end = cluster.last_seen(partial(door.end_offset, topic, 0), bool)
+            end = cluster.last_seen(partial(client.end_offset, topic, 0), bool)
             assert end == 1, f"the good partition ends at {end}, not at 1"
             assert cluster.at(there).end_offset(topic, 1) == 0, "the record went elsewhere"
 

@@ -26,9 +26,9 @@ def _expect_taken(codes: dict[int, int], partition: int = 0) -> None:
     expect_error(codes[partition], ErrorCode.NONE, "AlterPartitionReassignments")
 
 
-def _written(door: BrokerUnderTest, topic: Topic, first: int, count: int) -> None:
+def _written(client: BrokerUnderTest, topic: Topic, first: int, count: int) -> None:
     for number in range(first, first + count):
-        append(door, topic, batch_of(b"%d" % number))
+        append(client, topic, batch_of(b"%d" % number))
 
 
 @judges("REASG-001")

@@ -35,9 +35,9 @@ def _create(
     cluster: Cluster, entry: CreateTopicsRequest.CreatableTopic, version: int, at: int | None = None
 ) -> int:
     """The error code for the one topic, by the controller unless another node is named."""
-    door = cluster.at(cluster.controller() if at is None else at)
+    client = cluster.at(cluster.controller() if at is None else at)
     request = CreateTopicsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
-    return only(door.ask(request, version).topics, "topic").error_code
+    return only(client.ask(request, version).topics, "topic").error_code
 
 
 def _created(
@@ -131,8 +131,8 @@ def test_create_topics_with_replication_factor_2_succeeds(
         expect_error(_create(cluster, entry, api_version), ErrorCode.NONE)
         topic = cluster.await_created(name, 1)
         assert len(set(cluster.view(topic).replicas)) == 2, "it has not two replicas"
-        door = cluster.leader_door(topic)
-        answer = door.produce(topic, batch_of(b"r"))
+        client = cluster.leader_door(topic)
+        answer = client.produce(topic, batch_of(b"r"))
         expect_error(answer.error_code, ErrorCode.NONE, "Produce, acks=all")
 
 
@@ -225,8 +225,8 @@ def _produced(cluster: Cluster, name: str, partition: int) -> int:
     views = cluster.topic_by(cluster.up[0], name)
     if partition not in views or views[partition].leader not in cluster.nodes:
         return int(ErrorCode.LEADER_NOT_AVAILABLE)
-    door = cluster.at(views[partition].leader)
-    return door.produce(cluster.named(name), batch_of(b"r"), partition=partition).error_code
+    client = cluster.at(views[partition].leader)
+    return client.produce(cluster.named(name), batch_of(b"r"), partition=partition).error_code
 
 
 @judges("TOPIC-026")
@@ -256,9 +256,9 @@ def test_create_partitions_bad_assignment_returns_invalid_replica_assignment(
         ],
     )
     request = CreatePartitionsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
-    door = cluster.at(cluster.controller())
+    client = cluster.at(cluster.controller())
     with requirement("TOPIC-026"):
-        code = only(door.ask(request, api_version).results, "topic").error_code
+        code = only(client.ask(request, api_version).results, "topic").error_code
         expect_error(code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, form)
         append(cluster.leader_door(topic), topic, batch_of(b"r"))
         assert len(cluster.topic_by(one, topic.name)) == 1, "partitions were added"
@@ -285,9 +285,9 @@ def test_created_topic_is_visible_with_all_partitions_or_not_at_all(
 
 def _seen_whole(cluster: Cluster, node: int, name: str, partitions: int) -> bool:
     """True if the broker shows the topic, which it must show with all its partitions."""
-    door = cluster.at(node)
-    names = [name] if door.version("Metadata") >= NAMED_AND_NOT_MADE else None
-    shown = [topic for topic in door.metadata(names).topics if topic.name == name]
+    client = cluster.at(node)
+    names = [name] if client.version("Metadata") >= NAMED_AND_NOT_MADE else None
+    shown = [topic for topic in client.metadata(names).topics if topic.name == name]
     if not shown or (shown[0].error_code in NOT_YET_THERE and not shown[0].partitions):
         return False
     found = len(shown[0].partitions)

@@ -17,7 +17,7 @@ TOPIC = Topic("t")
 QUICK_MS = 100
 
 
-class Door:
+class ScriptedClient:
     """The answers of one broker; ``fails``: the number of requests that end with a closed
     connection.
     """
@@ -63,31 +63,31 @@ class Nodes:
         return lambda node=None: self.done.append((name, node))
 
 
-def cluster_of(*doors: Door) -> Cluster:
-    made = dict(enumerate(doors, start=1))
+def cluster_of(*clients: ScriptedClient) -> Cluster:
+    made = dict(enumerate(clients, start=1))
 
-    def open_door(node: int, number: int) -> Any:
+    def connect(node: int, number: int) -> Any:
         made[node].number = number
         return made[node]
 
-    return Cluster(list(made), open_door)
+    return Cluster(list(made), connect)
 
 
 def test_the_leader_is_who_all_name() -> None:
-    cluster = cluster_of(Door(2, [1, 2]), Door(2, [1, 2]))
+    cluster = cluster_of(ScriptedClient(2, [1, 2]), ScriptedClient(2, [1, 2]))
     assert cluster.leader(TOPIC) == 2
     assert cluster.await_leader(TOPIC, among=[2]) == 2
 
 
 def test_a_broker_that_fails_is_asked_again() -> None:
-    first = Door(1, [1, 2])
-    cluster = cluster_of(first, Door(1, [1, 2]))
+    first = ScriptedClient(1, [1, 2])
+    cluster = cluster_of(first, ScriptedClient(1, [1, 2]))
     first.fails = 2
     assert cluster.leader(TOPIC) == 1
 
 
 def test_a_wait_says_what_was_seen_last() -> None:
-    cluster = cluster_of(Door(1, [1]), Door(1, [1]))
+    cluster = cluster_of(ScriptedClient(1, [1]), ScriptedClient(1, [1]))
     with pytest.raises(ResponseTimeout, match=r"the ISR is whole; last seen: \{1\}"):
         cluster.await_that(
             lambda: cluster.isr(TOPIC), lambda isr: isr == {1, 2}, "the ISR is whole", QUICK_MS
@@ -97,7 +97,7 @@ def test_a_wait_says_what_was_seen_last() -> None:
 
 
 def test_a_cluster_that_never_answers() -> None:
-    silent = Door(1, [1])
+    silent = ScriptedClient(1, [1])
     silent.fails = 10_000
     cluster = cluster_of(silent)
     with pytest.raises(ResponseTimeout, match="ConnectionClosed: gone"):
@@ -106,16 +106,16 @@ def test_a_cluster_that_never_answers() -> None:
 
 def test_leaders_of_other_tests_are_not_elected() -> None:
     """All partitions are elected on a cluster that no other test asks, and on no other."""
-    shared = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    shared = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     with pytest.raises(RuntimeError, match="other tests use this cluster too"):
         elect(shared, None)
-    alone = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    alone = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     alone.control = Nodes()
     alone.expect_alone()
 
 
 def test_what_is_done_to_nodes_is_undone() -> None:
-    cluster = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    cluster = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     nodes = Nodes()
     cluster.control = nodes
     cluster.kill(1)
@@ -132,7 +132,7 @@ def test_what_is_done_to_nodes_is_undone() -> None:
 
 
 def test_links_and_the_controller_are_healed_before_brokers_come_back() -> None:
-    cluster = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    cluster = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     nodes = Nodes()
     nodes.controller_nodes = (100, 101)
     cluster.control, cluster.links = nodes, nodes
@@ -145,11 +145,11 @@ def test_links_and_the_controller_are_healed_before_brokers_come_back() -> None:
 
 def test_a_cluster_without_links_says_which_mark_lacks() -> None:
     with pytest.raises(RuntimeError, match=r"Use\.CLUSTER, links=True"):
-        _ = cluster_of(Door(1, [1])).links
+        _ = cluster_of(ScriptedClient(1, [1])).links
 
 
 def test_a_node_that_came_back_has_another_door_and_other_names() -> None:
-    cluster = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    cluster = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     cluster.control = Nodes()
     before = cluster.unique_topic()
     cluster.stop(1)
@@ -159,4 +159,4 @@ def test_a_node_that_came_back_has_another_door_and_other_names() -> None:
 
 def test_nothing_is_done_to_nodes_that_others_ask() -> None:
     with pytest.raises(RuntimeError, match=r"needs_broker\(Use\.CLUSTER\)"):
-        cluster_of(Door(1, [1])).kill(1)
+        cluster_of(ScriptedClient(1, [1])).kill(1)

@@ -36,9 +36,9 @@ def asked_for(answers: Sequence[Coordinator], version: int, node: int) -> tuple[
 
     with scripted(script) as address:
         served = {FIND_COORDINATOR: (0, version)}
-        door = BrokerUnderTest([address], served, name_prefix="p", node=node)
-        name = door.unique_group()
-        door.close()
+        client = BrokerUnderTest([address], served, name_prefix="p", node=node)
+        name = client.unique_group()
+        client.close()
     return name, len(asked)
 
 
@@ -55,6 +55,6 @@ def test_a_broker_alone_is_not_asked() -> None:
 
 
 def test_transactions_have_no_coordinator_at_version_0() -> None:
-    door = BrokerUnderTest([("127.0.0.1", 1)], {FIND_COORDINATOR: (0, 0)})
+    client = BrokerUnderTest([("127.0.0.1", 1)], {FIND_COORDINATOR: (0, 0)})
     with pytest.raises(ApiNotAdvertised, match=r"FindCoordinator 1\+"):
-        ask_for_coordinator(door, "key", TRANSACTION)
+        ask_for_coordinator(client, "key", TRANSACTION)

@@ -30,9 +30,9 @@ def wanted_of(node: int | None, fetch: tuple[int, int] = NEW) -> CreateTopicsReq
 
     with scripted(script) as address:
         served = {FETCH: fetch, CREATE_TOPICS: (4, 4)}
-        door = BrokerUnderTest([address], served, node=node)
-        make_topic(door, "t", 2, dict([RETENTION]))
-        door.close()
+        client = BrokerUnderTest([address], served, node=node)
+        make_topic(client, "t", 2, dict([RETENTION]))
+        client.close()
     (topic,) = asked
     return topic
 
@@ -71,10 +71,10 @@ def test_what_made_itself_elsewhere_is_of_no_use(node: int | None, elsewhere: st
         peer.read_to_end()
 
     with scripted(script) as address:
-        door = BrokerUnderTest([address], {METADATA: (0, 9)}, node=node)
+        client = BrokerUnderTest([address], {METADATA: (0, 9)}, node=node)
         if elsewhere:
             with pytest.raises(ApiNotAdvertised, match=f"a topic on broker {node}.*{elsewhere}"):
-                make_topic(door, "t", 2, {})
+                make_topic(client, "t", 2, {})
         else:
-            make_topic(door, "t", 2, {})
-        door.close()
+            make_topic(client, "t", 2, {})
+        client.close()

@@ -83,8 +83,8 @@ def test_damaged_bytes_give_the_same_error_as_the_decoder(cls: type[Message], ve
     data = bytearray(encode(rich(cls, version), version))
     if not data:
         return
-    dice = random.Random(f"{cls.__name__}{version}")
-    data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+    rng = random.Random(f"{cls.__name__}{version}")
+    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     traced = trace(cls, version, bytes(data))
     plain = outcome(lambda: decode(cls, version, bytes(data)), DecodeError)
     if isinstance(plain, DecodeError):

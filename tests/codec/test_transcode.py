@@ -72,8 +72,8 @@ def test_damaged_messages_are_answered(cls: type[Message], version: int) -> None
     raw = bytearray(encode(rich(cls, version), version))
     if cls is ALL_KINDS or not raw:
         return
-    dice = random.Random(f"{cls.__name__}{version}")
-    raw[dice.randrange(len(raw))] ^= 1 << dice.randrange(8)
+    rng = random.Random(f"{cls.__name__}{version}")
+    raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
     answer = _answer(_asked(cls, version, bytes(raw)))
     if "error" in answer:
         assert answer["error"]["type"] == "DecodeError"

@@ -34,35 +34,35 @@ class Cluster:
     so that it can be filled with more than topics.
     """
 
-    door: BrokerUnderTest
+    client: BrokerUnderTest
     has_groups: bool
 
     @property
     def spec(self) -> str:
-        host, port = self.door.address
+        host, port = self.client.address
         return f"external:{host}:{port}"
 
     def describe(self) -> Snapshot:
-        return describe(self.door)
+        return describe(self.client)
 
     def changes_since(self, before: Snapshot) -> list[str]:
-        return changes_since(before, self.door)
+        return changes_since(before, self.client)
 
     @contextmanager
     def killed(self, nonce: str | None = None) -> Iterator[BrokerUnderTest]:
         """Yield the broker of a test, with names of a run; its end deletes nothing."""
-        ranges = {key: (one.lowest, one.highest) for key, one in self.door.api_versions.items()}
+        ranges = {key: (one.lowest, one.highest) for key, one in self.client.api_versions.items()}
         prefix = case_prefix(DEFAULT_PREFIX, nonce or new_nonce(), "a case")
-        door = CutOff([self.door.address], ranges, name_prefix=prefix)
+        client = CutOff([self.client.address], ranges, name_prefix=prefix)
         try:
-            yield door
+            yield client
         finally:
-            door.close()
+            client.close()
 
     def leave_topic(self, nonce: str | None = None) -> str:
         """Return the name of a topic that a killed run left."""
-        with self.killed(nonce) as door:
-            return door.create_topic().name
+        with self.killed(nonce) as client:
+            return client.create_topic().name
 
 
 @pytest.fixture(scope="package", params=KINDS)
@@ -75,9 +75,9 @@ def cluster(
     with make(tmp_path_factory.mktemp("logs")) as target:
         address = (target.addresses[0].host, target.addresses[0].port)
         ranges = {key: (one.lowest, one.highest) for key, one in advertised(address).items()}
-        with closing(BrokerUnderTest([address], ranges, name_prefix="strangers")) as door:
-            strangers.fill(door)
-            yield Cluster(door, has_groups=strangers.can_have_all(door))
+        with closing(BrokerUnderTest([address], ranges, name_prefix="strangers")) as client:
+            strangers.fill(client)
+            yield Cluster(client, has_groups=strangers.can_have_all(client))
 
 
 @pytest.fixture

@@ -20,49 +20,51 @@ SETTLED_WITHIN_S = HANGS_AFTER_S
 POLL_S = 0.05
 
 
-def describe(door: BrokerUnderTest) -> Snapshot:
+def describe(client: BrokerUnderTest) -> Snapshot:
     """Sections of lines; two descriptions of an unchanged cluster are equal.
 
     Over a new connection: a broker closes one that was idle for the ten minutes of a long run.
     """
-    ranges = {key: (one.lowest, one.highest) for key, one in door.api_versions.items()}
-    with closing(BrokerUnderTest([door.address], ranges)) as fresh:
+    ranges = {key: (one.lowest, one.highest) for key, one in client.api_versions.items()}
+    with closing(BrokerUnderTest([client.address], ranges)) as fresh:
         return {
-            **take_snapshot(door.address, door.api_versions, LONG_MS),
+            **take_snapshot(client.address, client.api_versions, LONG_MS),
             "records": frozenset(_records(fresh)),
             "committed offsets": frozenset(_committed(fresh)),
         }
 
 
-def changes_since(before: Snapshot, door: BrokerUnderTest) -> list[str]:
+def changes_since(before: Snapshot, client: BrokerUnderTest) -> list[str]:
     """Empty once the cluster is again as it was: a deletion takes its time to be seen all over."""
     deadline = time.monotonic() + SETTLED_WITHIN_S
-    while (found := differences(before, describe(door))) and time.monotonic() < deadline:
+    while (found := differences(before, describe(client))) and time.monotonic() < deadline:
         time.sleep(POLL_S)
     return found
 
 
-def _records(door: BrokerUnderTest) -> Iterator[str]:
+def _records(client: BrokerUnderTest) -> Iterator[str]:
     """The bytes of each log, from its first offset on."""
-    for shown in door.metadata(None).topics:
+    for shown in client.metadata(None).topics:
         if shown.is_internal or shown.error_code != 0:
             continue
         topic = Topic(shown.name or "", shown.topic_id)
         for partition in range(len(shown.partitions)):
-            first = door.list_offset(topic, EARLIEST, partition=partition).offset
-            fetched = door.fetch(topic, first, partition=partition, partition_max_bytes=ALL_BYTES)
+            first = client.list_offset(topic, EARLIEST, partition=partition).offset
+            fetched = client.fetch(topic, first, partition=partition, partition_max_bytes=ALL_BYTES)
             digest = hashlib.sha256(fetched.records or b"").hexdigest()
             told = f"{fetched.error_code} {fetched.log_start_offset} {fetched.high_watermark}"
             yield f"{topic.name}-{partition} from {first}: {told} {digest}"
 
 
-def _committed(door: BrokerUnderTest) -> Iterator[str]:
+def _committed(client: BrokerUnderTest) -> Iterator[str]:
     """Each offset of each group, with its metadata."""
-    if not door.advertised("ListGroups"):
+    if not client.advertised("ListGroups"):
         return
-    for group in door.ask(ListGroupsRequest()).groups:
+    for group in client.ask(ListGroupsRequest()).groups:
         wanted = OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group.group_id, topics=None)
-        answer = door.ask(OffsetFetchRequest(groups=[wanted]), door.version("OffsetFetch", "8-9"))
+        answer = client.ask(
+            OffsetFetchRequest(groups=[wanted]), client.version("OffsetFetch", "8-9")
+        )
         for topic in answer.groups[0].topics:
             for one in topic.partitions:
                 yield (

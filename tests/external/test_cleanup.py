@@ -39,21 +39,21 @@ def cleanup(spec: str, *options: str) -> Result:
     return CliRunner().invoke(main, ["cleanup", "--target", spec, *options])
 
 
-def leave(cluster: Cluster, door: BrokerUnderTest) -> list[tuple[str, str]]:
+def leave(cluster: Cluster, client: BrokerUnderTest) -> list[tuple[str, str]]:
     """One of each kind that a test can leave; kind and name, in the order of the removal."""
-    topic = door.create_topic(2)
-    door.create_topic(name=f"{door.unique_topic()}-a.b.c")
+    topic = client.create_topic(2)
+    client.create_topic(name=f"{client.unique_topic()}-a.b.c")
     if not cluster.has_groups:
         return [("topic", topic.name)]
-    commit_offset(door, topic)
-    set_quota(door, ("client-id", topic.name))
+    commit_offset(client, topic)
+    set_quota(client, ("client-id", topic.name))
     return [("group", topic.name), ("quota", f"client-id {topic.name}"), ("topic", topic.name)]
 
 
 def test_ours_goes_and_nothing_else(cluster: Cluster) -> None:
     before = cluster.describe()
-    with cluster.killed() as door:
-        left = leave(cluster, door)
+    with cluster.killed() as client:
+        left = leave(cluster, client)
     listed = cleanup(cluster.spec, "--dry-run")
     assert listed.exit_code == 1, listed.output
     for kind, name in left:
@@ -143,7 +143,7 @@ class LetsNotGo(FrameRule):
 @contextmanager
 def that_lets_not_go(cluster: Cluster, rule: LetsNotGo) -> Iterator[str]:
     """Yield the target string of the cluster behind the rule; the end deletes all that is ours."""
-    with RunningRelay(cluster.door.address, rule) as relay:
+    with RunningRelay(cluster.client.address, rule) as relay:
         rule.address = relay.address
         yield f"external:{relay.address[0]}:{relay.address[1]}"
     assert cleanup(cluster.spec).exit_code == 0
@@ -227,10 +227,12 @@ def _has_members(message: Message) -> None:
 )
 def test_a_group_that_stays(cluster: Cluster, rule: LetsNotGo, said: str) -> None:
     if not cluster.has_groups:
-        assert not cluster.door.advertised("AlterUserScramCredentials"), "it is filled with topics"
+        assert not cluster.client.advertised("AlterUserScramCredentials"), (
+            "it is filled with topics"
+        )
         return
-    with cluster.killed() as door:
-        leave(cluster, door)
+    with cluster.killed() as client:
+        leave(cluster, client)
     with that_lets_not_go(cluster, rule) as spec:
         ended = cleanup(spec)
     assert ended.exit_code == 1, ended.output

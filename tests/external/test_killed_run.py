@@ -19,7 +19,7 @@ from tests.external.conftest import Cluster
 
 
 def _ours(cluster: Cluster) -> list[str]:
-    names = [topic.name or "" for topic in cluster.door.metadata(None).topics]
+    names = [topic.name or "" for topic in cluster.client.metadata(None).topics]
     return [name for name in names if age_s(name, DEFAULT_PREFIX, time.time()) is not None]
 
 

@@ -55,7 +55,7 @@ def _delete_records(cluster: Cluster) -> None:
     request = DeleteRecordsRequest
     partition = request.DeleteRecordsPartition(partition_index=0, offset=1)
     topic = request.DeleteRecordsTopic(name="orders", partitions=[partition])
-    answer = cluster.door.ask(request(topics=[topic], timeout_ms=10_000))
+    answer = cluster.client.ask(request(topics=[topic], timeout_ms=10_000))
     assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
 
 
@@ -63,35 +63,35 @@ def _commit_further(cluster: Cluster) -> None:
     partition = OffsetCommitRequest.OffsetCommitRequestPartition(committed_offset=2)
     topic = OffsetCommitRequest.OffsetCommitRequestTopic(name="orders", partitions=[partition])
     request = OffsetCommitRequest(group_id="orders", topics=[topic])
-    assert cluster.door.ask(request, 9).topics[0].partitions[0].error_code == ErrorCode.NONE
+    assert cluster.client.ask(request, 9).topics[0].partitions[0].error_code == ErrorCode.NONE
 
 
 def _make_again(cluster: Cluster) -> None:
     """Delete a topic and create it with the same name, settings and records."""
-    door = cluster.door
-    topic = door.create_topic(1, {}, "made-twice")
-    door.produce(topic, batch_of(b"one"))
+    client = cluster.client
+    topic = client.create_topic(1, {}, "made-twice")
+    client.produce(topic, batch_of(b"one"))
     before = cluster.describe()
-    delete_topic(door, topic)
-    door.produce(create_again(door, "made-twice"), batch_of(b"one"))
+    delete_topic(client, topic)
+    client.produce(create_again(client, "made-twice"), batch_of(b"one"))
     assert differences(before, cluster.describe())
 
 
 def test_what_is_done_to_others_is_seen(cluster: Cluster) -> None:
     """Each way in which a run could harm other owners changes the description."""
     changes = OF_KAFKA if cluster.has_groups else OF_EVERY_BROKER
-    harm = {name: partial(change.make, cluster.door, cluster.door.create_topic(2))
+    harm = {name: partial(change.make, cluster.client, cluster.client.create_topic(2))
             for name, change in changes.items()}  # fmt: skip
     harm["records are deleted"] = partial(_delete_records, cluster)
     if cluster.has_groups:
         harm["an offset is committed anew"] = partial(_commit_further, cluster)
         harm["a quota of two names"] = partial(
-            set_quota, cluster.door, ("user", "bob"), ("client-id", "b")
+            set_quota, cluster.client, ("user", "bob"), ("client-id", "b")
         )
     for name, make in harm.items():
         before = cluster.describe()
         make()
-        cluster.door.eventually(partial(_changed, cluster, before), f"it is seen that {name}")
+        cluster.client.eventually(partial(_changed, cluster, before), f"it is seen that {name}")
     _make_again(cluster)
 
 

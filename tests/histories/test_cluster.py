@@ -10,8 +10,8 @@ from harness.histories.cluster import check_cluster
 from harness.histories.replication import Observation, Violation
 
 
-def seen(node: int = 1, door: str = "a", partition: str = "t-0", **told: Any) -> Observation:
-    return Observation("it", node=node, door=door, partition=partition, **told)
+def seen(node: int = 1, client: str = "a", partition: str = "t-0", **told: Any) -> Observation:
+    return Observation("it", node=node, client=client, partition=partition, **told)
 
 
 def led(epoch: int, leader: int = 1, node: int = 1, **told: Any) -> Observation:
@@ -33,7 +33,7 @@ def test_a_quiet_scenario() -> None:
         seen(high_watermark=3, last_stable_offset=3, log_start_offset=0, read_to=3),
         led(0),
         led(1, leader=2),
-        led(1, leader=2, node=2, door="b"),
+        led(1, leader=2, node=2, client="b"),
         seen(2, "b", high_watermark=1),
     )
 
@@ -41,7 +41,7 @@ def test_a_quiet_scenario() -> None:
 @pytest.mark.parametrize(
     ("every", "broken"),
     [
-        ([led(4), led(4, leader=2, node=2, door="b")], Violation.TWO_LEADERS),
+        ([led(4), led(4, leader=2, node=2, client="b")], Violation.TWO_LEADERS),
         ([led(4), led(3)], Violation.EPOCH_FELL),
         ([led(0, isr=(2, 3))], Violation.ISR_WITHOUT_LEADER),
         ([led(0, isr=(1, 4))], Violation.ISR_OF_STRANGERS),
@@ -66,7 +66,9 @@ def test_a_planted_anomaly(every: list[Observation], broken: Violation) -> None:
 @pytest.mark.parametrize(
     "every",
     [
-        pytest.param([led(4), led(3, door="b")], id="another door may be asked of an older answer"),
+        pytest.param(
+            [led(4), led(3, client="b")], id="another door may be asked of an older answer"
+        ),
         pytest.param([led(4), led(3, partition="t-1")], id="another partition"),
         pytest.param([led(4), led(5, leader=2)], id="the next epoch has the next leader"),
         pytest.param([led(4), led(4, leader=-1, isr=())], id="nobody is no second leader"),

@@ -262,17 +262,17 @@ def test_the_memory_is_bounded_whatever_the_size(tmp_path: Path) -> None:
 
 def test_random_damage(plant: Plant) -> None:
     """No exception; a flipped bit is found wherever a checksum, or the log, shows it."""
-    dice = random.Random(5)
+    rng = random.Random(5)
     files = [path for path in sorted(plant.folder.rglob("*")) if path.is_file()]
     for _ in range(300):
-        path = dice.choice(files)
+        path = rng.choice(files)
         raw = path.read_bytes()
-        data, at = bytearray(raw), dice.randrange(len(raw))
-        is_flip = dice.random() < 0.5
+        data, at = bytearray(raw), rng.randrange(len(raw))
+        is_flip = rng.random() < 0.5
         if is_flip:
-            data[at] ^= 1 << dice.randrange(8)
+            data[at] ^= 1 << rng.randrange(8)
         else:
-            data[at : at + dice.randrange(len(raw))] = dice.randbytes(dice.randrange(40))
+            data[at : at + rng.randrange(len(raw))] = rng.randbytes(rng.randrange(40))
         path.write_bytes(data)
         found = findings(plant.folder)
         assert list(log_values(open_log(plant.folder), records=True))

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from harness.base.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.reference_broker.likeness import LIKE_NONE, Likeness
+from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.partition.following import append_fetched, truncate_to_leader
@@ -43,7 +43,7 @@ def replica(
     brokers: Iterable[BrokerRegistration] = (),
     *,
     holds_below_minimum: bool = True,
-    like: Likeness = LIKE_NONE,
+    like: EmulatedRelease = LIKE_NONE,
     **configs: str,
 ) -> Partition:
     """A replica on one broker; all others are active by default."""

@@ -12,12 +12,12 @@ from typing import cast
 
 import pytest
 
-from harness.codec.lent_bytes import LentBytes
+from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.reference_broker.connection import ClientConnection
 from harness.reference_broker.file_part import FilePart, FileTooShort
 from harness.reference_broker.node import Node, Response
+from harness.reference_broker.outbound_limit import OutboundLimit
 from harness.reference_broker.request_memory import RequestMemory
-from harness.reference_broker.untaken_answers import UntakenAnswers
 from labs.hang_limit import HANGS_AFTER_S
 
 DATA = os.urandom(3 << 20)
@@ -79,18 +79,18 @@ def test_a_file_that_was_cut_is_noticed(
 class AnswersWith:
     """A node that returns one answer to every request."""
 
-    def __init__(self, part: LentBytes) -> None:
+    def __init__(self, part: BorrowedBuffer) -> None:
         self._part = part
 
     def begin(self, _payload: bytes, _host: str, _listener: str) -> Response:
         return Response([HEAD, self._part, TAIL])
 
 
-def asked(part: LentBytes, times: int, *, slowly: bool = False) -> bytes:
+def asked(part: BorrowedBuffer, times: int, *, slowly: bool = False) -> bytes:
     """The bytes that a client receives for so many requests at once, until the connection ends."""
 
     async def run() -> bytes:
-        memory, untaken = RequestMemory(1 << 20), UntakenAnswers(1 << 30)
+        memory, untaken = RequestMemory(1 << 20), OutboundLimit(1 << 30)
         node = cast("Node", AnswersWith(part))
         server = await asyncio.get_running_loop().create_server(
             lambda: ClientConnection(

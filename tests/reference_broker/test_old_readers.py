@@ -18,7 +18,7 @@ from harness.codec.records import (
     encode_batch,
     split_message_set,
 )
-from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.fetch.down_conversion import (
     ConversionRules,
@@ -236,7 +236,7 @@ def test_a_segment_ends_with_its_time_too() -> None:
 
 
 def _of_format(version: str, release: str = "2.8.2") -> Partition:
-    config = TopicConfig.of({"message.format.version": version}, {}, Likeness(release))
+    config = TopicConfig.of({"message.format.version": version}, {}, EmulatedRelease(release))
     target = partition()
     target.config = config
     return target

@@ -104,31 +104,31 @@ def drawn_rows(seed: int = 11, requirements: int = 60) -> list[Row]:
     """Some thousand rows: every verdict, retries, several runs of a target, incomplete runs, run
     ids that look like numbers, dates and booleans, two runs of one target that are equally new.
     """
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     areas = ("CONN", "ENC", "APIV", "META", "PROD", "FETCH", "LISTO")
     rows = []
     for run, target, minute, complete in RUNS:
         about = {"run": run, "target": target, "run_complete": complete, "release": target[-5:]}
         for number in range(requirements):
-            if dice.random() < 0.1:
+            if rng.random() < 0.1:
                 continue
             area = areas[number % len(areas)]
-            rows += _cell_rows(dice, about, f"{area}-{number:03}", area, number, minute)
+            rows += _cell_rows(rng, about, f"{area}-{number:03}", area, number, minute)
     return rows
 
 
 def _cell_rows(
-    dice: random.Random, about: Row, requirement: str, area: str, number: int, minute: int
+    rng: random.Random, about: Row, requirement: str, area: str, number: int, minute: int
 ) -> list[Row]:
     level = ("MUST", "SHOULD", "MAY")[number % 3]
     # Half of the cells have one verdict only, so that each verdict is the worst of some cell.
     names = [word.name for word in WORST_FIRST]
-    verdicts = [dice.choice(names)] if dice.random() < 0.5 else dice.sample(names, 3)
+    verdicts = [rng.choice(names)] if rng.random() < 0.5 else rng.sample(names, 3)
     rows = []
-    for version in dice.sample([None, 0, 1, 2, 3, 9, 10, 11], dice.randint(1, 5)):
-        for attempt in range(1, dice.choice((1, 1, 1, 3)) + 1):
-            for check in range(1, dice.randint(1, 3) + 1):
-                verdict = dice.choice(verdicts)
+    for version in rng.sample([None, 0, 1, 2, 3, 9, 10, 11], rng.randint(1, 5)):
+        for attempt in range(1, rng.choice((1, 1, 1, 3)) + 1):
+            for check in range(1, rng.randint(1, 3) + 1):
+                verdict = rng.choice(verdicts)
                 missing = "own_broker" if verdict == "not_applicable" else None
                 rows.append(
                     row(
@@ -142,7 +142,7 @@ def _cell_rows(
                         api_key=0 if version is not None else None,
                         api_version=version,
                         verdict=verdict,
-                        reason="" if verdict == "passed" else f"seen {dice.randint(0, 4)} <b>",
+                        reason="" if verdict == "passed" else f"seen {rng.randint(0, 4)} <b>",
                         capability_missing=missing,
                         evidence="evidence/x.txt" if verdict == "failed" else None,
                         at=f"2026-01-01T00:{minute:02}:{min(number, 59):02}.000000+00:00",
@@ -223,7 +223,7 @@ def fault_rows(target: str, count: int) -> list[Row]:
 
 def wire_rows(target: str, seed: int) -> list[Row]:
     """Wire coverage of Produce v9 in both directions, every kind of row twice."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     about = {"target": target, "api_key": 0, "api_name": "Produce", "api_version": 9}
     request, answer = {**about, "direction": "request"}, {**about, "direction": "response"}
     rows = []
@@ -235,7 +235,7 @@ def wire_rows(target: str, seed: int) -> list[Row]:
         for what in ("default", "other", "null", "empty"):
             rows.append({**request, "what": what, "field": "topic_data.name"})
         rows.append({**answer, "what": "unknown_tag", "field": "responses"})
-    return [{**row, "count": dice.randint(1, 9)} for row in rows]
+    return [{**row, "count": rng.randint(1, 9)} for row in rows]
 
 
 def defect_table(target: str, at: str, **values: Any) -> Row:

@@ -40,79 +40,79 @@ GARBAGE = b"\x00\x00\x00\x08garbage!"
 Round = Callable[[BrokerUnderTest], None]
 
 
-def topics(door: BrokerUnderTest) -> None:
+def topics(client: BrokerUnderTest) -> None:
     """Many topics come at once and go one after the other, as fast as the broker can."""
-    names = [door.unique_topic() for _ in range(TOPICS)]
-    ask_to_create(door, door.version("CreateTopics"), *map(creatable, names))
+    names = [client.unique_topic() for _ in range(TOPICS)]
+    ask_to_create(client, client.version("CreateTopics"), *map(creatable, names))
     for name in names:
-        ask_to_delete(door, door.version("DeleteTopics"), name)
+        ask_to_delete(client, client.version("DeleteTopics"), name)
 
 
-def groups(door: BrokerUnderTest) -> None:
+def groups(client: BrokerUnderTest) -> None:
     """Two members join a new group, one after the other, and leave."""
-    group = ClassicGroup(door)
+    group = ClassicGroup(client)
     try:
         group.stable(None, None)
     finally:
         group.close()
 
 
-def commits(door: BrokerUnderTest) -> None:
+def commits(client: BrokerUnderTest) -> None:
     """Groups without members commit; one of their topics goes before the groups do."""
-    staying, going = door.create_topic(), door.create_topic()
+    staying, going = client.create_topic(), client.create_topic()
     for topic in (staying, going):
-        commit(door, fresh_group(door, topic), {staying: [entry(1)], topic: [entry(2)]})
+        commit(client, fresh_group(client, topic), {staying: [entry(1)], topic: [entry(2)]})
 
 
-def sessions(door: BrokerUnderTest) -> None:
+def sessions(client: BrokerUnderTest) -> None:
     """A fetch session is used and closed, another one is left behind."""
-    topic, version = door.create_topic(), door.version("Fetch", "7+")
+    topic, version = client.create_topic(), client.version("Fetch", "7+")
     wanted = [fetch_topic(topic, version, [fetch_partition(0)])]
-    with fetch_session(door, version, wanted) as session:
+    with fetch_session(client, version, wanted) as session:
         session.ask()
-    create_session(door, version, wanted)
+    create_session(client, version, wanted)
 
 
-def quotas(door: BrokerUnderTest) -> None:
+def quotas(client: BrokerUnderTest) -> None:
     """A client id has quotas for a while."""
-    client_id = door.unique_topic()
+    client_id = client.unique_topic()
     with (
-        client_quota(door, client_id, "producer_byte_rate", BYTES_PER_S),
-        client_quota(door, client_id, "consumer_byte_rate", BYTES_PER_S),
+        client_quota(client, client_id, "producer_byte_rate", BYTES_PER_S),
+        client_quota(client, client_id, "consumer_byte_rate", BYTES_PER_S),
     ):
-        door.connect(client_id).close()
+        client.connect(client_id).close()
 
 
-def configs(door: BrokerUnderTest) -> None:
+def configs(client: BrokerUnderTest) -> None:
     """A topic's settings change."""
-    topic = TOPIC, door.create_topic().name
+    topic = TOPIC, client.create_topic().name
     for value in ("1000000", "2000000"):
-        set_key(door, topic, "retention.ms", value)
+        set_key(client, topic, "retention.ms", value)
 
 
-def producers(door: BrokerUnderTest) -> None:
+def producers(client: BrokerUnderTest) -> None:
     """Producer ids are drawn and used, records are deleted."""
-    topic = door.create_topic()
+    topic = client.create_topic()
     for _ in range(3):
-        append(door, topic, new_producer(door).batch(0, b"a", b"b"))
-    delete_records(door, topic, 3)
+        append(client, topic, new_producer(client).batch(0, b"a", b"b"))
+    delete_records(client, topic, 3)
 
 
-def transactions(door: BrokerUnderTest) -> None:
+def transactions(client: BrokerUnderTest) -> None:
     """One is committed and one aborted."""
-    topic = door.create_topic()
-    producer = OpenTransaction(door, topic)
+    topic = client.create_topic()
+    producer = OpenTransaction(client, topic)
     for commits_it in (True, False):
         producer.append([0], b"in a transaction", now_ms())
         producer.end(commit=commits_it)
 
 
-def questions(door: BrokerUnderTest) -> None:
+def questions(client: BrokerUnderTest) -> None:
     """Everything is listed; a connection ends in the midst of nonsense."""
-    door.metadata(None)
-    door.ask(ListGroupsRequest())
+    client.metadata(None)
+    client.ask(ListGroupsRequest())
     with suppress(BrokerMisbehaved):
-        broken = door.connect()
+        broken = client.connect()
         broken.send_bytes(GARBAGE)
         broken.reset()
 
@@ -125,12 +125,12 @@ KINDS: Sequence[Round] = [
 class OtherTraffic:
     """All kinds at once, each on a thread of its own, for as long as a ``with`` block lasts."""
 
-    def __init__(self, door: BrokerUnderTest, kinds: Sequence[Round] = KINDS) -> None:
+    def __init__(self, client: BrokerUnderTest, kinds: Sequence[Round] = KINDS) -> None:
         self.rounds: Counter[str] = Counter()
         """Whole ones, by their kind."""
         self.not_served: set[str] = set()
         """Kinds that lack an API at this broker."""
-        self._door = door
+        self._client = client
         self._ended = threading.Event()
         self._threads = [threading.Thread(target=self._repeat, args=(kind,)) for kind in kinds]
 
@@ -141,10 +141,10 @@ class OtherTraffic:
                 return
             with (
                 suppress(BrokerMisbehaved),
-                closing(self._door.another(f"strangers-{name}-{number}")) as door,
+                closing(self._client.another(f"strangers-{name}-{number}")) as client,
             ):
                 try:
-                    kind(door)
+                    kind(client)
                 except ApiNotAdvertised:
                     self.not_served.add(name)
                     return

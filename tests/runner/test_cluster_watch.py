@@ -99,36 +99,36 @@ def test_a_stranger_in_the_isr_and_a_leader_outside() -> None:
 
 def test_more_is_read_than_is_committed() -> None:
     watch = ClusterWatch()
-    door = watch.at(1, "a")
+    client = watch.at(1, "a")
     for message in (metadata(), fetched(2, 3), metadata()):
-        door(message, 13)
+        client(message, 13)
     assert not watch.broken()
     for message in (fetched(2), metadata()):
-        door(message, 13)
+        client(message, 13)
     assert set(watch.broken()) == {"FETCH-003"}
 
 
 def test_a_high_watermark_that_falls_in_fetch_and_list_offsets() -> None:
     watch = ClusterWatch()
-    door = watch.at(1, "a")
+    client = watch.at(1, "a")
     for message in (metadata(), fetched(3), question(), listed(2), metadata()):
-        door(message, 10)
+        client(message, 10)
     assert set(watch.broken()) == {"FETCH-003"}
 
 
 def test_what_is_no_end_of_a_log_is_not_compared() -> None:
     watch = ClusterWatch()
-    door = watch.at(1, "a")
+    client = watch.at(1, "a")
     for message in (metadata(), fetched(3), question(-2), listed(0), metadata()):
-        door(message, 10)
+        client(message, 10)
     assert watch.broken() == {}
 
 
 def test_what_has_an_error_tells_nothing() -> None:
     watch = ClusterWatch()
-    door = watch.at(1, "a")
+    client = watch.at(1, "a")
     for message in (metadata(isr=(4,), error=5), fetched(-1, error=6)):
-        door(message, 10)
+        client(message, 10)
     assert watch.broken() == {}
 
 

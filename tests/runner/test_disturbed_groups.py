@@ -26,7 +26,7 @@ from harness.proxies import FrameRule, RunningRelay, SeenRequest
 from labs.defects.edited_request import with_body
 from suites.protocol.support.classic_group import ClassicGroup
 from suites.protocol.support.loaded_groups import await_all_loaded
-from tests.sweep.brokers import door
+from tests.sweep.brokers import client
 
 LIMIT_S = 120
 DYING = "dying"
@@ -109,7 +109,7 @@ class LoadsLate(FrameRule):
 def behind(broker_address: str) -> Iterator[BrokerUnderTest]:
     """A door to the broker behind the proxy that forgets its groups."""
     host, port = broker_address.split(":")
-    with closing(door((host, int(port)), "behind")) as direct:
+    with closing(client((host, int(port)), "behind")) as direct:
         yield direct
 
 
@@ -136,7 +136,7 @@ def test_a_newcomer_asks_for_another_id_as_often_as_its_group_is_forgotten(
     rule = Forgets(behind, MANY)
     with (
         RunningRelay(behind.address, rule) as relay,
-        closing(door(relay.address, "forgotten")) as asked,
+        closing(client(relay.address, "forgotten")) as asked,
     ):
         group = ClassicGroup(asked)
         (member,) = group.stable(None)
@@ -148,7 +148,7 @@ def test_a_newcomer_asks_again_while_its_group_is_being_forgotten(behind: Broker
     rule = GroupsAreDying(0)
     with (
         RunningRelay(behind.address, rule) as relay,
-        closing(door(relay.address, "dying")) as asked,
+        closing(client(relay.address, "dying")) as asked,
     ):
         newcomer = ClassicGroup(asked).member()
         rule.left = MANY
@@ -162,7 +162,7 @@ def test_all_groups_are_loaded_before_one_is_asked_about(behind: BrokerUnderTest
     rule = LoadsLate(MANY)
     with (
         RunningRelay(behind.address, rule) as relay,
-        closing(door(relay.address, "loading")) as asked,
+        closing(client(relay.address, "loading")) as asked,
     ):
         await_all_loaded(asked)
         assert rule.asked == MANY + 1

@@ -14,7 +14,7 @@ from harness.targets.kafka.target import KafkaTarget
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
 from tests.runner.other_traffic import KINDS, OtherTraffic, Round, transactions
-from tests.sweep.brokers import door
+from tests.sweep.brokers import client
 from tests.targets import kinds
 
 LIMIT_S = 1_800
@@ -37,7 +37,7 @@ Verdicts = dict[tuple[str, int], tuple[str, str]]
 def test_each_kind_of_traffic_comes_to_its_end(kind: Round, broker_address: str) -> None:
     """All kinds except transactions, which the built-in broker does not serve."""
     host, port = broker_address.split(":")
-    with closing(door((host, int(port)), "strangers")) as asked:
+    with closing(client((host, int(port)), "strangers")) as asked:
         kind(asked)
 
 
@@ -72,7 +72,7 @@ def test_no_verdict_depends_on_what_others_do(release: str, tmp_path: Path) -> N
     with _target(release, tmp_path) as target:
         alone = _verdicts(tmp_path / "alone", target, release)
         address = (target.addresses[0].host, target.addresses[0].port)
-        with OtherTraffic(door(address, "strangers")) as others:
+        with OtherTraffic(client(address, "strangers")) as others:
             beside = _verdicts(tmp_path / "beside", target, release)
     silent = {kind.__name__ for kind in KINDS} - others.rounds.keys() - others.not_served
     assert not silent, f"no round of {sorted(silent)} was whole: {others.rounds}"

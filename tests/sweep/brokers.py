@@ -23,7 +23,7 @@ def advertised(address: Address) -> dict[int, VersionRange]:
     return {key: VersionRange(*pair) for key, pair in found.items()}
 
 
-def door(address: Address, name: str) -> BrokerUnderTest:
+def client(address: Address, name: str) -> BrokerUnderTest:
     """Return a client of the broker; names that it creates begin with ``name``."""
     ranges = {key: (one.lowest, one.highest) for key, one in advertised(address).items()}
     return BrokerUnderTest([address], ranges, name_prefix=name)

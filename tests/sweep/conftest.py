@@ -11,7 +11,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Address
 from harness.client.requests import Topic
 from harness.sweep.snapshot import Snapshot, take_snapshot
-from tests.sweep.brokers import LONG_MS, advertised, door
+from tests.sweep.brokers import LONG_MS, advertised, client
 from tests.sweep.changes import OF_EVERY_BROKER, OF_KAFKA, Change, fill
 from tests.targets import kinds
 
@@ -54,7 +54,7 @@ def cluster(
     make = kinds.kafka if is_kafka else kinds.reference
     with make(tmp_path_factory.mktemp("logs")) as target:
         address = (target.addresses[0].host, target.addresses[0].port)
-        broker = door(address, "filled")
+        broker = client(address, "filled")
         changes = OF_KAFKA if is_kafka else OF_EVERY_BROKER
         harmful = HARMFUL_IN_KAFKA if is_kafka else []
         yield Cluster(address, broker, fill(broker), changes, harmful)

@@ -127,14 +127,14 @@ class Asked:
         return True
 
     def topics(self) -> set[str]:
-        door = self.door()
+        client = self.client()
         try:
-            found = door.metadata(None).topics
+            found = client.metadata(None).topics
         finally:
-            door.close()
+            client.close()
         return {topic.name or "" for topic in found if not topic.error_code}
 
-    def door(self) -> BrokerUnderTest:
+    def client(self) -> BrokerUnderTest:
         return BrokerUnderTest(
             self.target.addresses,
             self.info.api_versions,
@@ -145,17 +145,17 @@ class Asked:
     def make_topic(self) -> str:
         """Create a topic by auto-creation, which every release of Kafka knows."""
         name = f"kc-contract-{secrets.token_hex(4)}"
-        door = self.door()
+        client = self.client()
         try:
             await_that(
                 lambda: any(
                     topic.name == name and not topic.error_code and topic.partitions
-                    for topic in door.metadata([name], auto_create=True).topics
+                    for topic in client.metadata([name], auto_create=True).topics
                 ),
                 f"the topic {name} is not made",
             )
         finally:
-            door.close()
+            client.close()
         return name
 
     def closes(self, connection: Connection) -> bool:
@@ -274,14 +274,14 @@ class CapabilityContract:
         )
 
     def test_joining(self, asked: Asked) -> None:
-        door = asked.target.peer_door
+        client = asked.target.peer_endpoint
         if JOIN_AS_BROKER not in asked.target.capabilities:
-            assert door is None
+            assert client is None
             return
-        assert door is not None
-        broker = asked.door()
+        assert client is not None
+        broker = asked.client()
         try:
-            with JoinedCluster(door, broker, asked.target.nodes[0]) as cluster:
+            with JoinedCluster(client, broker, asked.target.nodes[0]) as cluster:
                 partition = cluster.partition([cluster.join()])
                 assert partition.state().isr == tuple(sorted(partition.replicas))
         finally:

@@ -1,6 +1,6 @@
 """Contract of a target with disks that can lose power."""
 
-from harness.power_loss.lossy_disk import LossyDisk
+from harness.power_loss.power_loss_disk import PowerLossDisk
 from harness.runner.brokers.power_loss_broker import ONLY_NODE
 from harness.targets.target import OWN_BROKER, POWER_LOSS
 from tests.targets.capability_contract import Asked, accepts
@@ -12,7 +12,7 @@ class PowerContract:
     def test_the_disk_of_a_private_broker_loses_power(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER, POWER_LOSS):
             return
-        with LossyDisk() as disk:
+        with PowerLossDisk() as disk:
             folders = {ONLY_NODE: disk.path / "node"}
             with asked.target.start_another(node_folders=folders) as mine:
                 (node,) = mine.nodes

@@ -110,7 +110,7 @@ def test_several_controllers(tmp_path: Path) -> None:
     kinds.need_kafka("4.4.0")
     with KafkaTarget("4.4.0", nodes=2, controllers=3, log_dir=tmp_path) as target:
         assert (target.nodes, target.controller_nodes) == ([1, 2], (100, 101, 102))
-        assert target.peer_door is None
+        assert target.peer_endpoint is None
         target.pause_node(100)
         target.resume_node(100)
         for node in target.controller_nodes:

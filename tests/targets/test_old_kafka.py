@@ -47,15 +47,15 @@ def info(running: KafkaTarget) -> TargetInfo:
 @pytest.fixture
 def broker(running: KafkaTarget, info: TargetInfo) -> Iterator[BrokerUnderTest]:
     assert running.zookeeper is not None
-    door = BrokerUnderTest(
+    client = BrokerUnderTest(
         running.addresses,
         info.api_versions,
         time_scale=info.time_scale,
         name_prefix=f"kc-{next(NUMBERS)}",  # several tests on one broker
         topic_maker=ZookeeperTopics(running.zookeeper),
     )
-    yield door
-    door.close()
+    yield client
+    client.close()
 
 
 @pytest.mark.kafka

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from harness.codec.frame import frame
-from harness.proxies.dice import draw
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event, Listener
+from harness.proxies.hashed_chance import draw
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.rules.armed import ArmedRule
 from harness.proxies.rules.counts import RuleCounts
@@ -69,10 +69,10 @@ class RuleSet(Interceptor):
                     raise unknown("rule", named, ids, *place)
         if replace:
             self.disarm()
-        dice = partial(draw, self.seed)
+        chance = partial(draw, self.seed)
         for rule in rules:
             self._disarmed.pop(rule.id, None)
-            self._armed[rule.id] = ArmedRule(rule, self.topic_ids, dice, self.now_ms)
+            self._armed[rule.id] = ArmedRule(rule, self.topic_ids, chance, self.now_ms)
             self._fired[rule.id] = 0
         self._settle()
         for rule in rules:

@@ -37,7 +37,7 @@ from harness.reference_broker.effects import (
 )
 from harness.reference_broker.handlers.table import MEMBER_HANDLERS
 from harness.reference_broker.initial_state import member_state
-from harness.reference_broker.node import Node, Seat
+from harness.reference_broker.node import Node, NodeRole
 from harness.reference_broker.server import BrokerServer, advertised_address
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER, Endpoint
@@ -191,9 +191,9 @@ class _Running:
         self._creation = TopicCreation(self.forwarding)
         state = member_state(settings, member.listeners[CLIENT_LISTENER], member.cluster_id)
         screening = ConfigScreening(state, self.forwarding.forward)
-        seat = Seat(state, MEMBER_HANDLERS, forward=screening.forward, notice=self._notice)
+        node_role = NodeRole(state, MEMBER_HANDLERS, forward=screening.forward, notice=self._notice)
         at = member.listeners[CLIENT_LISTENER]
-        self.node = Node(settings, at.host, at.port, random.Random(), seat)
+        self.node = Node(settings, at.host, at.port, random.Random(), node_role)
         self.lifecycle = Lifecycle(
             member, peer("lifecycle"), number("broker.heartbeat.interval.ms")
         )

@@ -22,7 +22,7 @@ from harness.reference_broker.handlers.api_18_api_versions import (
 )
 from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
 from harness.reference_broker.initial_state import cluster_configs, controller_state
-from harness.reference_broker.node import Node, Seat, now_ms
+from harness.reference_broker.node import Node, NodeRole, now_ms
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.broker import BrokerState
@@ -84,8 +84,8 @@ class ControllerNode:
         if METADATA_VERSION not in state.features:
             state.change_metadata(keeping.begin() or self._format(), now_ms())
         state.change_metadata([_registration(at, own)], now_ms())
-        seat = Seat(state, CONTROLLER_HANDLERS, role=role)
-        self.node = Node(settings, at.host, at.port, random.Random(), seat)
+        node_role = NodeRole(state, CONTROLLER_HANDLERS, role=role)
+        self.node = Node(settings, at.host, at.port, random.Random(), node_role)
         self.node.upkeep = list(self._upkeep(self.node, role))
         await self._server.serve(self.node)
         for upkeep in self.node.upkeep:

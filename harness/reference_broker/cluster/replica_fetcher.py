@@ -24,7 +24,7 @@ from harness.reference_broker.node import Node, now_ms
 from harness.reference_broker.state.partition.following import (
     FetchPosition,
     append_fetched,
-    goes_back,
+    needs_truncation,
     position_of,
     restart_at,
     truncate,
@@ -184,7 +184,7 @@ class ReplicaFetcher:
         elif part.diverging_epoch.epoch >= 0:
             diverging = part.diverging_epoch
             truncate_to_leader(partition, diverging.epoch, diverging.end_offset)
-        elif not goes_back(partition):
+        elif not needs_truncation(partition):
             records = part.records or b""
             self._node.state.effects += append_fetched(
                 partition, records, part.high_watermark, part.log_start_offset, now_ms()

@@ -50,8 +50,8 @@ from harness.reference_broker.handlers.outcome import (
     PurgatoryWait,
     RequestContext,
 )
-from harness.reference_broker.handlers.snapshot_instead import tell_snapshot
-from harness.reference_broker.handlers.storage_error import told_to_reader
+from harness.reference_broker.handlers.snapshot_instead import set_snapshot_id
+from harness.reference_broker.handlers.storage_error import error_for_version
 from harness.reference_broker.state.fetch.down_conversion import (
     ConversionRules,
     as_message_sets,
@@ -239,14 +239,14 @@ def _forgotten_of(request: FetchRequest, by_id: bool) -> list[FetchKey]:
     ]
 
 
-def _read(fetch: _Fetch, *, lends: bool = False) -> list[PartitionReading]:
+def _read(fetch: _Fetch, *, zero_copy: bool = False) -> list[PartitionReading]:
     context, cluster = fetch.context, fetch.context.state.cluster
-    return read_partitions(cluster, fetch.wanted, fetch.limits, context.now(), lends=lends)
+    return read_partitions(cluster, fetch.wanted, fetch.limits, context.now(), zero_copy=zero_copy)
 
 
-def _read_and_note(fetch: _Fetch, effects: list[Effect], lends: bool) -> list[PartitionReading]:
+def _read_and_note(fetch: _Fetch, effects: list[Effect], zero_copy: bool) -> list[PartitionReading]:
     """Read, then note a follower's progress: it gets the high watermark from before its fetch."""
-    readings = _read(fetch, lends=lends)
+    readings = _read(fetch, zero_copy=zero_copy)
     if fetch.limits.from_replica:
         context = fetch.context
         effects += note_follower(
@@ -359,8 +359,8 @@ def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> N
     if reading.preferred is not None:
         part.preferred_read_replica = reading.preferred
     version = fetch.context.api_version
-    part.error_code = told_to_reader(reading.error, version)
-    tell_snapshot(part, reading, fetch.context)
+    part.error_code = error_for_version(reading.error, version)
+    set_snapshot_id(part, reading, fetch.context)
     if version >= _FIRST_VERSION_WITH_LEADER and reading.error in _LEADER_ERRORS:
         _name_leader(part, response, fetch, reading)
     topics = response.responses

@@ -45,7 +45,7 @@ from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerSta
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.group import GroupState
 from harness.reference_broker.state.groups.group_offsets import problem_with_commit
-from harness.reference_broker.state.groups.group_phases import heard_of
+from harness.reference_broker.state.groups.group_phases import renew_session
 from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 8
@@ -247,7 +247,7 @@ def _hear_of_member(request: OffsetCommitRequest, context: RequestContext) -> No
     group = groups.find(request.group_id)
     member = group and group.members.get(MemberId(request.member_id))
     if group and member and group.state in _STATES_THAT_HEAR:
-        heard_of(groups, group, member, context.now())
+        renew_session(groups, group, member, context.now())
 
 
 def _committed(

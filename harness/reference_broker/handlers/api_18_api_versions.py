@@ -20,8 +20,8 @@ from functools import lru_cache
 from harness.codec import encode
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
-from harness.reference_broker.likeness import Likeness
 
 API_KEY = 18
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -95,7 +95,7 @@ def _features(like_release: str) -> tuple[_Feature, ...]:
     return _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
 
 
-def finalized_levels(like: Likeness) -> dict[str, int]:
+def finalized_levels(like: EmulatedRelease) -> dict[str, int]:
     """Return the features that an ordinary format switches on, with their levels.
 
     A release with a ZooKeeper has no features, but its nodes need one to understand each other.

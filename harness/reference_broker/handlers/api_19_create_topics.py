@@ -20,8 +20,8 @@ from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.configs.of_topics import source_of
 from harness.reference_broker.state.randomness import random_uuid
@@ -107,7 +107,7 @@ def _carried_out(
     return _created(outcome, topic_id, context.state.configs)
 
 
-def _as_it_was(refusal: CreationRefused, like: Likeness) -> CreationRefused:
+def _as_it_was(refusal: CreationRefused, like: EmulatedRelease) -> CreationRefused:
     """Return the refusal with the emulated release's error for configs without sense."""
     for kind, since, earlier in _EARLIER_ERRORS:
         if isinstance(refusal, kind) and not like.since(*since):

@@ -6,7 +6,7 @@ from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.state.fetch.fetch_reading import PartitionReading
 
 
-def tell_snapshot(
+def set_snapshot_id(
     part: FetchResponse.PartitionData, reading: PartitionReading, context: RequestContext
 ) -> None:
     """Replace the error by the newest snapshot id.

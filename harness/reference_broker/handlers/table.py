@@ -9,8 +9,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import ApiRange, Outcome, RequestContext
-from harness.reference_broker.likeness import Likeness
 
 Handle = Callable[[Any, RequestContext], Outcome]
 
@@ -115,7 +115,7 @@ CONTROLLER_HANDLERS: Mapping[int, ServedApi] = {
 
 
 def advertised_like(
-    likeness: Likeness, handlers: Mapping[int, ServedApi] = HANDLERS
+    likeness: EmulatedRelease, handlers: Mapping[int, ServedApi] = HANDLERS
 ) -> tuple[ApiRange, ...]:
     """Return the advertised versions. No other version is served, and not all of these."""
     if not likeness.release or handlers is CONTROLLER_HANDLERS:

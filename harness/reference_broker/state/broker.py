@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.base.ids import BrokerId, TimeMs
 from harness.reference_broker.effects import CreationWanted, Effect
-from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
@@ -104,7 +104,7 @@ class BrokerState:
     limits: BrokerLimits
     creation_defaults: CreationDefaults
     internal_topics: Mapping[str, InternalTopic]
-    like: Likeness
+    like: EmulatedRelease
     cluster: ClusterState
     fetch_sessions: FetchSessions
     producer_ids: ProducerIds

@@ -11,7 +11,7 @@ PER_THING_BYTES = 500
 """The rough size of an object without its texts."""
 
 
-class Room:
+class MemoryBudget:
     """Estimated bytes: reduced for each new object, counted again when none seem to be left.
 
     So no caller has to report the end of an object. While little is left, the count is made once a

@@ -24,7 +24,7 @@ from harness.reference_broker.storage.stored_compaction import StoredCompaction
 from harness.reference_broker.storage.stored_segment import DELETED, StoredSegment
 
 if TYPE_CHECKING:
-    from harness.codec.lent_bytes import LentBytes
+    from harness.codec.borrowed_buffer import BorrowedBuffer
     from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
     from harness.reference_broker.state.producers.producer_states import (
         AbortedTransaction,
@@ -314,9 +314,9 @@ class StoredLog:
         return b"" if found is None else found[0].read(found[1].position, found[2])
 
     @guarded
-    def lend(
+    def borrow(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
-    ) -> bytes | LentBytes:
+    ) -> bytes | BorrowedBuffer:
         """Return the same bytes; many of them as a borrowed part of the file. Raises OSError."""
         found = self._place_to_read(offset, limit_bytes, at_least_one, stop)
         if found is None:
@@ -324,9 +324,9 @@ class StoredLog:
         segment, first, size = found
         if size < max(LEAST_BYTES, first.size_bytes):
             return segment.read(first.position, size)
-        lent = segment.lend(first.position, size)
-        lent.on_error = self.fail
-        return lent
+        borrowed = segment.borrow(first.position, size)
+        borrowed.on_error = self.fail
+        return borrowed
 
     def _place_to_read(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None

@@ -213,7 +213,7 @@ class StoredSegment(Segment):
         """Return so many bytes, or fewer at the end. Raises OSError."""
         return self._read(min(size_bytes, self.size_bytes - position), position)
 
-    def lend(self, position: int, size_bytes: int) -> FilePart:
+    def borrow(self, position: int, size_bytes: int) -> FilePart:
         """Return existing bytes as a part of the file, to send immediately. Raises OSError."""
         return FilePart(lambda: self._descriptor, position, size_bytes)
 

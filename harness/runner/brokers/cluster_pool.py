@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
-from harness.power_loss.lossy_disk import DiskError, LossyDisk
+from harness.power_loss.power_loss_disk import DiskError, PowerLossDisk
 from harness.proxies.event import Event, Listener
 from harness.runner.broker_request import BrokerRequest
 from harness.targets.errors import MissingCapability, TargetError
@@ -23,7 +23,7 @@ class ClusterPool:
     def __init__(self) -> None:
         self._running: Target | None = None
         self._kind: BrokerRequest | None = None
-        self.disks: dict[int, LossyDisk] = {}
+        self.disks: dict[int, PowerLossDisk] = {}
         """Of its nodes, where they can lose power."""
         self.listener: Listener | None = None
         """Called with the events of its links while a test uses it, if it has any."""
@@ -59,7 +59,7 @@ class ClusterPool:
         """Raises MissingCapability where the machine has none after all."""
         try:
             for node in range(1, nodes + 1):
-                self.disks[node] = LossyDisk()
+                self.disks[node] = PowerLossDisk()
         except DiskError as problem:
             self.stop()
             raise MissingCapability(POWER_LOSS, str(problem)) from problem

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 class PersistentBroker:
     """A broker that can be ended and restarted with its data.
 
-    ``door`` leads to it while it runs, at the same address after each start.
+    ``client`` leads to it while it runs, at the same address after each start.
     """
 
-    def __init__(self, target: Target, door: BrokerUnderTest) -> None:
+    def __init__(self, target: Target, client: BrokerUnderTest) -> None:
         """``target``: running, with one broker. Its caller stops it."""
-        self.door = door
+        self.client = client
         self._target = target
         (self._node,) = target.nodes
 
     def stop(self) -> None:
         """End it as an operator would, and await its end."""
-        self.door.hang_up()
+        self.client.hang_up()
         self._target.stop_node(self._node)
 
     def kill(self) -> None:
         """End it by SIGKILL."""
-        self.door.hang_up()
+        self.client.hang_up()
         self._target.kill_node(self._node)
 
     def start(self) -> None:

@@ -8,7 +8,7 @@ from harness.runner.brokers.persistent_broker import PersistentBroker
 
 if TYPE_CHECKING:
     from harness.client.broker import BrokerUnderTest
-    from harness.power_loss.lossy_disk import LossyDisk
+    from harness.power_loss.power_loss_disk import PowerLossDisk
     from harness.targets.target import Target
 
 ONLY_NODE = 1
@@ -18,9 +18,9 @@ ONLY_NODE = 1
 class PowerLossBroker(PersistentBroker):
     """A broker that can also end by a power loss: then its disk has only what was flushed to it."""
 
-    def __init__(self, target: Target, door: BrokerUnderTest, disk: LossyDisk) -> None:
+    def __init__(self, target: Target, client: BrokerUnderTest, disk: PowerLossDisk) -> None:
         """``disk``: holds all data of the running ``target``."""
-        super().__init__(target, door)
+        super().__init__(target, client)
         self.disk = disk
 
     def sync(self) -> None:
@@ -30,7 +30,7 @@ class PowerLossBroker(PersistentBroker):
     def lose_power(self) -> None:
         """The disk stops, the broker is gone; what the disk has can be seen, and it starts again
         from that."""
-        self.door.hang_up()
+        self.client.hang_up()
         self.disk.cut()
         self.kill()
         self.disk.remount()

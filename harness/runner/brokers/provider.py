@@ -10,7 +10,7 @@ from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
 from harness.conformance.outcome import NotApplicable
-from harness.power_loss.lossy_disk import DiskError, LossyDisk
+from harness.power_loss.power_loss_disk import DiskError, PowerLossDisk
 from harness.runner.broker_request import BrokerRequest, Use
 from harness.runner.brokers.broker_pool import BrokerPool
 from harness.runner.brokers.cluster_pool import ClusterPool
@@ -61,7 +61,7 @@ class BrokerProvider:
             settings = request.settings
             made = case.persistent_broker(case.broker.make_target(), settings, older=older)
             yield made
-            made.door.leave()
+            made.client.leave()
         finally:
             case.close()
 
@@ -76,7 +76,7 @@ class BrokerProvider:
                 made = case.power_loss_broker(target, request.settings, disk)
                 made.sync()  # what Kafka 3.9.2 formats is not flushed by itself
                 yield made
-                made.door.leave()
+                made.client.leave()
             finally:
                 case.close()
 
@@ -114,10 +114,10 @@ class BrokerProvider:
 
 
 @contextmanager
-def new_disk() -> Iterator[LossyDisk]:
+def new_disk() -> Iterator[PowerLossDisk]:
     """A mounted disk. Raises NotApplicable where none can be mounted."""
     try:
-        made = LossyDisk()
+        made = PowerLossDisk()
     except DiskError as problem:
         raise NotApplicable(POWER_LOSS, str(problem)) from problem
     with made:

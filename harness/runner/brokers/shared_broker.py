@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.base.address import Address
 from harness.runner.run_session import WorkerContext
-from harness.targets.first_door import FirstDoor, first_door
+from harness.targets.first_broker import FirstBroker, first_broker
 from harness.targets.target import OWN_BROKER, Target
 
 
@@ -25,18 +25,18 @@ class SharedBroker:
     alone: bool
     """No other process asks the run's broker."""
     own: Target | None = None
-    _door: FirstDoor | None = None
+    _client: FirstBroker | None = None
 
     @property
     def addresses(self) -> Sequence[Address]:
         return self.own.addresses if self.own else self.context.info.addresses
 
     @property
-    def door(self) -> FirstDoor:
+    def client(self) -> FirstBroker:
         """The broker that tests of one broker ask."""
-        if self._door is None:
-            self._door = first_door(self.addresses, self.context.info.api_versions)
-        return self._door
+        if self._client is None:
+            self._client = first_broker(self.addresses, self.context.info.api_versions)
+        return self._client
 
     @property
     def nodes(self) -> Sequence[int]:
@@ -70,6 +70,6 @@ class SharedBroker:
 
     def close(self) -> None:
         """Stop what was started here; twice is fine."""
-        own, self.own, self._door = self.own, None, None
+        own, self.own, self._client = self.own, None, None
         if own is not None:
             own.stop()

@@ -73,19 +73,19 @@ class Leftovers:
     def __init__(self, info: TargetInfo, prefix: str, older_than_s: float = 0.0) -> None:
         self._info, self._prefix, self._older_than_s = info, prefix, older_than_s
         self._bootstrap = self._door_to(info.addresses[0])
-        self._doors: list[BrokerUnderTest] = []
+        self._clients: list[BrokerUnderTest] = []
 
     def __enter__(self) -> Leftovers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for door in [self._bootstrap, *self._doors]:
-            door.close()
+        for client in [self._bootstrap, *self._clients]:
+            client.close()
 
     def find(self) -> Iterator[Leftover | CannotLook]:
         """Topics, groups and quotas, each with its removal; raises BrokerMisbehaved."""
         shown = self._bootstrap.metadata(None)
-        self._doors = self._doors or self._doors_to_nodes(shown)
+        self._clients = self._clients or self._doors_to_nodes(shown)
         for look in (self._groups, self._quotas, lambda: self._topics(shown)):
             try:
                 yield from look()
@@ -118,8 +118,8 @@ class Leftovers:
         if not self._bootstrap.advertised("DeleteTopics"):
             return f"the broker has no DeleteTopics (Kafka has since 0.10.1); {BY_HAND}"
         code: int = ErrorCode.NOT_CONTROLLER
-        for door in self._doors:
-            code = self._ask_to_delete(door, name)
+        for client in self._clients:
+            code = self._ask_to_delete(client, name)
             if code != ErrorCode.NOT_CONTROLLER:
                 break
         if code not in GONE_ALREADY:
@@ -135,27 +135,27 @@ class Leftovers:
         return ""
 
     @staticmethod
-    def _ask_to_delete(door: BrokerUnderTest, name: str) -> int:
-        version = door.version("DeleteTopics")
+    def _ask_to_delete(client: BrokerUnderTest, name: str) -> int:
+        version = client.version("DeleteTopics")
         request = DeleteTopicsRequest(timeout_ms=TIMEOUT_MS)
         if version >= FIRST_DELETE_BY_ID:
             request.topics = [DeleteTopicsRequest.DeleteTopicState(name=name)]
         else:
             request.topic_names = [name]
-        return door.ask(request, version, tolerant=True).responses[0].error_code
+        return client.ask(request, version, tolerant=True).responses[0].error_code
 
     # -- groups ------------------------------------------------------------------------------
 
     def _groups(self) -> Iterator[Leftover]:
         """Each node lists the groups that it coordinates, and deletes them."""
-        for door in self._doors if self._bootstrap.advertised("ListGroups") else []:
-            answer = door.ask(ListGroupsRequest(), tolerant=True)
+        for client in self._clients if self._bootstrap.advertised("ListGroups") else []:
+            answer = client.ask(ListGroupsRequest(), tolerant=True)
             if answer.error_code != ErrorCode.NONE:
                 raise CannotLook("group", f"ListGroups: {ErrorCode.describe(answer.error_code)}")
             for group in answer.groups:
                 age, name = self._age_s(group.group_id), group.group_id
                 if age is not None:
-                    yield Leftover("group", name, age, partial(_delete_group, door, name))
+                    yield Leftover("group", name, age, partial(_delete_group, client, name))
 
     # -- quotas ------------------------------------------------------------------------------
 
@@ -191,10 +191,10 @@ def remove(one: Leftover) -> str:
         return str(problem)
 
 
-def _delete_group(door: BrokerUnderTest, name: str) -> str:
-    if not door.advertised("DeleteGroups"):
+def _delete_group(client: BrokerUnderTest, name: str) -> str:
+    if not client.advertised("DeleteGroups"):
         return "the broker has no DeleteGroups (Kafka has since 1.1); its offsets will expire"
-    answer = door.ask(DeleteGroupsRequest(groups_names=[name]), tolerant=True)
+    answer = client.ask(DeleteGroupsRequest(groups_names=[name]), tolerant=True)
     return _why_not(answer.results[0].error_code)
 
 

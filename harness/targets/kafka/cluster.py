@@ -21,7 +21,7 @@ from harness.targets.process import reserve_log
 from harness.targets.ready import Question, await_answers
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import until_started
-from harness.virtual_broker.door import KraftDoor, PeerDoor, ZooKeeperDoor
+from harness.virtual_broker.peer_endpoint import KraftDoor, PeerEndpoint, ZooKeeperDoor
 
 START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its process does
 
@@ -119,7 +119,7 @@ class KafkaCluster:
         return {node_id: node.address for node_id, node in self.brokers.items()}
 
     @property
-    def peer_door(self) -> PeerDoor | None:
+    def peer_endpoint(self) -> PeerEndpoint | None:
         """The way for another broker to join; None where it had to find the active controller."""
         if self.zookeeper is not None:
             return ZooKeeperDoor(self.zookeeper.address)

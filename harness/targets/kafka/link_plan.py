@@ -135,11 +135,11 @@ class LinkedPlan(KafkaPlan):
             told = Quorum(zookeeper=Address(ZOOKEEPER_NAME, at.port))
         brokers = tuple(
             replace(
-                self._node(folder, doors.node_id, told, doors.client, doors.internal),
-                listens=doors.is_at,
-                hosts=self._hosts(doors.node_id),
+                self._node(folder, clients.node_id, told, clients.client, clients.internal),
+                listens=clients.is_at,
+                hosts=self._hosts(clients.node_id),
             )
-            for doors in self._doors(addresses)
+            for clients in self._clients(addresses)
         )
         controllers = (self._controller(folder, told, at),) if separate else ()
         return NodePlan(brokers, controllers, None if separate else at)
@@ -158,7 +158,7 @@ class LinkedPlan(KafkaPlan):
         hosts.setdefault(socket.gethostname(), HOST)  # Java wants to know its own machine
         return hosts
 
-    def _doors(self, addresses: Sequence[Address]) -> list[BrokerDoors]:
+    def _clients(self, addresses: Sequence[Address]) -> list[BrokerDoors]:
         count, make = _DOORS[listeners_of(self.release)]
         return [
             make(number + 1, addresses[number * count : (number + 1) * count])
@@ -170,7 +170,7 @@ class LinkedPlan(KafkaPlan):
 
         A broker that coordinates the others with the help of ZooKeeper sends requests to itself.
         """
-        every = self._doors(addresses)
+        every = self._clients(addresses)
         links = [
             PlannedLink(CLIENT, str(to.node_id), to.client_proxy, to.client_listen) for to in every
         ]

@@ -213,7 +213,7 @@ class KafkaTarget(Target):
         self.nodes = list(cluster.addresses)
         self.controller_nodes = tuple(cluster.controllers)
         self.zookeeper = cluster.zookeeper.address if cluster.zookeeper else None
-        self.peer_door = cluster.peer_door
+        self.peer_endpoint = cluster.peer_endpoint
 
     def _before_start(self, addresses: Sequence[Address]) -> None:
         """Prepare for the first process; ``addresses`` are those of the plan."""
@@ -234,7 +234,7 @@ class KafkaTarget(Target):
         self.nodes = []
         self.controller_nodes = ()
         self.zookeeper = None
-        self.peer_door = None
+        self.peer_endpoint = None
 
     # -- one node ------------------------------------------------------------------------------
 

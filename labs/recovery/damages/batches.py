@@ -45,26 +45,26 @@ def cut_last(copy: LogCopy, _dice: random.Random, turn: int) -> Damage:
     return Damage(f"{kept} bytes are left of the last batch", last.base_offset)
 
 
-def cut_between(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    batch = dice.choice(copy.batches())
+def cut_between(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    batch = rng.choice(copy.batches())
     copy.write(copy.read(copy.newest)[: batch.start], copy.newest)
     return Damage(f"the newest segment ends before the batch {batch.base_offset}",
                   batch.base_offset)  # fmt: skip
 
 
-def cut_older(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets[:-1])
-    batch = dice.choice(copy.batches(base))
-    kept = dice.randrange(batch.end - batch.start)
+def cut_older(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets[:-1])
+    batch = rng.choice(copy.batches(base))
+    kept = rng.randrange(batch.end - batch.start)
     copy.write(copy.read(base)[: batch.start + kept], base)
     return Damage(f"the segment {base} ends {kept} bytes behind the start of the batch "
                   f"{batch.base_offset}", batch.base_offset)  # fmt: skip
 
 
-def cut_older_between(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def cut_older_between(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """As a power loss leaves it: whole batches are there, and the next segment."""
-    base = dice.choice(copy.base_offsets[:-1])
-    batch = dice.choice(copy.batches(base))
+    base = rng.choice(copy.base_offsets[:-1])
+    batch = rng.choice(copy.batches(base))
     copy.write(copy.read(base)[: batch.start], base)
     return Damage(f"the segment {base} ends before the batch {batch.base_offset}",
                   batch.base_offset)  # fmt: skip
@@ -80,26 +80,26 @@ def _place(copy: LogCopy, base: int, turn: int) -> BatchPosition:
     ]
 
 
-def flip_field(name: str, copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def flip_field(name: str, copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     batch = _place(copy, copy.newest, turn)
     first, behind = (FIELDS if batch.magic >= MAGIC_2 else OLD_FIELDS)[name]
-    return _flip(copy, copy.newest, batch, dice.randrange(first, behind), dice)
+    return _flip(copy, copy.newest, batch, rng.randrange(first, behind), rng)
 
 
-def flip_records(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def flip_records(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     batch = _place(copy, copy.newest, turn)
     at = RECORDS_AT if batch.magic >= MAGIC_2 else OLD_RECORDS_AT
-    return _flip(copy, copy.newest, batch, dice.randrange(at, batch.end - batch.start), dice)
+    return _flip(copy, copy.newest, batch, rng.randrange(at, batch.end - batch.start), rng)
 
 
-def flip_older(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets[:-1])
-    batch = dice.choice(copy.batches(base))
-    return _flip(copy, base, batch, dice.randrange(batch.end - batch.start), dice)
+def flip_older(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets[:-1])
+    batch = rng.choice(copy.batches(base))
+    return _flip(copy, base, batch, rng.randrange(batch.end - batch.start), rng)
 
 
-def _flip(copy: LogCopy, base: int, batch: BatchPosition, at: int, dice: random.Random) -> Damage:
-    data, bit = bytearray(copy.read(base)), dice.randrange(8)
+def _flip(copy: LogCopy, base: int, batch: BatchPosition, at: int, rng: random.Random) -> Damage:
+    data, bit = bytearray(copy.read(base)), rng.randrange(8)
     data[batch.start + at] ^= 1 << bit
     copy.write(bytes(data), base)
     return Damage(f"bit {bit} of byte {at} of the batch {batch.base_offset} in segment {base}",
@@ -109,16 +109,16 @@ def _flip(copy: LogCopy, base: int, batch: BatchPosition, at: int, dice: random.
 # -- zeroed and appended -------------------------------------------------------------------------
 
 
-def zero_tail(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def zero_tail(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     data, batches = copy.read(copy.newest), copy.batches()
-    count = dice.randint(1, len(data) // 2)
+    count = rng.randint(1, len(data) // 2)
     copy.write(data[:-count] + bytes(count), copy.newest)
     struck = next(each for each in batches if each.end > len(data) - count)
     return Damage(f"the last {count} bytes are zeros", struck.base_offset)
 
 
-def zero_hole(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    data, batch = copy.read(copy.newest), dice.choice(copy.batches())
+def zero_hole(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    data, batch = copy.read(copy.newest), rng.choice(copy.batches())
     copy.write(data[: batch.start] + bytes(batch.end - batch.start) + data[batch.end :],
                copy.newest)  # fmt: skip
     return Damage(f"the batch {batch.base_offset} is zeros", batch.base_offset)
@@ -130,21 +130,21 @@ def _append(copy: LogCopy, data: bytes, says: str) -> Damage:
     return Damage(says, end)
 
 
-def append_zeros(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    count = dice.choice((1, 11, 12, 17, 61, 100, 4096))
+def append_zeros(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    count = rng.choice((1, 11, 12, 17, 61, 100, 4096))
     return _append(copy, bytes(count), f"{count} zeros behind the end")
 
 
-def append_garbage(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    count = dice.choice((1, 5, 12, 16, 17, 30, 61, 70, 200, 1000))
-    return _append(copy, dice.randbytes(count), f"{count} bytes of chance behind the end")
+def append_garbage(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    count = rng.choice((1, 5, 12, 16, 17, 30, 61, 70, 200, 1000))
+    return _append(copy, rng.randbytes(count), f"{count} bytes of chance behind the end")
 
 
-def append_batch(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def append_batch(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     """A sound batch of magic 2, mostly with an offset that does not go on from the last."""
     end, base = copy.end_offset, copy.newest
     offset = (end, end + 1, end + 1000, end - 1, base, base - 1, 0, end + (1 << 31), -1)[turn % 9]
-    epoch = dice.choice((0, 4, 100, -1))
+    epoch = rng.choice((0, 4, 100, -1))
     batch = RecordBatch(
         [Record(b"appended")] * 3,
         base_offset=offset,
@@ -155,16 +155,16 @@ def append_batch(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
                    f"epoch {epoch} behind the end, which is {end}")  # fmt: skip
 
 
-def repeat_batch(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def repeat_batch(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     batches, data = copy.batches(), copy.read(copy.newest)
-    batch = batches[-1] if turn % 2 else dice.choice(batches)
+    batch = batches[-1] if turn % 2 else rng.choice(batches)
     return _append(copy, data[batch.start : batch.end],
                    f"the batch {batch.base_offset} once more behind the end")  # fmt: skip
 
 
-def swap_batches(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def swap_batches(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     data, batches = copy.read(copy.newest), copy.batches()
-    place = dice.randrange(len(batches) - 1)
+    place = rng.randrange(len(batches) - 1)
     one, other = batches[place], batches[place + 1]
     copy.write(data[: one.start] + data[other.start : other.end] + data[one.start : one.end]
                + data[other.end :], copy.newest)  # fmt: skip

@@ -15,31 +15,31 @@ def _note(copy: LogCopy, name: str, offset: int | None, end: int) -> Damage:
     return Damage(f"{CHECKPOINTS[name]} says {offset}, the log ends at {end}")
 
 
-def recovery_point(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def recovery_point(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     end = copy.end_offset
-    inside = dice.randrange(end)
+    inside = rng.randrange(end)
     offset = (0, None, inside, end, end + 1, end + 1000, -1, copy.newest)[turn % 8]
     return _note(copy, "recovery_point", offset, end)
 
 
-def log_start(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def log_start(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     end = copy.end_offset
-    inside = dice.randrange(end)
+    inside = rng.randrange(end)
     offset = (inside, copy.newest, end, inside, end + 1, end + 1000, -1, end - 1)[turn % 8]
     return _note(copy, "log_start", offset, end)
 
 
-def high_watermark(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def high_watermark(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     end = copy.end_offset
-    inside = dice.randrange(end)
+    inside = rng.randrange(end)
     offset = (0, None, inside, end + 1, end + 1000, -1)[turn % 6]
     return _note(copy, "high_watermark", offset, end)
 
 
-def recovery_point_and_flip(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def recovery_point_and_flip(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """A point behind the damage: whether the damage is looked for at all."""
-    batch, end = dice.choice(copy.batches()), copy.end_offset
-    offset = dice.choice((copy.newest, batch.base_offset, batch.last_offset + 1, end, end + 9))
+    batch, end = rng.choice(copy.batches()), copy.end_offset
+    offset = rng.choice((copy.newest, batch.base_offset, batch.last_offset + 1, end, end + 9))
     data = bytearray(copy.read(copy.newest))
     data[batch.end - 1] ^= 1
     copy.write(bytes(data), copy.newest)
@@ -48,7 +48,7 @@ def recovery_point_and_flip(copy: LogCopy, dice: random.Random, _turn: int) -> D
                   f"{batch.base_offset} is flipped", batch.base_offset)  # fmt: skip
 
 
-def torn(name: str, copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def torn(name: str, copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     """The whole file. Only one partition is there: others would have its damage too."""
     made = (
         b"",
@@ -58,7 +58,7 @@ def torn(name: str, copy: LogCopy, dice: random.Random, turn: int) -> Damage:
         b"1\n1\nalone 0 8\n",
         b"0\n1\nalone 0\n",
         bytes(16),
-        dice.randbytes(16),
+        rng.randbytes(16),
         None,
     )[turn % 9]
     copy.directory[CHECKPOINTS[name]] = made

@@ -34,26 +34,26 @@ def empty(copy: LogCopy, _dice: random.Random, turn: int) -> Damage:
     return Damage(f"leader-epoch-checkpoint is {data!r}")
 
 
-def stale(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def stale(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     entries = _entries(copy)
-    kept = entries[: dice.randrange(len(entries))]
+    kept = entries[: rng.randrange(len(entries))]
     return _write(copy, kept, f"only the first {len(kept)} of {len(entries)}")
 
 
-def lacks_one(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def lacks_one(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     entries = _entries(copy)
-    lost = entries.pop(dice.randrange(len(entries)))
+    lost = entries.pop(rng.randrange(len(entries)))
     return _write(copy, entries, f"{lost.epoch} from {lost.start_offset} on is gone")
 
 
-def beyond(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def beyond(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     entries, end = _entries(copy), copy.end_offset
-    more = EpochStart(entries[-1].epoch + 1, end + dice.choice((0, 1, 100)))
+    more = EpochStart(entries[-1].epoch + 1, end + rng.choice((0, 1, 100)))
     return _write(copy, [*entries, more], f"{more.epoch} from {more.start_offset} on, the log ends "
                   f"at {end}")  # fmt: skip
 
 
-def disordered(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def disordered(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     entries = _entries(copy)
     if turn % 3 == 0:
         return _write(copy, entries[::-1], "backwards")
@@ -61,20 +61,20 @@ def disordered(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
         starts = [each.start_offset for each in entries][::-1]
         made = [EpochStart(one.epoch, start) for one, start in zip(entries, starts, strict=True)]
         return _write(copy, made, "their starts backwards")
-    twice = dice.choice(entries)
+    twice = rng.choice(entries)
     return _write(copy, [*entries, EpochStart(twice.epoch, twice.start_offset + 1)],
                   f"{twice.epoch} twice")  # fmt: skip
 
 
-def starts_later(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def starts_later(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     entries = _entries(copy)
-    place = dice.randrange(len(entries))
+    place = rng.randrange(len(entries))
     moved = EpochStart(entries[place].epoch, entries[place].start_offset + 2)
     entries[place] = moved
     return _write(copy, entries, f"{moved.epoch} from {moved.start_offset} on, 2 too late")
 
 
-def torn(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def torn(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     """Write a checkpoint that no reader of checkpoints accepts."""
     data = copy.epochs.read_bytes()
     cut = len(b"0\n4\n")
@@ -83,7 +83,7 @@ def torn(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
         data[: len(data) - 3],
         b"1" + data[1:],
         bytes(len(data)),
-        dice.randbytes(len(data)),
+        rng.randbytes(len(data)),
         data + b"7\n",
         data.replace(b"\n", b"\n-", 1),
     )[turn % 7]

@@ -13,10 +13,10 @@ from labs.recovery.log_copy import LogCopy
 _ENTRY_BYTES = {INDEX: 8, TIME_INDEX: 12, TXN_INDEX: 34}
 
 
-def _base(copy: LogCopy, suffix: str, dice: random.Random) -> int:
+def _base(copy: LogCopy, suffix: str, rng: random.Random) -> int:
     """One of those that are there, the newest mostly."""
     there = [base for base in copy.offsets_of(suffix) if base in copy.base_offsets]
-    return there[-1] if dice.random() < 0.6 else dice.choice(there)
+    return there[-1] if rng.random() < 0.6 else rng.choice(there)
 
 
 def _used(copy: LogCopy, base: int, suffix: str) -> bytes:
@@ -29,74 +29,74 @@ def _struck(base: int, suffix: str, says: str) -> Damage:
     return Damage(f"the {suffix} of segment {base} {says}")
 
 
-def gone(suffix: str, copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = _base(copy, suffix, dice)
+def gone(suffix: str, copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = _base(copy, suffix, rng)
     copy.remove(base, suffix)
     return _struck(base, suffix, "is gone")
 
 
-def empty(suffix: str, copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = _base(copy, suffix, dice)
+def empty(suffix: str, copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = _base(copy, suffix, rng)
     copy.write(b"", base, suffix)
     return _struck(base, suffix, "is empty")
 
 
-def zeros(suffix: str, copy: LogCopy, dice: random.Random, turn: int) -> Damage:
-    base = _base(copy, suffix, dice)
+def zeros(suffix: str, copy: LogCopy, rng: random.Random, turn: int) -> Damage:
+    base = _base(copy, suffix, rng)
     size = len(copy.read(base, suffix)) + (1 if turn % 3 == 2 else 0)
     copy.write(bytes(size), base, suffix)
     return _struck(base, suffix, f"is {size} zeros")
 
 
-def garbage(suffix: str, copy: LogCopy, dice: random.Random, turn: int) -> Damage:
-    base = _base(copy, suffix, dice)
-    size = _ENTRY_BYTES[suffix] * dice.randint(1, 5) + (3 if turn % 2 else 0)
-    copy.write(dice.randbytes(size), base, suffix)
+def garbage(suffix: str, copy: LogCopy, rng: random.Random, turn: int) -> Damage:
+    base = _base(copy, suffix, rng)
+    size = _ENTRY_BYTES[suffix] * rng.randint(1, 5) + (3 if turn % 2 else 0)
+    copy.write(rng.randbytes(size), base, suffix)
     return _struck(base, suffix, f"is {size} bytes of chance")
 
 
-def cut(suffix: str, copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = _base(copy, suffix, dice)
+def cut(suffix: str, copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = _base(copy, suffix, rng)
     used = _used(copy, base, suffix) or copy.read(base, suffix)
-    kept = dice.randrange(len(used) or 1)
+    kept = rng.randrange(len(used) or 1)
     copy.write(used[:kept], base, suffix)
     return _struck(base, suffix, f"is cut to {kept} of {len(used)} bytes")
 
 
-def stale(suffix: str, copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def stale(suffix: str, copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """As it was some entries ago."""
-    base = _base(copy, suffix, dice)
+    base = _base(copy, suffix, rng)
     used, size = _used(copy, base, suffix), _ENTRY_BYTES[suffix]
-    kept = dice.randrange(max(1, len(used) // size))
+    kept = rng.randrange(max(1, len(used) // size))
     copy.write(used[: kept * size], base, suffix)
     return _struck(base, suffix, f"lacks its entries from {kept} on")
 
 
-def flip(suffix: str, copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = _base(copy, suffix, dice)
+def flip(suffix: str, copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = _base(copy, suffix, rng)
     data = bytearray(copy.read(base, suffix))
     if not data:
         return _struck(base, suffix, "was empty and is")
-    at, bit = dice.randrange(len(_used(copy, base, suffix)) or 1), dice.randrange(8)
+    at, bit = rng.randrange(len(_used(copy, base, suffix)) or 1), rng.randrange(8)
     data[at] ^= 1 << bit
     copy.write(bytes(data), base, suffix)
     return _struck(base, suffix, f"has bit {bit} of byte {at} flipped")
 
 
-def of_another(suffix: str, copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def of_another(suffix: str, copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     bases = [base for base in copy.offsets_of(suffix) if base in copy.base_offsets]
-    one, other = dice.sample(bases, 2)
+    one, other = rng.sample(bases, 2)
     copy.write(copy.read(other, suffix), one, suffix)
     return _struck(one, suffix, f"is that of segment {other}")
 
 
-def behind(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def behind(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """Entries for batches that never came to the disk, or at positions in the middle of one."""
-    base = _base(copy, INDEX, dice)
+    base = _base(copy, INDEX, rng)
     entries = list(offset_index_entries(copy.read(base, INDEX), base))
     last = entries[-1] if entries else None
-    offset = (last.offset if last else base) + dice.choice((1, 50))
-    position = (last.position if last else 0) + dice.choice((1, 70, 100_000))
+    offset = (last.offset if last else base) + rng.choice((1, 50))
+    position = (last.position if last else 0) + rng.choice((1, 70, 100_000))
     made = [*entries, type(entries[0])(offset, position)] if entries else []
     copy.write(offset_index_bytes(made, base), base, INDEX)
     return _struck(base, INDEX, f"has another entry at its end, {offset} at {position}")

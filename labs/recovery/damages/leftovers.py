@@ -16,14 +16,14 @@ def _beside(copy: LogCopy, base: int, end: str) -> None:
             copy.write(copy.read(base, suffix), base, f"{suffix}{end}")
 
 
-def cleaned(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets)
+def cleaned(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets)
     _beside(copy, base, ".cleaned")
     return Damage(f"segment {base} is there as .cleaned too")
 
 
-def deleted(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets)
+def deleted(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets)
     _beside(copy, base, ".deleted")
     if turn % 2:
         for suffix in (LOG, INDEX, TIME_INDEX):
@@ -31,9 +31,9 @@ def deleted(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
     return Damage(f"segment {base} is there as .deleted {'alone' if turn % 2 else 'too'}", base)
 
 
-def swap(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
+def swap(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
     """A segment that was compacted: what it replaces is there, or not any more."""
-    base = dice.choice(copy.base_offsets[:-1])
+    base = rng.choice(copy.base_offsets[:-1])
     first = copy.batches(base)[0]
     data = copy.read(base)
     copy.write(data[first.end :] if turn % 3 == 1 else data, base, f"{LOG}.swap")
@@ -53,25 +53,25 @@ def swap_of_all(copy: LogCopy, _dice: random.Random, _turn: int) -> Damage:
     return Damage(f"segments {bases} are there as one .swap too", bases[0])
 
 
-def swap_torn(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets)
+def swap_torn(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets)
     data = copy.read(base)
-    kept = dice.randrange(len(data))
+    kept = rng.randrange(len(data))
     copy.write(data[:kept], base, f"{LOG}.swap")
     return Damage(f"segment {base} is there as .swap of {kept} bytes", base)
 
 
-def swap_and_cleaned(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def swap_and_cleaned(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """An interrupted split: the .swap files from the first .cleaned on do not count."""
-    one, other = dice.choice(copy.base_offsets[:-1]), dice.choice(copy.base_offsets)
+    one, other = rng.choice(copy.base_offsets[:-1]), rng.choice(copy.base_offsets)
     _beside(copy, one, ".swap")
     _beside(copy, other, ".cleaned")
     return Damage(f"segment {one} is there as .swap, {other} as .cleaned", one)
 
 
-def index_swap(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets)
-    copy.write(dice.randbytes(16), base, f"{INDEX}.swap")
+def index_swap(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets)
+    copy.write(rng.randbytes(16), base, f"{INDEX}.swap")
     return Damage(f"an .index.swap of 16 bytes of chance beside segment {base}")
 
 

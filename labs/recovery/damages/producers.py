@@ -23,32 +23,32 @@ def all_gone(copy: LogCopy, _dice: random.Random, _turn: int) -> Damage:
     return Damage("there is no snapshot")
 
 
-def _write(copy: LogCopy, dice: random.Random, data: bytes, says: str) -> Damage:
+def _write(copy: LogCopy, rng: random.Random, data: bytes, says: str) -> Damage:
     """In place of the newest, or of all."""
-    struck = copy.snapshots if dice.random() < 0.3 else copy.snapshots[-1:]
+    struck = copy.snapshots if rng.random() < 0.3 else copy.snapshots[-1:]
     for offset in struck:
         copy.write(data, offset, SNAPSHOT)
     return Damage(f"snapshots {', '.join(map(str, struck))}: {says}")
 
 
-def flip(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def flip(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     data = bytearray(copy.read(copy.snapshots[-1], SNAPSHOT))
-    at, bit = dice.randrange(len(data)), dice.randrange(8)
+    at, bit = rng.randrange(len(data)), rng.randrange(8)
     data[at] ^= 1 << bit
-    return _write(copy, dice, bytes(data), f"bit {bit} of byte {at} is flipped")
+    return _write(copy, rng, bytes(data), f"bit {bit} of byte {at} is flipped")
 
 
-def cut(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def cut(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     data = copy.read(copy.snapshots[-1], SNAPSHOT)
-    kept = dice.randrange(len(data))
-    return _write(copy, dice, data[:kept], f"{kept} of {len(data)} bytes are left")
+    kept = rng.randrange(len(data))
+    return _write(copy, rng, data[:kept], f"{kept} of {len(data)} bytes are left")
 
 
-def garbage(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
-    size = dice.choice((1, 2, 10, 56, 148))
+def garbage(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
+    size = rng.choice((1, 2, 10, 56, 148))
     if turn % 2:
-        return _write(copy, dice, bytes(size), f"{size} zeros")
-    return _write(copy, dice, dice.randbytes(size), f"{size} bytes of chance")
+        return _write(copy, rng, bytes(size), f"{size} zeros")
+    return _write(copy, rng, rng.randbytes(size), f"{size} bytes of chance")
 
 
 def of_before(copy: LogCopy, _dice: random.Random, _turn: int) -> Damage:
@@ -58,10 +58,10 @@ def of_before(copy: LogCopy, _dice: random.Random, _turn: int) -> Damage:
     return Damage(f"snapshot {last} is what {first} was")
 
 
-def stray(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def stray(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """A sound one at an offset where no segment begins."""
     end = copy.end_offset
-    offset = dice.choice((1, copy.newest + 1, end - 1, end, end + 1, end + 100))
+    offset = rng.choice((1, copy.newest + 1, end - 1, end, end + 1, end + 100))
     copy.write(copy.read(copy.snapshots[-1], SNAPSHOT), offset, SNAPSHOT)
     return Damage(f"the newest snapshot is there as {offset} too, the log ends at {end}")
 

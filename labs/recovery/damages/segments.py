@@ -17,8 +17,8 @@ def _lose(copy: LogCopy, base: int, *, whole: bool) -> None:
             copy.path(base, suffix).unlink(missing_ok=True)
 
 
-def lose_middle(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets[1:-1])
+def lose_middle(copy: LogCopy, rng: random.Random, turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets[1:-1])
     _lose(copy, base, whole=bool(turn % 2))
     return Damage(f"segment {base} is gone{_with_indexes(turn)}", base)
 
@@ -51,15 +51,15 @@ def empty_newest(copy: LogCopy, _dice: random.Random, _turn: int) -> Damage:
     return Damage(f"segment {base} is empty", base)
 
 
-def empty_older(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
-    base = dice.choice(copy.base_offsets[:-1])
+def empty_older(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
+    base = rng.choice(copy.base_offsets[:-1])
     copy.write(b"", base)
     return Damage(f"segment {base} is empty", base)
 
 
-def empty_behind(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def empty_behind(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """A segment that was rolled, and nothing was written."""
-    base = copy.end_offset + dice.choice((0, 0, 5))
+    base = copy.end_offset + rng.choice((0, 0, 5))
     copy.write(b"", base)
     copy.write(bytes(4096), base, INDEX)
     return Damage(f"an empty segment {base} behind the end {copy_end(copy, base)}", base)
@@ -71,10 +71,10 @@ def copy_end(copy: LogCopy, behind: int) -> int:
     return copy.batches(before)[-1].last_offset + 1
 
 
-def rename(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+def rename(copy: LogCopy, rng: random.Random, _turn: int) -> Damage:
     """Its files are named by another offset than that of its first batch."""
     base = copy.newest
-    other = base + dice.choice((-1, 1, 3, 1000))
+    other = base + rng.choice((-1, 1, 3, 1000))
     for suffix in (LOG, *INDEXES):
         if copy.path(base, suffix).exists():
             copy.path(base, suffix).rename(copy.path(other, suffix))

@@ -46,26 +46,26 @@ def test_retention_does_not_remove_uncommitted_records(cluster: Cluster) -> None
     They stay in the ISR. When they can fetch again all is committed, and goes.
     """
     leader, *followers = plain_brokers(cluster)
-    door = cluster.at(leader)
-    witness = Witness(door, cluster.create_topic([[leader]], WITNESSED))
+    client = cluster.at(leader)
+    witness = Witness(client, cluster.create_topic([[leader]], WITNESSED))
     configs = {"segment.ms": str(SEGMENT_MS), "retention.ms": str(DAY_MS)}
     topic = cluster.create_topic([[leader, *followers]], configs)
     old = [aged(3 * DAY_MS - place * 2 * SEGMENT_MS, b"r") for place in range(COMMITTED + MORE)]
-    append(door, topic, *old[:COMMITTED])
-    begin_once(door, topic, COMMITTED)
+    append(client, topic, *old[:COMMITTED])
+    begin_once(client, topic, COMMITTED)
     for follower in followers:
         cluster.links[follower, leader].cut()
     for batch in old[COMMITTED:]:
-        answer = door.produce(topic, batch, acks=1)
+        answer = client.produce(topic, batch, acks=1)
         if answer.error_code != ErrorCode.NONE:
             raise PreparationFailed(f"Produce: {ErrorCode.describe(answer.error_code)}")
     with requirement("STOR-005"):
         witness.look()
-        found = begin_of(door, topic), door.list_offset(topic, LATEST).offset
+        found = begin_of(client, topic), client.list_offset(topic, LATEST).offset
         told = f"the log begins at {found[0]}, committed is what is below {found[1]}"
         assert found == (COMMITTED, COMMITTED), f"{told}, expected is {COMMITTED} for both"
         cluster.links.heal()
-        end = begin_once(door, topic, COMMITTED + MORE)
+        end = begin_once(client, topic, COMMITTED + MORE)
         assert end == COMMITTED + MORE, f"all is committed and too old, the log begins at {end}"
 
 

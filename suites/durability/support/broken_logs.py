@@ -108,10 +108,10 @@ class EqualLogs:
     def __init__(self, kept: PersistentBroker, partitions: int) -> None:
         """Make and fill it."""
         self.kept = kept
-        self.topic = kept.door.create_topic(partitions)
+        self.topic = kept.client.create_topic(partitions)
         for partition in range(partitions):
-            append(kept.door, self.topic, *(batch_of(*b) for b in BATCHES), partition=partition)
-        self.before = [stored(kept.door, self.topic, index) for index in range(partitions)]
+            append(kept.client, self.topic, *(batch_of(*b) for b in BATCHES), partition=partition)
+        self.before = [stored(kept.client, self.topic, index) for index in range(partitions)]
         self.damages: list[LogDamage] = []
         self.expected: list[Stored] = []
         self.whole: list[bytes] = []
@@ -143,19 +143,19 @@ class EqualLogs:
         """Start the broker, until it serves all that was damaged."""
         self.kept.start()
         for partition in range(len(self.damages)):
-            await_back(self.kept.door, self.topic, partition)
+            await_back(self.kept.client, self.topic, partition)
 
     def expect_recovered(self) -> None:
         """Each partition holds, and ends with, what was whole before its damage; so does its
         segment: what is behind that would stand before all that comes."""
-        door = self.kept.door
+        client = self.kept.client
         for partition, (damage, expected) in enumerate(
             zip(self.damages, self.expected, strict=True)
         ):
-            end = door.end_offset(self.topic, partition)
+            end = client.end_offset(self.topic, partition)
             told = f"{damage.what}: the log ends at {end}, whole is what is before {len(expected)}"
             assert end == len(expected), told
-            found = stored(door, self.topic, partition)
+            found = stored(client, self.topic, partition)
             assert found == expected, f"{damage.what}: the log holds {found}, not {expected}"
             left, whole = (
                 segments_in(self.folder(partition))[-1].read_bytes(),

@@ -31,8 +31,8 @@ class Refusal(NamedTuple):
 class Filled:
     """``acknowledged`` records of a partition, and the ``last`` value that was sent."""
 
-    def __init__(self, door: BrokerUnderTest, topic: Topic, partition: int = 0) -> None:
-        self.door, self.topic, self.partition = door, topic, partition
+    def __init__(self, client: BrokerUnderTest, topic: Topic, partition: int = 0) -> None:
+        self.client, self.topic, self.partition = client, topic, partition
         self.acknowledged: Stored = []
         self.last = b""
 
@@ -41,7 +41,7 @@ class Filled:
         self.last = b"%s-%d " % (self.topic.name.encode(), len(self.acknowledged))
         self.last = self.last.ljust(VALUE_BYTES, b".")
         try:
-            answer = self.door.produce(self.topic, batch_of(self.last), partition=self.partition)
+            answer = self.client.produce(self.topic, batch_of(self.last), partition=self.partition)
         except BrokerMisbehaved as problem:
             return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, str(problem))
         if answer.error_code != ErrorCode.NONE:
@@ -56,7 +56,7 @@ class Filled:
     def expect_kept(self, when: str) -> None:
         """All that was acknowledged is there; behind it may stand what was refused last."""
         count = len(self.acknowledged)
-        found = stored(self.door, self.topic, count, self.partition)
+        found = stored(self.client, self.topic, count, self.partition)
         kept, more = found[:count], [value for _, value in found[count:]]
         lost = [offset for offset, value in self.acknowledged if (offset, value) not in kept]
         told = f"{when} the acknowledged records at {lost} are missing"
@@ -65,10 +65,10 @@ class Filled:
 
     def expect_more(self, when: str) -> None:
         """The log goes on."""
-        before = self.door.end_offset(self.topic, self.partition)
+        before = self.client.end_offset(self.topic, self.partition)
         refused = self.append()
         assert refused is None, f"{when} a record is refused: {refused}"
         offset, value = self.acknowledged[-1]
         assert offset == before, f"{when} the log ends at {before}, a record is stored at {offset}"
-        found = stored(self.door, self.topic, before + 1, self.partition)
+        found = stored(self.client, self.topic, before + 1, self.partition)
         assert found[-1] == (offset, value), f"{when} what is appended is not read"

@@ -95,9 +95,9 @@ class HalfFailed:
 
     def __init__(self, kept: PersistentBroker) -> None:
         """Create the topic, with a partition or more in each directory, or raise Inconclusive."""
-        kept.door.version("DescribeLogDirs")
+        kept.client.version("DescribeLogDirs")
         self.kept = kept
-        self.topic: Topic = kept.door.create_topic(PARTITIONS)
+        self.topic: Topic = kept.client.create_topic(PARTITIONS)
         self.good, self.failing = kept.folders
         self.lost: list[int] = []
         self.left: list[int] = []
@@ -115,13 +115,13 @@ class HalfFailed:
         """The error code of the second directory."""
         return next(
             each.error_code
-            for each in described(self.kept.door, version=version)
+            for each in described(self.kept.client, version=version)
             if each.log_dir == str(self.failing)
         )
 
     def await_failed(self) -> None:
         """Wait until the broker has noticed the failure."""
-        self.kept.door.eventually(
+        self.kept.client.eventually(
             lambda: self.code() == ErrorCode.KAFKA_STORAGE_ERROR,
             f"the broker sees that {self.failing.name} has failed",
         )

@@ -42,13 +42,13 @@ def flush_folders(kept: PersistentBroker) -> None:
             os.close(descriptor)
 
 
-def delete_below(door: BrokerUnderTest, topic: Topic, offset: int) -> None:
+def delete_below(client: BrokerUnderTest, topic: Topic, offset: int) -> None:
     """Delete records of partition 0. Raises PreparationFailed if the broker refuses."""
     asked = DeleteRecordsRequest.DeleteRecordsTopic(
         name=topic.name,
         partitions=[DeleteRecordsRequest.DeleteRecordsPartition(partition_index=0, offset=offset)],
     )
-    answer = door.ask(DeleteRecordsRequest(topics=[asked], timeout_ms=TIMEOUT_MS))
+    answer = client.ask(DeleteRecordsRequest(topics=[asked], timeout_ms=TIMEOUT_MS))
     code = only(only(answer.topics, "topic").partitions, "partition").error_code
     if code != ErrorCode.NONE:
         raise PreparationFailed(f"DeleteRecords: {ErrorCode.describe(code)}")

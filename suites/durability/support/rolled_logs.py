@@ -32,15 +32,15 @@ class RolledLogs:
     def __init__(self, kept: PersistentBroker, partitions: int = 1) -> None:
         """Create the topic. Raises Inconclusive if the segments are missing."""
         self.kept = kept
-        self.topic = kept.door.create_topic(partitions, {**INDEXED, **_ending(kept.door)})
+        self.topic = kept.client.create_topic(partitions, {**INDEXED, **_ending(kept.client)})
         self.begin_ms = now_ms() - 2 * SEGMENTS * SEGMENT_MS
         for partition in range(partitions):
-            append_segments(kept.door, self.topic, self.begin_ms, partition)
+            append_segments(kept.client, self.topic, self.begin_ms, partition)
             found = segments_in(kept.partition_folder(self.topic.name, partition))
             if len(found) != SEGMENTS:
                 raise Inconclusive(f"the log has the segments {[one.name for one in found]}")
         self.before: Stored
-        self.before, *others = (stored(kept.door, self.topic, at) for at in range(partitions))
+        self.before, *others = (stored(kept.client, self.topic, at) for at in range(partitions))
         if any(held != self.before for held in others):
             raise Inconclusive("the partitions do not hold the same")
 

@@ -17,7 +17,7 @@ Stored = list[tuple[int, bytes | None]]
 
 
 def acknowledged(
-    door: BrokerUnderTest, topic: Topic, count: int, *, acks: Sequence[int] = (-1, 1)
+    client: BrokerUnderTest, topic: Topic, count: int, *, acks: Sequence[int] = (-1, 1)
 ) -> Stored:
     """Append so many records, a batch each, with these acks in turn; return what a read finds.
 
@@ -26,27 +26,27 @@ def acknowledged(
     appended: Stored = []
     for number in range(count):
         value = b"%s-%d" % (topic.name.encode(), number)
-        answer = door.produce(topic, batch_of(value), acks=acks[number % len(acks)])
+        answer = client.produce(topic, batch_of(value), acks=acks[number % len(acks)])
         if answer.error_code != ErrorCode.NONE:
             raise PreparationFailed(f"Produce: {ErrorCode.describe(answer.error_code)}")
         appended.append((answer.base_offset, value))
     return appended
 
 
-def stored(door: BrokerUnderTest, topic: Topic, least: int = 0, partition: int = 0) -> Stored:
+def stored(client: BrokerUnderTest, topic: Topic, least: int = 0, partition: int = 0) -> Stored:
     """Return all records from offset 0 to the log's end; checksums are verified.
 
     ``least``: wait a moment for so many records, since a new leader may return an older high
     watermark at first. With a ZooKeeper its log may be unknown to Fetch for a moment.
     """
     found: Stored = []
-    end = door.last_seen(
-        lambda: door.end_offset(topic, partition), lambda end: end >= least, SOON_MS
+    end = client.last_seen(
+        lambda: client.end_offset(topic, partition), lambda end: end >= least, SOON_MS
     )
     offset = 0
     while offset < end:
-        data = door.last_seen(
-            partial(door.fetch, topic, offset, partition=partition),
+        data = client.last_seen(
+            partial(client.fetch, topic, offset, partition=partition),
             lambda data: data.error_code == ErrorCode.NONE,
         )
         more = [one for one in records_of(data) if offset <= one[0] < end]

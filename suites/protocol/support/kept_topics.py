@@ -21,7 +21,7 @@ class KeptTopics:
     """Use as a context manager; leaving it deletes the topics."""
 
     def __init__(self) -> None:
-        self._door: BrokerUnderTest | None = None
+        self._client: BrokerUnderTest | None = None
         self._made: dict[Make, Topic] = {}
 
     def __enter__(self) -> Self:
@@ -36,18 +36,18 @@ class KeptTopics:
         self._leave()
 
     def _leave(self) -> None:
-        door, self._door = self._door, None
+        client, self._client = self._client, None
         self._made.clear()
-        if door is not None:
+        if client is not None:
             with contextlib.suppress(BrokerMisbehaved):  # a dead broker has nothing to delete
-                door.close()
+                client.close()
 
     def topic(self, broker: BrokerUnderTest, make: Make) -> Topic:
         """The topic that ``make`` creates and fills, on first use; what it raises is not kept."""
-        if self._door is not None and self._door.addresses != broker.addresses:
+        if self._client is not None and self._client.addresses != broker.addresses:
             self._leave()  # another broker stands in for one that died
-        if self._door is None:
-            self._door = broker.another(f"{broker.unique_topic()}-kept")
+        if self._client is None:
+            self._client = broker.another(f"{broker.unique_topic()}-kept")
         if make not in self._made:
-            self._made[make] = make(self._door)
+            self._made[make] = make(self._client)
         return self._made[make]

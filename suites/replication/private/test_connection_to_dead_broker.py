@@ -19,10 +19,10 @@ FIRST_WITH_CREATION_ASKED_FOR = 4
 def test_killed_broker_closes_connection_and_others_serve_metadata(cluster: Cluster) -> None:
     """The connection ends, no client can connect; any other broker returns the metadata."""
     first = cluster.nodes[0]
-    door = cluster.at(first)
+    client = cluster.at(first)
     topic = cluster.create_topic([cluster.nodes[1:3]])
-    version = door.version("Metadata")
-    connection = door.connect()
+    version = client.version("Metadata")
+    connection = client.connect()
     request = MetadataRequest(
         topics=[MetadataRequest.MetadataRequestTopic(name=topic.name)],
         allow_auto_topic_creation=version < FIRST_WITH_CREATION_ASKED_FOR,
@@ -33,7 +33,7 @@ def test_killed_broker_closes_connection_and_others_serve_metadata(cluster: Clus
         with pytest.raises(ConnectionClosed):
             connection.ask(request, version)
         with pytest.raises(ConnectionClosed):
-            door.connect()
+            client.connect()
         for node in cluster.up:
             view = cluster.view(topic, by=node)
             assert view.is_led, f"broker {node} tells of no leader: {view}"

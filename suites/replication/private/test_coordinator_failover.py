@@ -37,9 +37,9 @@ def _committed(cluster: Cluster) -> tuple[Topic, CoordinatedGroup]:
     """Each partition has its own number as offset, committed again and again."""
     topic = cluster.create_topic([cluster.nodes[:1]] * MANY, {"min.insync.replicas": "1"})
     place = new_group(cluster)
-    door = cluster.at(place.node)
+    client = cluster.at(place.node)
     for _ in range(COMMITS):
-        commit(door, place.group, {topic: [entry(index, "", index) for index in range(MANY)]})
+        commit(client, place.group, {topic: [entry(index, "", index) for index in range(MANY)]})
     return topic, place
 
 

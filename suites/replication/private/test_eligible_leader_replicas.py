@@ -111,7 +111,7 @@ def test_elr_and_isr_never_overlap_and_contain_only_replicas(cluster: Cluster) -
     topic = _topic(cluster)
     first, last = replicas = cluster.nodes[1:3]
     with requirement("ELECT-018"):
-        with sampled(cluster, lambda door: [described_by(door, topic)]) as seen:
+        with sampled(cluster, lambda client: [described_by(client, topic)]) as seen:
             cluster.stop(first)
             _await(cluster, topic, {last}, {first}, "one was stopped")
             cluster.kill(last)

@@ -21,11 +21,11 @@ SILENCE_MS = 50
 def test_record_larger_than_replica_fetch_max_bytes_is_replicated(cluster: Cluster) -> None:
     """The first batch of a fetch comes whole: acks=all is answered, and the ISR stays."""
     topic = cluster.create_topic()
-    door = cluster.leader_door(topic)
+    client = cluster.leader_door(topic)
     value = cluster.front.random.randbytes(100_000)
     with requirement("REPL-026"):
         for _ in range(RECORDS):
-            answer = door.produce(topic, batch_of(value), acks=-1)
+            answer = client.produce(topic, batch_of(value), acks=-1)
             expect_error(answer.error_code, ErrorCode.NONE, "acks=all")
         assert cluster.isr(topic) == set(cluster.replicas(topic)), f"ISR {cluster.isr(topic)}"
 
@@ -42,9 +42,9 @@ def test_new_records_end_follower_fetch_wait(cluster: Cluster) -> None:
     waits: followers fetch a new partition only when their wait for the older ones has ended.
     """
     quiet, topic = cluster.create_topic(), cluster.create_topic()
-    door = cluster.leader_door(topic)
-    version = door.reading_version(quiet)
-    append(door, topic, batch_of(b"r"))
+    client = cluster.leader_door(topic)
+    version = client.reading_version(quiet)
+    append(client, topic, batch_of(b"r"))
     waiting = cluster.leader_door(quiet).connect(timeout_ms=2 * LONG_WAIT_MS)
     request = fetch_request(
         [fetch_topic(quiet, version, [fetch_partition(0)])],
@@ -54,6 +54,6 @@ def test_new_records_end_follower_fetch_wait(cluster: Cluster) -> None:
     with requirement("REPL-024"):
         waiting.send(request, version)
         for number in range(RECORDS):
-            answer = door.produce(topic, batch_of(b"r"), acks=-1)
+            answer = client.produce(topic, batch_of(b"r"), acks=-1)
             expect_error(answer.error_code, ErrorCode.NONE, f"record {number}")
         waiting.expect_silence(for_ms=SILENCE_MS)  # or that fetch was answered first

@@ -31,15 +31,15 @@ def test_pending_isr_shrink_does_not_advance_high_watermark(cluster: Cluster) ->
     """
     leader, follower, third = plain_brokers(cluster)
     topic = cluster.create_topic([[leader, follower, third]])
-    door = cluster.at(leader)
-    append(door, topic, *[batch_of(b"committed")] * COMMITTED)
+    client = cluster.at(leader)
+    append(client, topic, *[batch_of(b"committed")] * COMMITTED)
     controller = controller_of(cluster)
     cluster.links[leader, controller].cut()
     cluster.links[follower, leader].cut()
     with requirement("REPL-016"):
-        _write_alone(door, topic)
+        _write_alone(client, topic)
         for _ in time_left(WAIT_MS):
-            data = door.fetch(topic, 0)
+            data = client.fetch(topic, 0)
             expect_error(data.error_code, ErrorCode.NONE, "Fetch")
             told = f"the high watermark is {data.high_watermark}, {follower} has {COMMITTED}"
             assert data.high_watermark == COMMITTED, told
@@ -48,21 +48,21 @@ def test_pending_isr_shrink_does_not_advance_high_watermark(cluster: Cluster) ->
             raise PreparationFailed(f"the ISR is {isr}, decided without its leader")
         cluster.links[leader, controller].heal()
         end = cluster.last_seen(
-            lambda: _end_with_more(door, topic), lambda end: end > COMMITTED + 1
+            lambda: _end_with_more(client, topic), lambda end: end > COMMITTED + 1
         )
         told = f"the controller is reached again, and only {end} are committed"
         assert end > COMMITTED + 1, told
 
 
-def _end_with_more(door: BrokerUnderTest, topic: Topic) -> int:
+def _end_with_more(client: BrokerUnderTest, topic: Topic) -> int:
     """Append one more record, and return the end of the committed log.
 
     Before 3.0 a smaller ISR alone advances no high watermark (KAFKA-13091).
     """
-    _write_alone(door, topic)
-    return door.end_offset(topic)
+    _write_alone(client, topic)
+    return client.end_offset(topic)
 
 
-def _write_alone(door: BrokerUnderTest, topic: Topic) -> None:
-    answer = door.produce(topic, batch_of(b"one more"), acks=1)
+def _write_alone(client: BrokerUnderTest, topic: Topic) -> None:
+    answer = client.produce(topic, batch_of(b"one more"), acks=1)
     expect_error(answer.error_code, ErrorCode.NONE, "Produce with acks=1")

@@ -51,9 +51,9 @@ def _written(cluster: Cluster, changes: int = CHANGES) -> EpochEnds:
     for number in range(changes + 1):
         if number:
             change_leader(cluster, topic)
-        door = cluster.leader_door(topic)
-        append(door, topic, batch_of(*[b"of change %d" % number] * EACH))
-        ends[epoch_of(cluster, topic)] = door.end_offset(topic)
+        client = cluster.leader_door(topic)
+        append(client, topic, batch_of(*[b"of change %d" % number] * EACH))
+        ends[epoch_of(cluster, topic)] = client.end_offset(topic)
     return EpochEnds(topic, ends)
 
 
@@ -75,11 +75,11 @@ def test_leader_epoch_rises_with_each_leader_change(cluster: Cluster) -> None:
 def test_offset_for_leader_epoch_returns_start_of_next_epoch_or_log_end(cluster: Cluster) -> None:
     """Three epochs with records; the current one ends at the log's end."""
     written = _written(cluster)
-    door = cluster.leader_door(written.topic)
-    for version in served(door, "OffsetForLeaderEpoch"):
+    client = cluster.leader_door(written.topic)
+    for version in served(client, "OffsetForLeaderEpoch"):
         with checked("EPOCH-002", "OffsetForLeaderEpoch", version):
             for epoch, end in written.ends.items():
-                told = end_of(door, written.topic, epoch, version)
+                told = end_of(client, written.topic, epoch, version)
                 expect_error(told.error_code, ErrorCode.NONE, f"epoch {epoch}")
                 assert told.end_offset == end, f"epoch {epoch} ends at {told.end_offset}, not {end}"
                 said = told.leader_epoch if version else epoch
@@ -96,11 +96,11 @@ def test_offset_for_leader_epoch_without_records_returns_previous_epoch(cluster:
     change_leader(cluster, topic)
     empty = epoch_of(cluster, topic)
     change_leader(cluster, topic)
-    door = cluster.leader_door(topic)
-    append(door, topic, batch_of(b"r"))
-    for version in served(door, "OffsetForLeaderEpoch", "1+"):
+    client = cluster.leader_door(topic)
+    append(client, topic, batch_of(b"r"))
+    for version in served(client, "OffsetForLeaderEpoch", "1+"):
         with checked("EPOCH-003", "OffsetForLeaderEpoch", version):
-            told = end_of(door, topic, empty, version)
+            told = end_of(client, topic, empty, version)
             expect_error(told.error_code, ErrorCode.NONE)
             found = (told.leader_epoch, told.end_offset)
             assert found == (first, EACH), f"of epoch {empty}: {found}, expected {(first, EACH)}"
@@ -113,20 +113,20 @@ def test_offset_for_leader_epoch_validates_current_leader_epoch(cluster: Cluster
     written = _written(cluster, changes=1)
     topic, current = written.topic, written.current
     leader = cluster.leader(topic)
-    door, follower = cluster.at(leader), cluster.at(cluster.others(leader)[0])
+    client, follower = cluster.at(leader), cluster.at(cluster.others(leader)[0])
     missing = Topic(cluster.unique_topic())
-    for version in served(door, "OffsetForLeaderEpoch", "2+"):
+    for version in served(client, "OffsetForLeaderEpoch", "2+"):
         with checked("EPOCH-005", "OffsetForLeaderEpoch", version):
             for known, code in (
                 (current, ErrorCode.NONE),
                 (current - 1, ErrorCode.FENCED_LEADER_EPOCH),
                 (current + 1, ErrorCode.UNKNOWN_LEADER_EPOCH),
             ):
-                told = end_of(door, topic, current, version, known)
+                told = end_of(client, topic, current, version, known)
                 expect_error(told.error_code, code, f"epoch {known}, the leader's is {current}")
             told = end_of(follower, topic, current, version, current)
             expect_error(told.error_code, ErrorCode.NOT_LEADER_OR_FOLLOWER, "a follower")
-            told = end_of(door, missing, current, version)
+            told = end_of(client, missing, current, version)
             expect_error(told.error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no topic")
 
 
@@ -139,8 +139,8 @@ def test_consumer_fetch_after_divergence_returns_diverging_epoch_no_records(
     written = _written(cluster, changes=1)
     topic = written.topic
     (first, end), (_, log_end) = sorted(written.ends.items())
-    door = cluster.leader_door(topic)
-    for version in served(door, "Fetch", "12+"):
+    client = cluster.leader_door(topic)
+    for version in served(client, "Fetch", "12+"):
         with checked("EPOCH-006", "Fetch", version):
             data = _fetched(cluster, topic, version, log_end - 1, first)
             expect_error(data.error_code, ErrorCode.NONE)

@@ -49,8 +49,8 @@ def test_failed_log_directory_moves_its_leaders_to_other_brokers(cluster: Cluste
             where = f"partition {index}, in the {'first' if index not in lost else 'failed'} one"
             expected = others if index in lost else [failing]
             assert leader in expected, f"{where}: {leader} leads, not one of {expected}"
-            door = cluster.at(cluster.await_leader(topic, index, among=expected))
-            answer = door.produce(topic, batch_of(b"after"), partition=index)
+            client = cluster.at(cluster.await_leader(topic, index, among=expected))
+            answer = client.produce(topic, batch_of(b"after"), partition=index)
             expect_error(answer.error_code, ErrorCode.NONE, f"{where}: Produce")
             assert answer.base_offset == 1, f"{where}: stored at {answer.base_offset}, not 1"
 

@@ -175,11 +175,11 @@ def test_unregister_broker_removes_stopped_broker_from_describe_cluster(cluster:
         assert set(described) == set(cluster.up), f"described are {described}, left {cluster.up}"
 
 
-def _described(door: BrokerUnderTest) -> list[int]:
+def _described(client: BrokerUnderTest) -> list[int]:
     """All registered brokers, fenced ones too where they can be asked for."""
-    version = door.version("DescribeCluster")
+    version = client.version("DescribeCluster")
     request = DescribeClusterRequest(include_fenced_brokers=version >= WITH_FENCED)
-    return sorted(each.broker_id for each in door.ask(request, version).brokers)
+    return sorted(each.broker_id for each in client.ask(request, version).brokers)
 
 
 @judges("META-027")

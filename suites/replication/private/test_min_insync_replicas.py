@@ -49,13 +49,13 @@ def _lose(cluster: Cluster, topic: Topic, node: int) -> None:
     )
 
 
-def _expect_read(door: BrokerUnderTest, topic: Topic, values: Sequence[bytes], when: str) -> None:
+def _expect_read(client: BrokerUnderTest, topic: Topic, values: Sequence[bytes], when: str) -> None:
     """A consumer reads all these values, up to the high watermark."""
-    data = door.fetch(topic, 0)
+    data = client.fetch(topic, 0)
     expect_error(data.error_code, ErrorCode.NONE, f"{when}: Fetch")
     found = values_of(data)
     assert found == list(values), f"{when}: a consumer is given {found}, expected {list(values)}"
-    told = (data.high_watermark, door.end_offset(topic))
+    told = (data.high_watermark, client.end_offset(topic))
     expected = (len(values), len(values))
     assert told == expected, f"{when}: (high watermark, end) is {told}, expected {expected}"
 
@@ -65,15 +65,15 @@ def _expect_read(door: BrokerUnderTest, topic: Topic, values: Sequence[bytes], w
 def test_last_follower_crash_fails_acks_all_and_stops_high_watermark(cluster: Cluster) -> None:
     """acks=all fails, acks=1 goes on, and consumers read on to the high watermark, which stands."""
     topic = _left(cluster, with_one=True)
-    door = cluster.leader_door(topic)
+    client = cluster.leader_door(topic)
     with requirement("ELECT-009"):
-        _expect_read(door, topic, [COMMITTED], "two are in sync")
+        _expect_read(client, topic, [COMMITTED], "two are in sync")
         _lose(cluster, topic, cluster.nodes[0])
-        code = door.produce(topic, batch_of(b"refused"), acks=ALL).error_code
+        code = client.produce(topic, batch_of(b"refused"), acks=ALL).error_code
         assert code in TOO_FEW, f"acks=all with the leader alone: {ErrorCode.describe(code)}"
-        answer = door.produce(topic, batch_of(ALONE), acks=ONE)
+        answer = client.produce(topic, batch_of(ALONE), acks=ONE)
         expect_error(answer.error_code, ErrorCode.NONE, "acks=1 with the leader alone")
-        _expect_read(door, topic, [COMMITTED], "the leader alone has a record more")
+        _expect_read(client, topic, [COMMITTED], "the leader alone has a record more")
 
 
 @judges("ACKS-013")
@@ -81,14 +81,14 @@ def test_last_follower_crash_fails_acks_all_and_stops_high_watermark(cluster: Cl
 def test_acks_1_record_below_min_isr_is_visible_once_second_member_joins(cluster: Cluster) -> None:
     """Producers with acks=1 can lose three of four; consumers wait for a second in-sync replica."""
     topic = _left(cluster, with_one=False)
-    door, back = cluster.leader_door(topic), cluster.nodes[0]
+    client, back = cluster.leader_door(topic), cluster.nodes[0]
     with requirement("ACKS-013"):
-        answer = door.produce(topic, batch_of(ALONE), acks=ONE)
+        answer = client.produce(topic, batch_of(ALONE), acks=ONE)
         expect_error(answer.error_code, ErrorCode.NONE, "three are lost: Produce")
-        _expect_read(door, topic, [COMMITTED], "three are lost")
+        _expect_read(client, topic, [COMMITTED], "three are lost")
         cluster.restart(back)
         await_in_sync(cluster, topic, back)
         cluster.await_that(
-            lambda: door.end_offset(topic), lambda end: end == 2, "the record is committed"
+            lambda: client.end_offset(topic), lambda end: end == 2, "the record is committed"
         )
-        _expect_read(door, topic, [COMMITTED, ALONE], "two are in sync")
+        _expect_read(client, topic, [COMMITTED, ALONE], "two are in sync")

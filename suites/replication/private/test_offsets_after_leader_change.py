@@ -30,11 +30,11 @@ RECORDS, DELETED = 10, 6
 
 
 def _offset(
-    door: BrokerUnderTest, topic: Topic, timestamp: int, version: int, current: int = NO_EPOCH
+    client: BrokerUnderTest, topic: Topic, timestamp: int, version: int, current: int = NO_EPOCH
 ) -> ListOffsetsResponse.ListOffsetsPartitionResponse:
     request = list_offsets_request(topic, timestamp)
     request.topics[0].partitions[0].current_leader_epoch = current
-    return only(only(door.ask(request, version).topics, "topic").partitions, "partition")
+    return only(only(client.ask(request, version).topics, "topic").partitions, "partition")
 
 
 @judges("LISTO-010")
@@ -50,7 +50,7 @@ def test_list_offsets_returns_leader_epoch_of_batch(cluster: Cluster) -> None:
     append(cluster.leader_door(topic), topic, _at(base_ms + 1000))
     change_leader(cluster, topic)
     current = epoch_of(cluster, topic)
-    door = cluster.leader_door(topic)
+    client = cluster.leader_door(topic)
     for version in versions:
         with checked("LISTO-010", "ListOffsets", version):
             for timestamp, expected in (
@@ -59,7 +59,7 @@ def test_list_offsets_returns_leader_epoch_of_batch(cluster: Cluster) -> None:
                 (base_ms + 1000, (1, second)),
                 (LATEST, (2, current)),
             ):
-                told = _offset(door, topic, timestamp, version)
+                told = _offset(client, topic, timestamp, version)
                 expect_error(told.error_code, ErrorCode.NONE, f"time {timestamp}")
                 found = (told.offset, told.leader_epoch)
                 assert found == expected, f"time {timestamp}: {found}, expected {expected}"
@@ -76,11 +76,11 @@ def test_list_offsets_validates_current_leader_epoch(cluster: Cluster) -> None:
     topic = cluster.create_topic()
     versions = served(cluster.front, "ListOffsets", "4+")
     change_leader(cluster, topic)
-    current, door = epoch_of(cluster, topic), cluster.leader_door(topic)
+    current, client = epoch_of(cluster, topic), cluster.leader_door(topic)
     for version in versions:
         with checked("LISTO-012", "ListOffsets", version):
             for known, code in _expected(current).items():
-                told = _offset(door, topic, LATEST, version, known)
+                told = _offset(client, topic, LATEST, version, known)
                 expect_error(told.error_code, code, f"epoch {known}, the leader's is {current}")
 
 
@@ -141,12 +141,12 @@ def test_lagging_follower_adopts_log_start_after_delete_records(cluster: Cluster
     topic = cluster.create_topic([cluster.nodes[:3]], {"min.insync.replicas": "1"})
     version = follower_version(cluster, topic)
     leader, away = cluster.nodes[0], cluster.nodes[2]
-    door = cluster.at(leader)
-    append(door, topic, *[batch_of(b"r")] * 2)
+    client = cluster.at(leader)
+    append(client, topic, *[batch_of(b"r")] * 2)
     cluster.stop(away)
     cluster.await_isr(topic, cluster.up[:2])
-    append(door, topic, *[batch_of(b"r")] * (RECORDS - 2))
-    delete_records(door, topic, DELETED)
+    append(client, topic, *[batch_of(b"r")] * (RECORDS - 2))
+    delete_records(client, topic, DELETED)
     with requirement("DELR-008"):
         cluster.restart(away)
         await_in_sync(cluster, topic, away)

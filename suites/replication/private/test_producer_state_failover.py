@@ -36,13 +36,13 @@ def test_producer_ids_are_not_reused_after_broker_kill(cluster: Cluster) -> None
 
 def _expect_known(cluster: Cluster, topic: Topic, batch: bytes, where: str) -> None:
     """The batch that is there is not appended again."""
-    door = cluster.leader_door(topic)
-    end = door.end_offset(topic)
-    answer = door.produce(topic, batch)
+    client = cluster.leader_door(topic)
+    end = client.end_offset(topic)
+    answer = client.produce(topic, batch)
     expect_taken_again(answer.error_code, where)
     if answer.error_code == ErrorCode.NONE:
         assert answer.base_offset == 0, f"{where}: it is said to be at {answer.base_offset}"
-    assert door.end_offset(topic) == end, f"{where}: it was appended again"
+    assert client.end_offset(topic) == end, f"{where}: it was appended again"
 
 
 @judges("IDEM-012")

@@ -48,9 +48,9 @@ def _bring_back(cluster: Cluster, topic: Topic, nodes: list[int]) -> None:
 
 
 def _commit_code(cluster: Cluster, place: CoordinatedGroup, topic: Topic, offset: int) -> int:
-    door = cluster.at(place.node)
-    version = door.version("OffsetCommit", FIRST_IN_KAFKA)
-    codes = ask_to_commit(door, place.group, {topic: [entry(offset)]}, version)
+    client = cluster.at(place.node)
+    version = client.version("OffsetCommit", FIRST_IN_KAFKA)
+    codes = ask_to_commit(client, place.group, {topic: [entry(offset)]}, version)
     return codes[topic.name, 0]
 
 

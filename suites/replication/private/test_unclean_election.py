@@ -39,11 +39,11 @@ def _expect_nobody(cluster: Cluster, topic: Topic, lagging: int) -> None:
     for _ in time_left(LOOK_MS):
         leaders = leaders_told(cluster, topic)
         assert leaders == {NOBODY}, f"{leaders} lead, in sync is nobody that is up"
-        door = cluster.at(lagging)
+        client = cluster.at(lagging)
         codes = {
-            "Produce": door.produce(topic, batch_of(b"no"), acks=1).error_code,
-            "Fetch": door.fetch(topic, 0, door.version("Fetch", AT_LEADERS_ONLY)).error_code,
-            "ListOffsets": door.list_offset(topic, -1).error_code,
+            "Produce": client.produce(topic, batch_of(b"no"), acks=1).error_code,
+            "Fetch": client.fetch(topic, 0, client.version("Fetch", AT_LEADERS_ONLY)).error_code,
+            "ListOffsets": client.list_offset(topic, -1).error_code,
         }
         for api, code in codes.items():
             assert code != ErrorCode.NONE, f"{api} is served by {lagging}, which does not lead"
@@ -114,8 +114,8 @@ def test_unclean_election_enabled_by_topic_config_while_offline_elects_leader(
     lagging_is_back(cluster, lagging)
     await_nobody(cluster, topic)
     with requirement("ELECT-008"):
-        resource, door = (TOPIC, topic.name), cluster.at(cluster.controller())
-        code = replace_all(door, resource, {**SMALLEST, **UNCLEAN})
+        resource, client = (TOPIC, topic.name), cluster.at(cluster.controller())
+        code = replace_all(client, resource, {**SMALLEST, **UNCLEAN})
         expect_error(code, ErrorCode.NONE, "AlterConfigs")
         cluster.await_leader(topic, among=[lagging])
         leaders = leaders_told(cluster, other)

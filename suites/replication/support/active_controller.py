@@ -57,21 +57,21 @@ def _named_by(cluster: Cluster, node: int) -> int:
     With KRaft Metadata names any broker, which forwards requests. Before 0.10.0 brokers name no
     controller, and ZooKeeper has it.
     """
-    door = cluster.at(node)
+    client = cluster.at(node)
     if cluster.controller_nodes:
         return _quorum_leader(cluster, node)
-    if door.version("Metadata") < FIRST_METADATA_WITH_CONTROLLER and cluster.registry is not None:
+    if client.version("Metadata") < FIRST_METADATA_WITH_CONTROLLER and cluster.registry is not None:
         return cluster.registry.controller()
-    return door.metadata([]).controller_id
+    return client.metadata([]).controller_id
 
 
 def _quorum_leader(cluster: Cluster, node: int) -> int:
     partition = DescribeQuorumRequest.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
-    door = cluster.at(node)
-    if (version := door.version("DescribeQuorum")) < FIRST_TOLD_BY_BROKERS:
+    client = cluster.at(node)
+    if (version := client.version("DescribeQuorum")) < FIRST_TOLD_BY_BROKERS:
         raise NotSupported(
             "DescribeQuorum 0 (before 3.3): a broker may go on asking a controller that was active"
         )
-    answer = door.ask(DescribeQuorumRequest(topics=[topic]), version)
+    answer = client.ask(DescribeQuorumRequest(topics=[topic]), version)
     return only(only(answer.topics, "topic").partitions, "partition").leader_id

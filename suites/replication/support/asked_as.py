@@ -29,15 +29,15 @@ DEBUGGER = -2
 
 
 def produce_as(
-    name: str, door: BrokerUnderTest, topic: Topic, *values: bytes, acks: int, timeout_ms: int
+    name: str, client: BrokerUnderTest, topic: Topic, *values: bytes, acks: int, timeout_ms: int
 ) -> ProduceResponse.PartitionProduceResponse | None:
     """The answer for partition 0; None: there is none."""
-    version = door.version("Produce")
+    version = client.version("Produce")
     request = produce_request(
         topic, records_for(version, batch_of(*values)), version, acks=acks, timeout_ms=timeout_ms
     )
     try:
-        with door.connect(name, timeout_ms=timeout_ms + GRACE_MS) as connection:
+        with client.connect(name, timeout_ms=timeout_ms + GRACE_MS) as connection:
             answer = connection.ask(request, version)
     except BrokerMisbehaved:
         return None
@@ -45,13 +45,13 @@ def produce_as(
 
 
 def read_as(
-    name: str, door: BrokerUnderTest, topic: Topic, offset: int = 0
+    name: str, client: BrokerUnderTest, topic: Topic, offset: int = 0
 ) -> FetchResponse.PartitionData:
     """Return the broker's data of partition 0 below the high watermark, also from a follower."""
-    version = door.version("Fetch", BY_NAME)
+    version = client.version("Fetch", BY_NAME)
     request = fetch_request([fetch_topic(topic, version, [fetch_partition(offset)])])
     if version < READ_OF_FOLLOWERS:
         request.replica_id = DEBUGGER
-    with door.connect(name) as connection:
+    with client.connect(name) as connection:
         answer = connection.ask(request, version)
     return only(only(answer.responses, "topic").partitions, "partition")

@@ -16,9 +16,9 @@ NO_NODE = -1
 NO_TOPIC = Topic("none")
 
 
-def named(door: BrokerUnderTest, group: str) -> int:
+def named(client: BrokerUnderTest, group: str) -> int:
     """The coordinator's id; -1 while there is none."""
-    found = ask_for_coordinator(door, group)
+    found = ask_for_coordinator(client, group)
     return found.node if found.error_code == ErrorCode.NONE else NO_NODE
 
 

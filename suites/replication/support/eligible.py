@@ -31,10 +31,10 @@ def described(cluster: Cluster, topic: Topic) -> Eligible:
     return described_by(cluster.front, topic)
 
 
-def described_by(door: BrokerUnderTest, topic: Topic) -> Eligible:
+def described_by(client: BrokerUnderTest, topic: Topic) -> Eligible:
     """The same by this broker."""
     entry = DescribeTopicPartitionsRequest.TopicRequest(name=topic.name)
-    answer = door.ask(DescribeTopicPartitionsRequest(topics=[entry]))
+    answer = client.ask(DescribeTopicPartitionsRequest(topics=[entry]))
     told = only(only(answer.topics, "topic").partitions, "partition")
     return Eligible(
         told.leader_id,
@@ -51,12 +51,13 @@ def eligible_leaders(cluster: Cluster, topic: Topic) -> set[int]:
     return described(cluster, topic).elr
 
 
-def need_eligible_leaders(door: BrokerUnderTest) -> None:
+def need_eligible_leaders(client: BrokerUnderTest) -> None:
     """Raises NotApplicable where the cluster does not use the feature."""
-    version = door.version("ApiVersions", WITH_FEATURES)
+    version = client.version("ApiVersions", WITH_FEATURES)
     request = ApiVersionsRequest(client_software_name="kc", client_software_version="0")
     features = {
-        each.name: each.max_version_level for each in door.ask(request, version).finalized_features
+        each.name: each.max_version_level
+        for each in client.ask(request, version).finalized_features
     }
     if features.get(FEATURE, 0) < 1:
         raise NotApplicable(FEATURE, f"the cluster does not use {FEATURE}")

@@ -34,7 +34,7 @@ def epoch_of(cluster: Cluster, topic: Topic) -> int:
 
 
 def end_of(
-    door: BrokerUnderTest, topic: Topic, epoch: int, version: int, current: int = NO_EPOCH
+    client: BrokerUnderTest, topic: Topic, epoch: int, version: int, current: int = NO_EPOCH
 ) -> OffsetForLeaderEpochResponse.EpochEndOffset:
     """Return the end of the epoch; ``current``: the leader epoch of the request."""
     asked = OffsetForLeaderEpochRequest.OffsetForLeaderPartition(
@@ -42,14 +42,14 @@ def end_of(
     )
     entry = OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic=topic.name, partitions=[asked])
     request = OffsetForLeaderEpochRequest(replica_id=CONSUMER, topics=[entry])
-    return only(only(door.ask(request, version).topics, "topic").partitions, "partition")
+    return only(only(client.ask(request, version).topics, "topic").partitions, "partition")
 
 
 def fetched_in(
-    door: BrokerUnderTest, topic: Topic, version: int, current: int
+    client: BrokerUnderTest, topic: Topic, version: int, current: int
 ) -> FetchResponse.PartitionData:
     """Return a fetch from offset 0; ``current``: the leader epoch of the request."""
     wanted = fetch_partition(0)
     wanted.current_leader_epoch = current
-    answer = door.ask(fetch_request([fetch_topic(topic, version, [wanted])]), version)
+    answer = client.ask(fetch_request([fetch_topic(topic, version, [wanted])]), version)
     return only(only(answer.responses, "topic").partitions, "partition")

@@ -28,15 +28,15 @@ def sampled(
     """
     found: list[tuple[int, T]] = []
     stopped, failed = threading.Event(), list[BaseException]()
-    doors = cluster.own_doors()
+    clients = cluster.own_doors()
 
     def run() -> None:
         try:
             while not stopped.is_set():
-                for node, door in doors.items():
+                for node, client in clients.items():
                     with suppress(BrokerMisbehaved):
                         found.extend(
-                            seen for one in look(door) if (seen := (node, one)) not in found
+                            seen for one in look(client) if (seen := (node, one)) not in found
                         )
                 time.sleep(PAUSE_S)
         except Exception as unexpected:  # raised in the test's thread  # noqa: BLE001
@@ -56,8 +56,8 @@ def sampled(
 def views_of(topic: Topic) -> Callable[[BrokerUnderTest], list[PartitionView]]:
     """Return a ``look`` for :func:`sampled`: the topic's partitions in Metadata."""
 
-    def look(door: BrokerUnderTest) -> list[PartitionView]:
-        told = [each for each in door.metadata([topic.name]).topics if not each.error_code]
+    def look(client: BrokerUnderTest) -> list[PartitionView]:
+        told = [each for each in client.metadata([topic.name]).topics if not each.error_code]
         return [PartitionView.of(each) for one in told for each in one.partitions]
 
     return look

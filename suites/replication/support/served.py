@@ -10,11 +10,11 @@ from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
 
 
-def served(door: BrokerUnderTest, api_name: str, wanted: str = "0+") -> list[int]:
+def served(client: BrokerUnderTest, api_name: str, wanted: str = "0+") -> list[int]:
     """The versions of ``wanted`` that are served and known; raises ApiNotAdvertised for none."""
-    door.version(api_name, wanted)
+    client.version(api_name, wanted)
     api = api_named(api_name)
-    usable = door.advertised(api_name) & VersionRange.parse(wanted) & api.valid_versions
+    usable = client.advertised(api_name) & VersionRange.parse(wanted) & api.valid_versions
     return [version for version in usable if version not in api.unstable_versions]
 
 

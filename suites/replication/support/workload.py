@@ -71,24 +71,24 @@ class ClusterWorkload:
             lambda: self._sent, lambda sent: sent > before, "another record is sent"
         )
 
-    def run(self, doors: dict[int, BrokerUnderTest]) -> None:
+    def run(self, clients: dict[int, BrokerUnderTest]) -> None:
         """Send records in a thread of its own, until :meth:`stop`."""
         try:
             while not self._stopped.is_set():
-                self._send_one(doors)
+                self._send_one(clients)
                 time.sleep(PAUSE_S)
         except Exception as failed:  # raised in the test's thread  # noqa: BLE001
             self._failed.append(failed)
 
-    def _send_one(self, doors: dict[int, BrokerUnderTest]) -> None:
-        leader = self._leader(doors)
+    def _send_one(self, clients: dict[int, BrokerUnderTest]) -> None:
+        leader = self._leader(clients)
         if leader is None:
             return
         value = f"{self.first + self._sent}"
         self._sent += 1
         self._note(OperationOutcome.INVOKE, value)
         try:
-            answer = doors[leader].produce(self.topic, batch_of(value.encode()), acks=-1)
+            answer = clients[leader].produce(self.topic, batch_of(value.encode()), acks=-1)
         except BrokerMisbehaved as failed:
             self._note(OperationOutcome.INFO, value, detail=f"{type(failed).__name__}")
             return
@@ -100,13 +100,13 @@ class ClusterWorkload:
             outcome = OperationOutcome.FAIL if surely else OperationOutcome.INFO
             self._note(outcome, value, detail=ErrorCode.describe(answer.error_code))
 
-    def _leader(self, doors: dict[int, BrokerUnderTest]) -> int | None:
+    def _leader(self, clients: dict[int, BrokerUnderTest]) -> int | None:
         """Return the first leader that a broker names; None if no broker names one."""
-        for door in doors.values():
+        for client in clients.values():
             with suppress(BrokerMisbehaved):
-                for topic in door.metadata([self.topic.name]).topics:
+                for topic in client.metadata([self.topic.name]).topics:
                     for partition in topic.partitions:
-                        if partition.leader_id in doors:
+                        if partition.leader_id in clients:
                             return partition.leader_id
         return None
 
@@ -149,10 +149,10 @@ class ClusterWorkload:
             ClientOperation, "reader", OperationOutcome.OK, ClientAction.FINAL_READ, PARTITION
         )
         now_ms = self.cluster.notes.now_ms
-        door = self.cluster.leader_door(self.topic)
-        end, offset = door.end_offset(self.topic), 0
+        client = self.cluster.leader_door(self.topic)
+        end, offset = client.end_offset(self.topic), 0
         while offset < end:
-            for at, value in records_of(door.fetch(self.topic, offset)):
+            for at, value in records_of(client.fetch(self.topic, offset)):
                 if at >= offset:
                     text = (value or b"").decode()
                     yield done(at, text, at_ms=now_ms())
@@ -175,8 +175,8 @@ def under_load(cluster: Cluster, topic: Topic, first: int = 1) -> Iterator[Clust
     Its values are numbers from ``first`` on.
     """
     workload = ClusterWorkload(cluster, topic, first=first)
-    doors = cluster.own_doors()
-    thread = threading.Thread(target=workload.run, args=(doors,))
+    clients = cluster.own_doors()
+    thread = threading.Thread(target=workload.run, args=(clients,))
     thread.start()
     try:
         workload.await_more(1)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from harness.histories.durability import judge
 from harness.histories.history import ClientAction
-from harness.power_loss.lossy_disk import is_possible
+from harness.power_loss.power_loss_disk import is_possible
 from labs.crash_loops.__main__ import main, run
 from labs.crash_loops.cases import CASES, LEADER, CrashCase, CrashFault, named, usual
 from labs.crash_loops.notes import STRANGE, payload, value_of

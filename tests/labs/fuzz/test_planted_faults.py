@@ -46,7 +46,7 @@ PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
     ("proxies", "harness.proxies.frames.FrameFinder.end", _nothing, None),
     ("proxies", "harness.proxies.stream.Stream._must_pause", lambda _: False, None),
     ("proxies", "harness.proxies.requests.RequestWatch.lean_on", _nothing, "are held"),
-    ("proxies", "harness.proxies.asides.Asides.drop", _nothing, "timers are left"),
+    ("proxies", "harness.proxies.deferred_frames.Asides.drop", _nothing, "timers are left"),
     ("proxies", "harness.proxies.watching.FrameWatch._pass_unparsed", _nothing, None),
     ("proxies", "harness.proxies.responses.frame", lambda payload: bytes(4) + payload, " is "),
     ("proxies", "harness.proxies.connection.ProxiedConnection.told_end", _nothing, "stays open"),

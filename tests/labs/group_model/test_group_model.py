@@ -21,9 +21,9 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from harness.proxies.relay import RunningRelay
 from labs.defects.defect import edited
+from labs.group_model.group_side import Server
 from labs.group_model.run import GroupResult, run
 from labs.group_model.servers import server
-from labs.group_model.side import Server
 
 QUICKLY_S, SHRINKING_S = 0.5, 4.0
 """Two brokers that write nothing to a disk come to rest sooner than Kafka."""

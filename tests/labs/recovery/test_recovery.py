@@ -21,8 +21,8 @@ from labs.recovery.comparison import (
 from labs.recovery.damages.batches import nothing
 from labs.recovery.log_copy import CopyNotes
 from labs.recovery.observing import Outcome
+from labs.recovery.recovery_side import REFUSED
 from labs.recovery.run import Compare, run
-from labs.recovery.side import REFUSED
 from labs.recovery.source import LogSource
 from labs.recovery.table import RecoveryTable
 from tests.targets import kinds

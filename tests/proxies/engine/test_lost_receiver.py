@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from harness.proxies.counters import Traffic
+from harness.proxies.outgoing_stream import ProxyStream
 from harness.proxies.toxics.chain import Chain
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.slicer import Slicer
-from harness.proxies.way import ProxyStream
 
 PIECES = 1000
 

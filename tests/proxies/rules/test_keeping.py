@@ -85,7 +85,7 @@ def into(out: list[bytes], aside: Aside) -> None:
 def collected(rules: Rules, count: int) -> tuple[Aside, list[bytes], list[bytes]]:
     """So many frames, of which only the first leaves a step; as they were, and as they go on."""
     stream = Stream()
-    asides, came = [], []
+    deferred, came = [], []
     out: list[bytes] = []
     for _ in range(count):
         seen = stream.request(produce(), 9)
@@ -94,9 +94,9 @@ def collected(rules: Rules, count: int) -> tuple[Aside, list[bytes], list[bytes]
         assert steps is not None
         for step in steps:
             assert isinstance(step, Aside)
-            asides.append(step)
+            deferred.append(step)
             into(out, step)
-    (aside,) = asides
+    (aside,) = deferred
     return aside, came, out
 
 

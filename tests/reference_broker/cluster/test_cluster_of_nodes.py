@@ -23,7 +23,7 @@ from harness.codec.records import (
 )
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
-from harness.reference_broker.likeness import LIKE_NONE, Likeness, releases
+from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease, releases
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.log.stored_batch import StoredBatch
@@ -48,7 +48,7 @@ class Cluster:
     """Brokers 1 to 3; `at` has their addresses for clients."""
 
     def __init__(
-        self, controller: ControllerNode, brokers: dict[int, BrokerNode], like: Likeness
+        self, controller: ControllerNode, brokers: dict[int, BrokerNode], like: EmulatedRelease
     ) -> None:
         self.controller, self.brokers, self.like = controller, brokers, like
         self.at: dict[int, Endpoint] = {}
@@ -139,7 +139,7 @@ async def running(like: str = "") -> AsyncIterator[Cluster]:
         )
         for number in (1, 2, 3)
     }
-    cluster = Cluster(controller, brokers, Likeness.of(like) if like else LIKE_NONE)
+    cluster = Cluster(controller, brokers, EmulatedRelease.of(like) if like else LIKE_NONE)
     try:
         places = await asyncio.gather(*(one.start() for one in brokers.values()))
         cluster.at = dict(zip(brokers, places, strict=True))

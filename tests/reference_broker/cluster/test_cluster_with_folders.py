@@ -11,7 +11,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
-from harness.reference_broker.likeness import LIKE_NONE
+from harness.reference_broker.emulated_release import LIKE_NONE
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.registrations.brokers import Endpoint
 from tests.reference_broker.cluster.test_cluster_of_nodes import CLUSTER_ID, TIMES, Cluster, until

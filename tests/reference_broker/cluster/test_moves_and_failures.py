@@ -54,14 +54,14 @@ def test_who_reads_a_log_that_went_fails_no_folder(
         replica = broker.replica()
         write(replica, 1, BIG)
         log = replica.log
-        lent = log.lend(Offset(0), 1_000_000, at_least_one=True)
-        assert isinstance(lent, FilePart)
+        borrowed = log.borrow(Offset(0), 1_000_000, at_least_one=True)
+        assert isinstance(borrowed, FilePart)
         go(broker)
         with pytest.raises(FileNotFoundError):
             log.read(Offset(0), 1_000_000, at_least_one=True)
         with pytest.raises(FileNotFoundError) as told:
-            bytes(lent)
-        lent.on_error(told.value)
+            bytes(borrowed)
+        borrowed.on_error(told.value)
         assert not broker.files.logs.has_failed()
         assert not log.is_offline
 

@@ -16,7 +16,7 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
 from harness.reference_broker.effects import DirectoryChosen, Effect, ReplicaMoved
-from harness.reference_broker.likeness import LIKE_NONE
+from harness.reference_broker.emulated_release import LIKE_NONE
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.registrations.brokers import Endpoint

@@ -14,7 +14,7 @@ from harness.reference_broker.state.groups.group_membership import (
     sync,
 )
 from harness.reference_broker.state.groups.groups import GroupLimits, Groups
-from harness.reference_broker.state.memory_budget import Room
+from harness.reference_broker.state.memory_budget import MemoryBudget
 from harness.reference_broker.state.producers.producer_ids import ProducerIds
 from tests.reference_broker.group_logs import nowhere
 from tests.reference_broker.state.fetch.test_fetch_sessions import NOW, Increasing, want
@@ -28,22 +28,22 @@ def small_groups() -> Groups:
 
 def test_what_is_given_up_is_found_when_none_is_left() -> None:
     held = [60]
-    room = Room(100, lambda: sum(held))
-    assert room.take(60, NOW)
+    budget = MemoryBudget(100, lambda: sum(held))
+    assert budget.take(60, NOW)
     held.clear()
-    assert room.take(90, NOW)
+    assert budget.take(90, NOW)
     held.append(90)
-    assert not room.take(20, NOW)
+    assert not budget.take(20, NOW)
 
 
 def test_a_crowded_room_is_counted_once_in_a_while() -> None:
     counts: list[int] = []
-    room = Room(100, lambda: counts.append(1) or 99)  # type: ignore[func-returns-value]
-    assert room.take(100, NOW)
+    budget = MemoryBudget(100, lambda: counts.append(1) or 99)  # type: ignore[func-returns-value]
+    assert budget.take(100, NOW)
     for _ in range(10):
-        assert not room.take(50, NOW)
+        assert not budget.take(50, NOW)
     assert len(counts) == 1
-    assert not room.take(50, TimeMs(NOW + 1_000))
+    assert not budget.take(50, TimeMs(NOW + 1_000))
     assert len(counts) == 2
 
 

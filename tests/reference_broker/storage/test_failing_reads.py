@@ -26,7 +26,7 @@ from harness.codec.messages import (
 from harness.codec.records import encode_rows
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
-from harness.reference_broker.likeness import LIKE_NONE
+from harness.reference_broker.emulated_release import LIKE_NONE
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.cleaning.log_compaction import compaction_round
 from harness.reference_broker.state.cleaning.log_retention import retention_round

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proxies.dice import DISTRIBUTIONS, jittered
+from harness.proxies.hashed_chance import DISTRIBUTIONS, jittered
 from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.values import choice, milliseconds
 from harness.proxies.step import Send, Step, WaitStep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.proxies.dice import permutation
+from harness.proxies.hashed_chance import permutation
 from harness.proxies.rules.actions.action import Occasion, RuleAction, setting
 from harness.proxies.rules.values import integer, milliseconds
 from harness.proxies.step import Aside, Gate, Send, Step

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal, get_args
 
 from harness.codec.package_text import package_text
-from harness.reference_broker.likeness import LIKE_NONE, Likeness
+from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease
 from harness.reference_broker.state.config_definitions.config_values import (
     ConfigDefinition,
     ConfigType,
@@ -47,7 +47,7 @@ class BrokerConfig:
 @cache
 def broker_configs(release: str = "") -> Mapping[str, BrokerConfig]:
     """Return all configs that Kafka 4.4.0 knows, by name, with the defaults of the release."""
-    like = Likeness(release)
+    like = EmulatedRelease(release)
     text = package_text("harness.reference_broker.state.config_definitions", "broker_configs.tsv")
     rows = [_config(*line.split("\t")) for line in text.splitlines() if not line.startswith("#")]
     found = {config.definition.name: config for config in rows}
@@ -57,7 +57,7 @@ def broker_configs(release: str = "") -> Mapping[str, BrokerConfig]:
     return found
 
 
-def config_named(name: str, like: Likeness = LIKE_NONE) -> BrokerConfig | None:
+def config_named(name: str, like: EmulatedRelease = LIKE_NONE) -> BrokerConfig | None:
     """Return the config of this name, also behind a listener's prefix; None if there is none."""
     configs = broker_configs(like.release)
     found = configs.get(name)

@@ -6,7 +6,7 @@ Source: KIP-226, class DynamicBrokerConfig.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness.reference_broker.likeness import LIKE_NONE, Likeness
+from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease
 from harness.reference_broker.state.config_definitions.broker_table import (
     broker_configs,
     config_named,
@@ -29,7 +29,7 @@ class BrokerConfigLayers:
     static: Mapping[str, str]
     cluster: Mapping[str, str] = field(default_factory=dict)
     broker: Mapping[str, str] = field(default_factory=dict)
-    like: Likeness = LIKE_NONE
+    like: EmulatedRelease = LIKE_NONE
     others: dict[int, Mapping[str, str]] = field(default_factory=dict)
 
     def names(self) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from harness.reference_broker.likeness import LIKE_NONE, Likeness
+from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease
 from harness.reference_broker.state.config_definitions.config_values import (
     ConfigDefinition as Definition,
 )
@@ -37,14 +37,14 @@ class ReleasedConfigs:
     format_is_ignored: bool
 
 
-def configs_of(like: Likeness) -> ReleasedConfigs:
+def configs_of(like: EmulatedRelease) -> ReleasedConfigs:
     """Return the topic configs of the emulated release."""
     return _configs_of_release(like.release)
 
 
 @cache
 def _configs_of_release(release: str) -> ReleasedConfigs:
-    like = Likeness(release)
+    like = EmulatedRelease(release)
     known = {one.name: one for one in DEFINITIONS if _has(like, one)}
     effective: dict[str, Definition] = {}
     for one in (*DEFINITIONS, _SMALL_SEGMENTS):
@@ -56,7 +56,7 @@ def _configs_of_release(release: str) -> ReleasedConfigs:
     )
 
 
-def _has(like: Likeness, definition: Definition) -> bool:
+def _has(like: EmulatedRelease, definition: Definition) -> bool:
     ended = definition.until is not None and like.since(*definition.until)
     return like.since(*definition.since) and not ended
 
@@ -89,7 +89,7 @@ class TopicConfig:
         cls,
         overrides: Mapping[str, str],
         broker_values: Mapping[str, str],
-        like: Likeness = LIKE_NONE,
+        like: EmulatedRelease = LIKE_NONE,
     ) -> "TopicConfig":
         """Read and check all values."""
         released = configs_of(like)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 
@@ -54,7 +54,7 @@ BEFORE_3_3 = Dialect(unique_items=False, senseless=ErrorCode.INVALID_REQUEST)
 """KAFKA-13862, KAFKA-13899."""
 
 
-def dialect_of(like: Likeness) -> Dialect:
+def dialect_of(like: EmulatedRelease) -> Dialect:
     """Return the dialect of the release."""
     return SINCE_3_3 if like.since(3, 3) else BEFORE_3_3
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.base.ids import BrokerId, Offset, TimeMs
+from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.error_code import ErrorCode
-from harness.codec.lent_bytes import LentBytes
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.fetch.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.fetch.read_replica import preferred_replica
@@ -82,7 +82,7 @@ class PartitionReading:
     log_start_offset: int = -1
     last_stable_offset: int = -1
     aborted: Sequence[AbortedTransaction] = ()
-    records: bytes | LentBytes = b""
+    records: bytes | BorrowedBuffer = b""
     diverging: EpochEnd | None = None
     preferred: BrokerId | None = None
     is_missing: bool = False
@@ -128,11 +128,12 @@ def read_partitions(
     limits: FetchLimits,
     now: TimeMs,
     *,
-    lends: bool = False,
+    zero_copy: bool = False,
 ) -> list[PartitionReading]:
     """Read partitions in order until max_bytes are used up; the first batch always fits.
 
-    With `lends` records may be LentBytes: the caller must send them before it does anything else.
+    With `zero_copy` records may be LentBytes: the caller must send them before it does anything
+    else.
 
     Partitions that do not exist come last, those of unknown ids before the others (class KafkaApis,
     handleFetchRequest).
@@ -150,7 +151,7 @@ def read_partitions(
             continue
         try:
             reading = _sent_elsewhere(found, want, limits, now) or _read(
-                found, want, limits, left_bytes, may_exceed, lends
+                found, want, limits, left_bytes, may_exceed, zero_copy
             )
         except tuple(_UNREADABLE) as problem:
             error = next(one for kind, one in _UNREADABLE.items() if isinstance(problem, kind))
@@ -208,7 +209,7 @@ def _read(
     limits: FetchLimits,
     left_bytes: int,
     may_exceed: bool,
-    lends: bool,
+    zero_copy: bool,
 ) -> PartitionReading:
     error = _problem_with(partition, want, limits)
     if error is not ErrorCode.NONE:
@@ -240,9 +241,9 @@ def _read(
     unstable = first_unstable(partition) if upto < high_watermark else None
     stop = None if upto == log.end_offset else upto if unstable is None else unstable
     is_old = segment_end is not None and segment_end <= upto
-    records: bytes | LentBytes = b""
+    records: bytes | BorrowedBuffer = b""
     if offset < upto:
-        end, read = segment_end if is_old else stop, log.lend if lends else log.read
+        end, read = segment_end if is_old else stop, log.borrow if zero_copy else log.read
         records = read(offset, limit_bytes, may_exceed and not limits.is_hard, end)
     is_cut = isinstance(records, bytes) and claimed_size(records) > limit_bytes
     if is_cut and not (limits.is_hard or may_exceed):

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from harness.base.ids import FetchSessionId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.memory_budget import PER_THING_BYTES, Room
+from harness.reference_broker.state.memory_budget import PER_THING_BYTES, MemoryBudget
 from harness.reference_broker.state.randomness import Randomness
 
 NO_SESSION = FetchSessionId(0)
@@ -126,7 +126,7 @@ class FetchSessions:
 
     def __init__(self, slots: int, memory_bytes: int = _MEMORY_BYTES) -> None:
         self._slots = slots
-        self._room = Room(memory_bytes, self._used_bytes)
+        self._room = MemoryBudget(memory_bytes, self._used_bytes)
         self._sessions: dict[FetchSessionId, FetchSession] = {}
 
     def __len__(self) -> int:

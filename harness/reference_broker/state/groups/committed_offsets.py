@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
-from harness.reference_broker.state.memory_budget import PER_THING_BYTES, Room
+from harness.reference_broker.state.memory_budget import PER_THING_BYTES, MemoryBudget
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.groups.group_log import GroupLog
@@ -48,7 +48,7 @@ class CommittedOffsets:
         self._by_group: dict[str, dict[Place, CommittedOffset]] = {}
         self._aside: dict[str, dict[Place, Offset]] = {}
         self._limits = limits
-        self._room = Room(limits.memory_bytes, self._used_bytes)
+        self._room = MemoryBudget(limits.memory_bytes, self._used_bytes)
 
     @property
     def retention_ms(self) -> int:

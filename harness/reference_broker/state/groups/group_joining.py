@@ -22,9 +22,9 @@ from harness.reference_broker.state.groups.group_phases import (
     complete_join_if_all_are_there,
     expect_again,
     forget_session,
-    heard_of,
     prepare_rebalance,
     rebalance_or_complete,
+    renew_session,
 )
 from harness.reference_broker.state.groups.groups import Groups
 from harness.reference_broker.state.memory_budget import PER_THING_BYTES
@@ -62,7 +62,7 @@ class WantedJoin:
 def join(groups: Groups, wanted: WantedJoin, now: TimeMs) -> Parked[Joined]:
     """Return the result of a join, which waits until the join phase is over."""
     parked: Parked[Joined] = Parked()
-    if not groups.room.take(wanted.size_bytes, now):
+    if not groups.budget.take(wanted.size_bytes, now):
         return _refused(parked, ErrorCode.COORDINATOR_NOT_AVAILABLE, wanted.member_id)
     is_new = wanted.member_id == NO_MEMBER
     group = groups.find(wanted.group_id)
@@ -157,7 +157,7 @@ def _add(
     if group.state is GroupState.PREPARING_REBALANCE and group.previous_state is GroupState.EMPTY:
         group.new_member_added = True
     group.add(member)
-    heard_of(groups, group, member, now, NEW_MEMBER_JOIN_TIMEOUT_MS)
+    renew_session(groups, group, member, now, NEW_MEMBER_JOIN_TIMEOUT_MS)
     rebalance_or_complete(groups, group, now)
 
 
@@ -169,7 +169,7 @@ def _come_back(
     old_leader = group.leader_id or NO_MEMBER
     forget_session(groups, group, group.instances[wanted.instance_id])
     member = group.replace_static(wanted.instance_id, wanted.fresh_id)
-    heard_of(groups, group, member, now)
+    renew_session(groups, group, member, now)
     _update(groups, member, wanted, parked)
     if group.state is GroupState.STABLE:
         if group.select_protocol() != group.protocol_name:

@@ -23,7 +23,7 @@ from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.group import Group, GroupState
 from harness.reference_broker.state.groups.group_member import Joined, Member, Protocol, Synced
-from harness.reference_broker.state.groups.group_phases import heard_of
+from harness.reference_broker.state.groups.group_phases import renew_session
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
@@ -61,7 +61,7 @@ def load_groups(
         group = _group(group_id, value, now)
         groups.restore(group)
         for member in group.members.values():
-            heard_of(groups, group, member, now)
+            renew_session(groups, group, member, now)
 
 
 def unload_groups(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.effects import Effect
-from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.log.append_error import AppendRefused
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class GroupLog:
 
     __slots__ = ("_effects", "_like", "_topic")
 
-    def __init__(self, topic: Callable[[], TopicState | None], like: Likeness) -> None:
+    def __init__(self, topic: Callable[[], TopicState | None], like: EmulatedRelease) -> None:
         self._topic, self._like = topic, like
         self._effects: list[Effect] = []
 

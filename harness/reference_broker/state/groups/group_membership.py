@@ -14,10 +14,10 @@ from harness.reference_broker.state.groups.group_member import NO_MEMBER, Parked
 from harness.reference_broker.state.groups.group_phases import (
     assign,
     complete_join_if_all_are_there,
-    heard_of,
     note_sync,
     rebalance_or_complete,
     remove_member,
+    renew_session,
 )
 from harness.reference_broker.state.groups.groups import Groups
 
@@ -51,7 +51,7 @@ def sync(groups: Groups, wanted: WantedSync, now: TimeMs) -> Parked[Synced]:
     if group is None or error is not ErrorCode.NONE:
         parked.outcome = Synced(error)
         return parked
-    if not groups.room.take(sum(map(len, wanted.parts.values())), now):
+    if not groups.budget.take(sum(map(len, wanted.parts.values())), now):
         parked.outcome = Synced(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return parked
     member = group.members[caller.member_id]
@@ -93,7 +93,7 @@ def heartbeat(groups: Groups, caller: Caller, now: TimeMs) -> ErrorCode:
     error = group.problem_with(caller.member_id, caller.generation, caller.instance_id)
     if error is not ErrorCode.NONE:
         return error
-    heard_of(groups, group, group.members[caller.member_id], now)
+    renew_session(groups, group, group.members[caller.member_id], now)
     is_rebalancing = group.state is GroupState.PREPARING_REBALANCE
     return ErrorCode.REBALANCE_IN_PROGRESS if is_rebalancing else ErrorCode.NONE
 

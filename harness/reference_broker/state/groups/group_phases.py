@@ -26,7 +26,7 @@ _MAY_REBALANCE = (GroupState.STABLE, GroupState.COMPLETING_REBALANCE, GroupState
 # -- sessions --------------------------------------------------------------------------------------
 
 
-def heard_of(
+def renew_session(
     groups: Groups, group: Group, member: Member, now: TimeMs, timeout_ms: int | None = None
 ) -> None:
     """Begin the member's session anew, with its session timeout unless `timeout_ms` is given."""
@@ -138,7 +138,7 @@ def complete_join(groups: Groups, group: Group, now: TimeMs) -> None:
         groups.log.keep_group(group, {}, now)
     for member in group.members.values():
         member.answer_join(group.joined(member.member_id))
-        heard_of(groups, group, member, now)
+        renew_session(groups, group, member, now)
         member.is_new = False
         group.pending_syncs.add(member.member_id)
     if group.members and groups.limits.awaits_syncs:
@@ -219,7 +219,7 @@ def _answer_syncs(groups: Groups, group: Group, error: ErrorCode, now: TimeMs) -
             member.assignment,
         )
         if member.answer_sync(synced):
-            heard_of(groups, group, member, now)
+            renew_session(groups, group, member, now)
 
 
 def _await_syncs(groups: Groups, group: Group, now: TimeMs) -> None:

@@ -13,7 +13,7 @@ from harness.codec.messages import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.group import Group
 
@@ -31,7 +31,7 @@ _OFFSET_VERSION_WITH_EXPIRY = 1
 _GROUP_VERSIONS: _ByRelease = {(2, 3): 3, (2, 1): 2, (0, 10, 1): 1, (0, 9): 0}
 
 
-def commit_rows(group_id: str, commits: Commits, like: Likeness, now: TimeMs) -> Rows:
+def commit_rows(group_id: str, commits: Commits, like: EmulatedRelease, now: TimeMs) -> Rows:
     """Return one record for each partition."""
     return [
         (now, _offset_key(group_id, place), _offset_value(committed, like))
@@ -44,7 +44,7 @@ def forgotten_offset_rows(group_id: str, places: Collection[Place], now: TimeMs)
     return [(now, _offset_key(group_id, place), None) for place in places]
 
 
-def group_row(group: Group, parts: Mapping[str, bytes], like: Likeness, now: TimeMs) -> Row:
+def group_row(group: Group, parts: Mapping[str, bytes], like: EmulatedRelease, now: TimeMs) -> Row:
     """Return the record of the current generation; ``parts`` are the members' assignments."""
     value = GroupMetadataValue(
         protocol_type=group.protocol_type or "",
@@ -84,7 +84,7 @@ def _offset_key(group_id: str, place: Place) -> bytes:
     return OFFSETS.key_bytes(OffsetCommitKey(group=group_id, topic=topic, partition=partition))
 
 
-def _offset_value(committed: CommittedOffset, like: Likeness) -> bytes:
+def _offset_value(committed: CommittedOffset, like: EmulatedRelease) -> bytes:
     value = OffsetCommitValue(
         offset=committed.offset,
         leader_epoch=committed.leader_epoch,
@@ -98,5 +98,5 @@ def _offset_value(committed: CommittedOffset, like: Likeness) -> bytes:
     return OFFSETS.value_bytes(value, _OFFSET_VERSION_WITH_EXPIRY)
 
 
-def _version(by_release: _ByRelease, like: Likeness) -> int:
+def _version(by_release: _ByRelease, like: EmulatedRelease) -> int:
     return next(version for first, version in by_release.items() if like.since(*first))

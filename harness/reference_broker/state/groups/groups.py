@@ -11,7 +11,7 @@ from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.alarms import Action, Alarms
 from harness.reference_broker.state.groups.group import Group, GroupState
 from harness.reference_broker.state.groups.group_log import GroupLog
-from harness.reference_broker.state.memory_budget import PER_THING_BYTES, Room
+from harness.reference_broker.state.memory_budget import PER_THING_BYTES, MemoryBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class GroupAlarm:
 class Groups:
     """The groups by id, their alarms, and the log that stores them."""
 
-    __slots__ = ("_alarms", "_by_id", "limits", "log", "room")
+    __slots__ = ("_alarms", "_by_id", "budget", "limits", "log")
 
     def __init__(self, limits: GroupLimits, log: GroupLog) -> None:
         self.limits, self.log = limits, log
         self._by_id: dict[GroupId, Group] = {}
         self._alarms = Alarms()
-        self.room = Room(limits.memory_bytes, self._used_bytes)
+        self.budget = MemoryBudget(limits.memory_bytes, self._used_bytes)
 
     def _used_bytes(self) -> int:
         return sum(group.size_bytes for group in self._by_id.values())
@@ -81,7 +81,7 @@ class Groups:
     def has_room_for(self, group_id: str, now: TimeMs) -> bool:
         """True if the group exists, or if there is memory for one more group without members."""
         size_bytes = PER_THING_BYTES + len(group_id)
-        return self.find(group_id) is not None or self.room.take(size_bytes, now)
+        return self.find(group_id) is not None or self.budget.take(size_bytes, now)
 
     def find_or_create(self, group_id: str, now: TimeMs) -> Group:
         """Return the group of that id; a new one is empty, at generation 0."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from uuid import UUID
 
 from harness.base.ids import LeaderEpoch, Offset, TimeMs
-from harness.codec.lent_bytes import LentBytes
+from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
 from harness.reference_broker.state.registrations.directory_ids import MIGRATING
 
@@ -148,9 +148,9 @@ class Log(Protocol):
         """Return the end of the segment in which `read` would begin; None for the last segment."""
         ...
 
-    def lend(
+    def borrow(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
-    ) -> bytes | LentBytes:
+    ) -> bytes | BorrowedBuffer:
         """Return as `read`, but many bytes as LentBytes, which stay in the log.
 
         LentBytes contain at least one whole batch. The caller must take them before any other

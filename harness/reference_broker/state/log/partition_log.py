@@ -186,7 +186,7 @@ class PartitionLog:
             pieces.append(self._batches[whole].data[:cut_bytes])
         return b"".join(pieces)
 
-    lend = read
+    borrow = read
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
         """Return the batches with a record of `timestamp` or later, in order. In the first batch of

@@ -82,7 +82,7 @@ def _make_room(partition: Partition, base: Offset, now: TimeMs) -> None:
         truncate(partition, base)
 
 
-def goes_back(partition: Partition) -> bool:
+def needs_truncation(partition: Partition) -> bool:
     """Cut a log without epochs to its high watermark at a leader's first response.
 
     Return True if the log has become shorter. Without epochs the follower cannot find where its log

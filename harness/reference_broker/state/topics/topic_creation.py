@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.likeness import LIKE_NONE, Likeness
+from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease
 from harness.reference_broker.state.config_definitions.config_values import ConfigError
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig, configs_of
 from harness.reference_broker.state.randomness import Randomness
@@ -55,7 +55,7 @@ class CreationDefaults:
     partition_count: int
     replication_factor: int
     topic_defaults: Mapping[str, str]
-    like: Likeness = LIKE_NONE
+    like: EmulatedRelease = LIKE_NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from harness.codec.messages import (
     IncrementalAlterConfigsResponse,
 )
 from harness.codec.structs import Message
+from harness.reference_broker.emulated_release import LIKE_NONE
 from harness.reference_broker.handlers.api_32_describe_configs import handle as describe
 from harness.reference_broker.handlers.api_44_incremental_alter_configs import handle as change
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
 from harness.reference_broker.handlers.table import advertised_like
-from harness.reference_broker.likeness import LIKE_NONE
 from harness.reference_broker.node import Node
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.config_definitions.broker_table import broker_configs

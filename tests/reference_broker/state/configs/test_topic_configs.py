@@ -1,6 +1,6 @@
 import pytest
 
-from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.settings import BrokerSettings, SettingError, parse_assignments
 from harness.reference_broker.state.config_definitions.config_values import ConfigError
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
@@ -72,7 +72,7 @@ def test_settings_are_given_once() -> None:
 
 
 def test_each_release_has_its_own_configs() -> None:
-    old, new = Likeness("2.8.2"), Likeness("4.4.0")
+    old, new = EmulatedRelease("2.8.2"), EmulatedRelease("4.4.0")
     difference = {"message.timestamp.difference.max.ms": "5"}
     config = TopicConfig.of(difference, {}, old)
     assert (config.timestamp_before_max_ms, config.timestamp_after_max_ms) == (5, 5)
@@ -85,12 +85,16 @@ def test_each_release_has_its_own_configs() -> None:
 
 def test_the_limit_of_one_side_counts_before_that_of_both() -> None:
     given = {"message.timestamp.difference.max.ms": "5", "message.timestamp.after.max.ms": "7"}
-    config = TopicConfig.of(given, {}, Likeness("3.9.2"))
+    config = TopicConfig.of(given, {}, EmulatedRelease("3.9.2"))
     assert (config.timestamp_before_max_ms, config.timestamp_after_max_ms) == (5, 7)
 
 
 def test_defaults_and_limits_have_their_releases() -> None:
-    configs = {release: TopicConfig.of({}, {}, Likeness(release)) for release in ("1.1.1", "2.8.2")}
+    configs = {
+        release: TopicConfig.of({}, {}, EmulatedRelease(release)) for release in ("1.1.1", "2.8.2")
+    }
     found = [config.number("max.message.bytes") for config in configs.values()]
     assert found == [1000012, 1048588]
-    assert TopicConfig.of({"segment.bytes": "100"}, {}, Likeness("3.9.2")).segment_bytes == 100
+    assert (
+        TopicConfig.of({"segment.bytes": "100"}, {}, EmulatedRelease("3.9.2")).segment_bytes == 100
+    )

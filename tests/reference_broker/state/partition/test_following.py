@@ -4,12 +4,12 @@ import pytest
 
 from harness.base.ids import LeaderEpoch, Offset
 from harness.codec.records import BatchHeader
-from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.log.stored_batch import NO_EPOCH, stored_batches
 from harness.reference_broker.state.partition.following import (
     append_fetched,
-    goes_back,
+    needs_truncation,
     position_of,
     restart_at,
     truncate,
@@ -39,7 +39,7 @@ def whole(leader: Partition) -> bytes:
 
 def with_messages(own: int, leader: int) -> Partition:
     """A replica of a topic with messages of magic 1 in its log, not batches."""
-    like = Likeness.of("2.8.2")
+    like = EmulatedRelease.of("2.8.2")
     registration = decided(leader, 0, isr=(1,))
     return replica(own, registration, like=like, message_format_version="0.10.2")
 
@@ -204,15 +204,15 @@ def test_messages_have_no_epoch_so_a_new_one_leaves_what_is_committed() -> None:
     assert {batch.leader_epoch for batch in batches(leader)} == {NO_EPOCH}
     append_fetched(follower, whole(leader), 2, 0, NOW)
     assert batches(follower) == batches(leader)
-    goes_back(follower)
+    needs_truncation(follower)
     assert follower.log.end_offset == 2
     append_fetched(follower, whole(leader), 2, 0, NOW)
-    assert not goes_back(follower)
+    assert not needs_truncation(follower)
     follower.register(decided(3, 1, isr=(2, 3)), NOW)
     assert follower.log.end_offset == 3
-    assert goes_back(follower)
+    assert needs_truncation(follower)
     assert follower.log.end_offset == 2
-    assert not goes_back(follower)
+    assert not needs_truncation(follower)
 
 
 def test_what_was_known_of_what_is_cut_off_is_forgotten() -> None:

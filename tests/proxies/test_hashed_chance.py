@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from harness.proxies.dice import DISTRIBUTIONS, draw, jittered, permutation
 from harness.proxies.direction import Direction
+from harness.proxies.hashed_chance import DISTRIBUTIONS, draw, jittered, permutation
 
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 MANY = 20_000

@@ -1,6 +1,6 @@
 """Clients that do not read cost other clients nothing."""
 
-from harness.reference_broker.untaken_answers import UntakenAnswers
+from harness.reference_broker.outbound_limit import OutboundLimit
 
 
 class Reader:
@@ -14,7 +14,7 @@ class Reader:
 
 
 def test_who_is_slow_for_the_longest_time_is_dropped_when_there_is_too_much() -> None:
-    untaken = UntakenAnswers(100)
+    untaken = OutboundLimit(100)
     first, second, third = Reader(), Reader(), Reader()
     untaken.wait_for(first, 60)
     untaken.wait_for(second, 40)
@@ -29,5 +29,5 @@ def test_who_is_slow_for_the_longest_time_is_dropped_when_there_is_too_much() ->
 
 def test_one_answer_may_be_larger_than_all() -> None:
     reader = Reader()
-    UntakenAnswers(100).wait_for(reader, 1_000)
+    OutboundLimit(100).wait_for(reader, 1_000)
     assert not reader.aborted

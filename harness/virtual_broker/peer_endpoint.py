@@ -38,4 +38,4 @@ class ZooKeeperDoor:
     zookeeper: Address
 
 
-PeerDoor: TypeAlias = KraftDoor | ZooKeeperDoor
+PeerEndpoint: TypeAlias = KraftDoor | ZooKeeperDoor

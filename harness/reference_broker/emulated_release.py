@@ -24,7 +24,7 @@ class LikenessError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class EmulatedRelease:
     """One emulated release, or none: then the broker serves all versions that ever existed.
 
     Attributes:
@@ -36,7 +36,7 @@ class Likeness:
     api_versions: Mapping[int, Range] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, release: str) -> Likeness:
+    def of(cls, release: str) -> EmulatedRelease:
         """Raises LikenessError for a release that is not in the table."""
         known = releases()
         if release not in known:
@@ -60,7 +60,7 @@ class Likeness:
         return not self.release or not self.since(*_WITHOUT_ZOOKEEPER)
 
     @property
-    def between_nodes(self) -> Likeness:
+    def between_nodes(self) -> EmulatedRelease:
         """The release that nodes of a cluster emulate between themselves.
 
         Releases with a ZooKeeper do not know the protocol of this broker's clusters, so their nodes
@@ -83,7 +83,7 @@ class Likeness:
         return _FIRST_PRODUCE_WITH_BATCHES if hidden else 0
 
 
-LIKE_NONE = Likeness()
+LIKE_NONE = EmulatedRelease()
 
 
 def releases() -> tuple[str, ...]:

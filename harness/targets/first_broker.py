@@ -15,16 +15,16 @@ LEADER_AND_ISR = api_named("LeaderAndIsr").key
 TIMEOUT_MS = 10_000
 
 
-class FirstDoor(NamedTuple):
+class FirstBroker(NamedTuple):
     """The address of a broker, and its id where there are other brokers, else None."""
 
     address: Address
     node: int | None
 
 
-def first_door(
+def first_broker(
     addresses: Sequence[Address], api_versions: Mapping[int, tuple[int, int]]
-) -> FirstDoor:
+) -> FirstBroker:
     """Return the broker behind the first address; in a cluster with ZooKeeper, its controller.
 
     If no broker reports that address (it may be a load balancer's), it is the broker with the
@@ -36,18 +36,18 @@ def first_door(
     try:
         cluster = ask(here, TIMEOUT_MS)
     except NotAnswered:
-        return FirstDoor(here, None)
+        return FirstBroker(here, None)
     if len(cluster.nodes) < 2:
-        return FirstDoor(here, None)
+        return FirstBroker(here, None)
     shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
     if LEADER_AND_ISR in api_versions and cluster.controller in shown:
-        return FirstDoor(shown[cluster.controller], cluster.controller)
+        return FirstBroker(shown[cluster.controller], cluster.controller)
     return _at(here, shown)
 
 
-def _at(here: Address, shown: Mapping[int, Address]) -> FirstDoor:
+def _at(here: Address, shown: Mapping[int, Address]) -> FirstBroker:
     for node, there in sorted(shown.items()):
         if same_place(there, here):
-            return FirstDoor(here, node)
+            return FirstBroker(here, node)
     lowest = min(shown)
-    return FirstDoor(shown[lowest], lowest)
+    return FirstBroker(shown[lowest], lowest)

@@ -6,7 +6,7 @@ import pytest
 
 from harness.base.address import Address
 from harness.codec.messages import ApiVersionsResponse, MetadataResponse
-from harness.targets.first_door import LEADER_AND_ISR, FirstDoor, first_door
+from harness.targets.first_broker import LEADER_AND_ISR, FirstBroker, first_broker
 from tests.client.scripted import Peer, scripted
 
 API_VERSIONS, METADATA = 18, 3
@@ -17,7 +17,7 @@ OTHER, THIRD = Address("10.0.0.2", 9092), Address("10.0.0.3", 9092)
 
 def door_of(
     shown: dict[int, Address | None], served: dict[int, tuple[int, int]], controller: int = -1
-) -> tuple[FirstDoor, Address]:
+) -> tuple[FirstBroker, Address]:
     """The broker found, and the address of the scripted one.
 
     ``shown``: the brokers in its Metadata; None stands for its own address.
@@ -38,7 +38,7 @@ def door_of(
 
     with scripted(script) as address:
         here = Address(*address)
-        return first_door([here, OTHER], served), here
+        return first_broker([here, OTHER], served), here
 
 
 def test_a_broker_alone_needs_no_id() -> None:
@@ -70,4 +70,4 @@ def test_behind_a_load_balancer_the_lowest_id() -> None:
 
 def test_one_that_does_not_answer_is_left_to_the_tests() -> None:
     nowhere = Address("127.0.0.1", 1)
-    assert first_door([nowhere, OTHER], KRAFT) == (nowhere, None)
+    assert first_broker([nowhere, OTHER], KRAFT) == (nowhere, None)

@@ -11,7 +11,7 @@ class SlowReader(Hashable, Protocol):
         """Close the connection and drop the responses that wait for it."""
 
 
-class UntakenAnswers:
+class OutboundLimit:
     """Bytes of written responses that clients have not read, by connection.
 
     The node writes nothing more to a connection that is slow already, so each has one response here

@@ -12,9 +12,9 @@ from harness.client.requests import Topic
 class Doors:
     """The connections of one thread, with a cache of leaders."""
 
-    def __init__(self, doors: dict[int, BrokerUnderTest], topic: Topic) -> None:
+    def __init__(self, clients: dict[int, BrokerUnderTest], topic: Topic) -> None:
         self.topic = topic
-        self._doors = doors
+        self._clients = clients
         self._leaders: dict[int, int] = {}
 
     def leader(self, partition: int) -> BrokerUnderTest | None:
@@ -22,7 +22,7 @@ class Doors:
         if partition not in self._leaders:
             self._look()
         node = self._leaders.get(partition)
-        return None if node is None else self._doors[node]
+        return None if node is None else self._clients[node]
 
     def forget(self, partition: int) -> None:
         """Remove the cached leader, which did not answer, or no longer leads."""
@@ -30,13 +30,13 @@ class Doors:
 
     def any(self) -> list[BrokerUnderTest]:
         """Return all connections, for requests that every broker can answer."""
-        return list(self._doors.values())
+        return list(self._clients.values())
 
     def _look(self) -> None:
-        for door in self._doors.values():
+        for client in self._clients.values():
             with suppress(BrokerMisbehaved):
-                for told in door.metadata([self.topic.name]).topics:
+                for told in client.metadata([self.topic.name]).topics:
                     for each in told.partitions:
-                        if each.leader_id in self._doors:
+                        if each.leader_id in self._clients:
                             self._leaders[each.partition_index] = each.leader_id
                 return

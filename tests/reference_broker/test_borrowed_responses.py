@@ -11,14 +11,14 @@ import pytest
 
 from harness.base.ids import Offset
 from harness.client.connection import Connection
-from harness.codec.lent_bytes import LentBytes
+from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.messages import CreateTopicsRequest, FetchRequest, ProduceRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.reference_broker.file_part import LEAST_BYTES
 from harness.reference_broker.state.log.stored_batch import stored_batches
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.stored_segment import StoredSegment
-from harness.targets.kept_reference import KeptReference
+from harness.targets.persistent_reference import PersistentReference
 from harness.targets.reference import ReferenceBroker
 from tests.reference_broker.storage.test_storage import NOW, opened, partition_in, write
 
@@ -28,7 +28,7 @@ ALL_BYTES = 10 << 20
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[ReferenceBroker]:
-    with KeptReference(like="3.9.2") as started:
+    with PersistentReference(like="3.9.2") as started:
         topic = CreateTopicsRequest.CreatableTopic(
             name=TOPIC, num_partitions=1, replication_factor=1
         )
@@ -109,8 +109,8 @@ def test_little_is_not_lent_nor_what_no_batch_fits_in(tmp_path: Path) -> None:
             (first - 1, True, True),
             (2 * first, False, True),
         ]:
-            found = log.lend(Offset(0), limit, at_least_one)
-            assert isinstance(found, LentBytes) is is_lent
+            found = log.borrow(Offset(0), limit, at_least_one)
+            assert isinstance(found, BorrowedBuffer) is is_lent
             assert bytes(found) == log.read(Offset(0), limit, at_least_one)
 
 
@@ -121,9 +121,9 @@ def test_what_is_lent_outlives_the_descriptor_that_it_was_found_with(tmp_path: P
     data = encode_batch(RecordBatch(records=[Record(bytes(LEAST_BYTES))]))
     (batch,) = stored_batches(data)
     segment.append(batch, 4096, NOW)
-    lent = segment.lend(0, len(data))
+    borrowed = segment.borrow(0, len(data))
     for number in range(3):
         other = files.descriptor(tmp_path / f"other-{number}")
         os.pwrite(other, b"x" * len(data), 0)
-    assert bytes(lent) == data
+    assert bytes(borrowed) == data
     files.close_under(Path("/"))

@@ -11,7 +11,7 @@ from harness.proxies.step import Aside
 NEVER_MS = float("inf")
 
 
-class Asides:
+class DeferredFrames:
     """Each is released once: by its gate, its time, or all together when the sender has ended."""
 
     def __init__(self, released: Callable[[Aside], None]) -> None:

@@ -23,7 +23,7 @@ class Course(NamedTuple):
     is_touched: bool  # by the rewriter
 
 
-class Courses:
+class FrameRouting:
     """The courses of one direction of a connection."""
 
     def __init__(

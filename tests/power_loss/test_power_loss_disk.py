@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.power_loss import lossy_disk
-from harness.power_loss.lossy_disk import DiskError, LossyDisk, is_possible
+from harness.power_loss.power_loss_disk import DiskError, PowerLossDisk, is_possible
 from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import not_run
 
 OWNER = """
 import sys
-from harness.power_loss.lossy_disk import LossyDisk
+from harness.power_loss.power_loss_disk import LossyDisk
 disk = LossyDisk()
 print(disk.path, flush=True)
 sys.stdin.read()
@@ -30,12 +29,12 @@ WITHIN_S = HANGS_AFTER_S
 @pytest.fixture(autouse=True)
 def can_lose_power() -> None:
     if not is_possible():
-        not_run(lossy_disk.why_not() or "no disk that loses power can be mounted here")
+        not_run(power_loss_disk.why_not() or "no disk that loses power can be mounted here")
 
 
 @pytest.fixture
-def disk() -> Iterator[LossyDisk]:
-    with LossyDisk() as made:
+def disk() -> Iterator[PowerLossDisk]:
+    with PowerLossDisk() as made:
         yield made
 
 
@@ -46,12 +45,12 @@ def flushed(path: Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def lost_and_back(disk: LossyDisk) -> None:
+def lost_and_back(disk: PowerLossDisk) -> None:
     disk.cut()
     disk.remount()
 
 
-def test_what_was_flushed_is_there_and_what_came_later_is_not(disk: LossyDisk) -> None:
+def test_what_was_flushed_is_there_and_what_came_later_is_not(disk: PowerLossDisk) -> None:
     file = disk.path / "log"
     flushed(file, "flushed")
     with file.open("a") as more:
@@ -60,7 +59,7 @@ def test_what_was_flushed_is_there_and_what_came_later_is_not(disk: LossyDisk) -
     assert file.read_text() == "flushed"
 
 
-def test_a_rename_that_was_not_flushed_is_undone(disk: LossyDisk) -> None:
+def test_a_rename_that_was_not_flushed_is_undone(disk: PowerLossDisk) -> None:
     file = disk.path / "before"
     flushed(file, "x")
     file.rename(disk.path / "after")
@@ -68,14 +67,14 @@ def test_a_rename_that_was_not_flushed_is_undone(disk: LossyDisk) -> None:
     assert [each.name for each in disk.path.iterdir() if each.is_file()] == ["before"]
 
 
-def test_a_sync_keeps_all_that_was_there(disk: LossyDisk) -> None:
+def test_a_sync_keeps_all_that_was_there(disk: PowerLossDisk) -> None:
     (disk.path / "file").write_text("written")
     disk.sync()
     lost_and_back(disk)
     assert (disk.path / "file").read_text() == "written"
 
 
-def test_behind_a_cut_every_access_fails(disk: LossyDisk) -> None:
+def test_behind_a_cut_every_access_fails(disk: PowerLossDisk) -> None:
     with (disk.path / "file").open("w") as file:
         disk.cut()
         with pytest.raises(OSError, match="Input/output error"):
@@ -84,7 +83,7 @@ def test_behind_a_cut_every_access_fails(disk: LossyDisk) -> None:
         (disk.path / "another").write_text("")
 
 
-def test_a_full_one_takes_nothing_more_until_there_is_room(disk: LossyDisk) -> None:
+def test_a_full_one_takes_nothing_more_until_there_is_room(disk: PowerLossDisk) -> None:
     disk.fill(left_bytes=100_000)
     (disk.path / "small").write_bytes(bytes(50_000))
     with pytest.raises(OSError, match="No space left on device"):
@@ -93,7 +92,7 @@ def test_a_full_one_takes_nothing_more_until_there_is_room(disk: LossyDisk) -> N
     assert (disk.path / "large").write_bytes(bytes(1 << 20)) == 1 << 20
 
 
-def test_a_read_only_one_keeps_what_was_written(disk: LossyDisk) -> None:
+def test_a_read_only_one_keeps_what_was_written(disk: PowerLossDisk) -> None:
     with (disk.path / "file").open("wb", buffering=0) as file:
         file.write(b"before")
         disk.become_read_only()
@@ -107,14 +106,14 @@ def test_a_read_only_one_keeps_what_was_written(disk: LossyDisk) -> None:
     (disk.path / "another").touch()
 
 
-def test_it_loses_power_again_and_again(disk: LossyDisk) -> None:
+def test_it_loses_power_again_and_again(disk: PowerLossDisk) -> None:
     for number in range(5):
         flushed(disk.path / "log", str(number))
         lost_and_back(disk)
     assert (disk.path / "log").read_text() == "01234"
 
 
-def test_who_has_a_file_open_hinders_the_return(disk: LossyDisk) -> None:
+def test_who_has_a_file_open_hinders_the_return(disk: PowerLossDisk) -> None:
     with (disk.path / "file").open("w"):
         disk.cut()
         with pytest.raises(DiskError, match=r"unmount: error .*busy"):
@@ -122,7 +121,7 @@ def test_who_has_a_file_open_hinders_the_return(disk: LossyDisk) -> None:
     disk.remount()
 
 
-def test_a_closed_one_says_so(disk: LossyDisk) -> None:
+def test_a_closed_one_says_so(disk: PowerLossDisk) -> None:
     disk.close()
     disk.close()
     with pytest.raises(DiskError, match="the disk is closed: cut"):
@@ -132,7 +131,7 @@ def test_a_closed_one_says_so(disk: LossyDisk) -> None:
 def test_what_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(DiskError, match=r"it takes mkfs\.ext4"):
-        LossyDisk()
+        PowerLossDisk()
 
 
 def loops_of(scratch: str) -> list[str]:
@@ -165,7 +164,7 @@ def test_nothing_is_left_when_its_owner_is_killed() -> None:
 
 
 def test_nothing_is_left_behind_a_close() -> None:
-    with LossyDisk() as disk:
+    with PowerLossDisk() as disk:
         path = disk.path
         assert loops_of(path.parts[-2])
     assert is_gone(path)

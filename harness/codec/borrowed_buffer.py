@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-class LentBytes:
+class BorrowedBuffer:
     """A borrowed buffer in place of bytes or records in a message.
 
     ``encode_parts`` returns it as a part of its own and calls only ``len()``; ``bytes()`` reads the

@@ -22,7 +22,7 @@ from harness.targets.target import KILL_NODE, LOG_DIRECTORY, LOGS, RESTART_NODE,
 from labs.recovery.case import DamageCase, rounds
 from labs.recovery.log_copy import CopyNotes
 from labs.recovery.observing import Observer, Outcome
-from labs.recovery.source import CHECKPOINTS, LOG_SETTINGS, door
+from labs.recovery.source import CHECKPOINTS, LOG_SETTINGS, client
 
 MANY, ONE = "damaged", "alone"
 MOST_PARTITIONS, MOST_RESTARTS = 250, 20
@@ -80,10 +80,10 @@ class RecoverySide:
         """A folder with an empty topic of that name, kept as it is behind an orderly end."""
         if not self._target.node_is_alive(self._node):
             self._target.restart_node(self._node)
-        with door(self._target) as broker:
+        with client(self._target) as broker:
             make_topic(broker, name, partitions, {})
         for _ in range(MOST_RESTARTS):
-            with door(self._target) as broker:
+            with client(self._target) as broker:
                 (topic,) = broker.last_seen(
                     lambda: broker.metadata([name]).topics,
                     lambda found: len(found[0].partitions) == partitions,
@@ -121,7 +121,7 @@ class RecoverySide:
             for part in self._parts(cases, topic):
                 yield from self._of_group(part)
             return
-        with door(self._target) as broker:
+        with client(self._target) as broker:
             asked = {place: case.question for place, case in enumerate(cases)}
             seen = Observer(broker, topic, asked).observe()
         self._target.kill_node(self._node)

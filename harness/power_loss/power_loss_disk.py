@@ -1,6 +1,6 @@
 """A file system of its own that can lose power on command, or fail in other ways.
 
-After the cut, files below :attr:`LossyDisk.path` have the data that a process flushed (fsync,
+After the cut, files below :attr:`PowerLossDisk.path` have the data that a process flushed (fsync,
 fdatasync), and of the rest what the kernel happened to write: by itself it writes nothing for half
 a minute.
 """
@@ -33,7 +33,7 @@ class DiskError(TargetError):
     """A disk that loses power cannot be made, or does not obey; the text gives the reason."""
 
 
-class LossyDisk:
+class PowerLossDisk:
     """A disk that the constructor makes and mounts; as a context manager it is closed at the exit.
 
     The mount is in the namespace of the holder process, which ends with this process in every case.
@@ -179,7 +179,7 @@ def why_not() -> str:
 def is_possible() -> bool:
     """True if this machine can make such a disk; the first call tries it."""
     try:
-        with LossyDisk(32 << 20) as disk:
+        with PowerLossDisk(32 << 20) as disk:
             disk.cut()
             disk.remount()
     except DiskError:

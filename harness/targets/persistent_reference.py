@@ -16,7 +16,7 @@ from harness.targets.target import LOG_DIRECTORY, POWER_LOSS, RESTART_NODE
 _ONLY_NODE = 1
 
 
-class KeptReference(ReferenceBroker):
+class PersistentReference(ReferenceBroker):
     """One node, controller and broker in one; it is started again where it was before."""
 
     named = "reference,disk"
@@ -50,7 +50,7 @@ class KeptReference(ReferenceBroker):
         return self._another_kept(settings)
 
 
-class UpgradedReference(KeptReference):
+class UpgradedReference(PersistentReference):
     """It begins ``like`` an older release, and is like its own when it is started again."""
 
     def __init__(self, *, like: str = "", **options: Any) -> None:

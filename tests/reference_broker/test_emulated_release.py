@@ -6,14 +6,19 @@ import pytest
 
 from harness.codec.apis import api_named
 from harness.codec.first_releases import first_releases
+from harness.reference_broker.emulated_release import (
+    LIKE_NONE,
+    EmulatedRelease,
+    LikenessError,
+    releases,
+)
 from harness.reference_broker.handlers.outcome import ApiRange
 from harness.reference_broker.handlers.table import HANDLERS, advertised_like
-from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError, releases
 
 
 def test_what_is_advertised_is_a_part_of_what_the_release_has() -> None:
     for release in releases():
-        like = Likeness.of(release)
+        like = EmulatedRelease.of(release)
         found = advertised_like(like)
         assert found, release
         for api in found:
@@ -24,41 +29,41 @@ def test_what_is_advertised_is_a_part_of_what_the_release_has() -> None:
 def test_an_old_version_is_served_where_the_release_had_it() -> None:
     create_topics = api_named("CreateTopics").key
 
-    def lowest(like: Likeness) -> int:
+    def lowest(like: EmulatedRelease) -> int:
         return next(a.lowest for a in advertised_like(like) if a.api_key == create_topics)
 
-    assert lowest(Likeness.of("2.8.2")) == 0
-    assert lowest(Likeness.of("4.4.0")) == 2
+    assert lowest(EmulatedRelease.of("2.8.2")) == 0
+    assert lowest(EmulatedRelease.of("4.4.0")) == 2
     assert lowest(LIKE_NONE) == HANDLERS[create_topics].advertised.lowest
 
 
 def test_what_4_x_shows_of_produce_for_old_clients_is_not_served() -> None:
-    def produce(like: Likeness) -> ApiRange:
+    def produce(like: EmulatedRelease) -> ApiRange:
         return next(a for a in advertised_like(like) if a.api_key == api_named("Produce").key)
 
-    assert produce(Likeness.of("4.4.0")).lowest == 0
-    assert [v in produce(Likeness.of("4.4.0")) for v in (0, 2, 3)] == [False, False, True]
-    assert 0 in produce(Likeness.of("3.9.2"))
+    assert produce(EmulatedRelease.of("4.4.0")).lowest == 0
+    assert [v in produce(EmulatedRelease.of("4.4.0")) for v in (0, 2, 3)] == [False, False, True]
+    assert 0 in produce(EmulatedRelease.of("3.9.2"))
     assert 0 in produce(LIKE_NONE)
 
 
 def test_dates() -> None:
-    like = Likeness.of("2.8.2")
+    like = EmulatedRelease.of("2.8.2")
     assert like.since(2, 8)
     assert not like.since(3)
-    assert not Likeness.of("0.10.2.2").since(0, 11)
+    assert not EmulatedRelease.of("0.10.2.2").since(0, 11)
     assert LIKE_NONE.since(99)
 
 
 def test_a_release_that_nobody_asked_is_refused() -> None:
     with pytest.raises(LikenessError, match=r"did you mean '?2\.8\.2|known are"):
-        Likeness.of("2.8.1")
+        EmulatedRelease.of("2.8.1")
 
 
 @pytest.mark.parametrize("release", releases())
 def test_the_highest_versions_are_those_that_the_release_spoke_first(release: str) -> None:
     """The dates of the codec, from the definitions in the jars, are the reference."""
-    like = Likeness.of(release)
+    like = EmulatedRelease.of(release)
     for key, (_, highest) in like.api_versions.items():
         newer = first_releases(key).get(highest + 1)
         if newer is not None and newer.early_access is None:

@@ -160,7 +160,7 @@ def require_bools(values: Any) -> None:
 
 
 def bytes_of(value: Any) -> bytes:
-    """Return a bytes-like object as ``bytes``; LentBytes are returned unchanged."""
+    """Return a bytes-like object as ``bytes``; a BorrowedBuffer is returned unchanged."""
     if isinstance(value, BorrowedBuffer):
         return value  # type: ignore[return-value]
     if not isinstance(value, bytes | bytearray | memoryview):

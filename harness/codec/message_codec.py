@@ -38,7 +38,7 @@ def encode(message: Message, version: int) -> bytes:
 def encode_parts(message: Message, version: int) -> list[bytes | BorrowedBuffer]:
     """As ``encode``, in parts: one behind the other they are the body. Raises the same.
 
-    Unlike there, a value may be LentBytes.
+    Unlike there, a value may be a BorrowedBuffer.
     """
     write = _encoders.get((type(message), version)) or _encoder(type(message), version)
     try:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.power_loss.power_loss_disk import DiskError, PowerLossDisk, is_possible
+from harness.power_loss.power_loss_disk import DiskError, PowerLossDisk, is_possible, why_not
 from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import not_run
 
 OWNER = """
 import sys
-from harness.power_loss.power_loss_disk import LossyDisk
-disk = LossyDisk()
+from harness.power_loss.power_loss_disk import PowerLossDisk
+disk = PowerLossDisk()
 print(disk.path, flush=True)
 sys.stdin.read()
 """
@@ -29,7 +29,7 @@ WITHIN_S = HANGS_AFTER_S
 @pytest.fixture(autouse=True)
 def can_lose_power() -> None:
     if not is_possible():
-        not_run(power_loss_disk.why_not() or "no disk that loses power can be mounted here")
+        not_run(why_not() or "no disk that loses power can be mounted here")
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def _always_bad(*_: Any, **__: Any) -> Any:
 
 # Target, what is replaced, by what, and what the check then says.
 PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
-    ("messages", "harness.codec.interpreter_decode.Reader.text", _text_lost, "interpreted"),
+    ("messages", "harness.codec.interpreter_decode.FieldReader.text", _text_lost, "interpreted"),
     ("messages", "labs.fuzz.targets.messages.trace", _untyped, "index out of range"),
     ("messages", "labs.fuzz.targets.messages.decode_prefix", _untyped, "index out of range"),
     ("records", "labs.fuzz.targets.records.read_columns", _always_bad, "at once: .*planted"),
@@ -40,13 +40,18 @@ PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
     ("records", "labs.fuzz.targets.records.records_bytes", lambda _: b"", None),
     ("decompress", "labs.fuzz.targets.decompress.decompress", lambda *_: bytes(1 << 21), None),
     ("transcode", "labs.fuzz.targets.transcode.transcode_line", lambda _: b"{}\n", None),
-    ("capture", "harness.capture.connection.Connection.feed", _untyped, "index out of range"),
+    (
+        "capture",
+        "harness.capture.connection.CapturedConnection.feed",
+        _untyped,
+        "index out of range",
+    ),
     ("proxies", "harness.proxies.frames.FrameFinder._collect", _untyped, "index out of range"),
     ("proxies", "harness.proxies.rules.rule_set.FrameView", _untyped, "index out of range"),
     ("proxies", "harness.proxies.frames.FrameFinder.end", _nothing, None),
     ("proxies", "harness.proxies.stream.Stream._must_pause", lambda _: False, None),
     ("proxies", "harness.proxies.requests.RequestWatch.lean_on", _nothing, "are held"),
-    ("proxies", "harness.proxies.deferred_frames.Asides.drop", _nothing, "timers are left"),
+    ("proxies", "harness.proxies.deferred_frames.DeferredFrames.drop", _nothing, "timers are left"),
     ("proxies", "harness.proxies.watching.FrameWatch._pass_unparsed", _nothing, None),
     ("proxies", "harness.proxies.responses.frame", lambda payload: bytes(4) + payload, " is "),
     ("proxies", "harness.proxies.connection.ProxiedConnection.told_end", _nothing, "stays open"),

@@ -132,8 +132,8 @@ def read_partitions(
 ) -> list[PartitionReading]:
     """Read partitions in order until max_bytes are used up; the first batch always fits.
 
-    With `zero_copy` records may be LentBytes: the caller must send them before it does anything
-    else.
+    With `zero_copy` records may be a BorrowedBuffer: the caller must send it before it does
+    anything else.
 
     Partitions that do not exist come last, those of unknown ids before the others (class KafkaApis,
     handleFetchRequest).

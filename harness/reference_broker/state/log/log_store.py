@@ -151,9 +151,9 @@ class Log(Protocol):
     def borrow(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
     ) -> bytes | BorrowedBuffer:
-        """Return as `read`, but many bytes as LentBytes, which stay in the log.
+        """Return as `read`, but many bytes as a BorrowedBuffer, which stays in the log.
 
-        LentBytes contain at least one whole batch. The caller must take them before any other
+        A BorrowedBuffer contains at least one whole batch. The caller must take it before any other
         operation on the log.
         """
         ...

@@ -75,7 +75,7 @@ class Partition:
     registration: PartitionRegistration
     leader_epoch: LeaderEpoch = _BEFORE_ANY
     joined_epoch: LeaderEpoch = _BEFORE_ANY
-    """The epoch of the last leader that answered a log without epochs, see goes_back."""
+    """The epoch of the last leader that answered a log without epochs, see needs_truncation."""
     high_watermark: Offset = _BEGIN
     leading: Leading | None = None
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)

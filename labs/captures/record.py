@@ -27,7 +27,7 @@ from harness.targets.info import probe
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
 
-CAPTURES = Path(__file__).parent / "captures"
+CAPTURES = Path(__file__).parent / "files"
 TIMEOUT_S = 20
 RECORDS = 3
 

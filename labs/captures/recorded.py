@@ -10,7 +10,7 @@ from harness.capture.events import REQUEST, Captured, Event
 from harness.capture.follow import Follower
 from harness.capture.segment import SYN, TcpSegment
 
-FOLDER = Path(__file__).parent / "captures"
+FOLDER = Path(__file__).parent / "files"
 FILES = sorted(FOLDER.glob("*.pcap*"))
 SMALL = [file for file in FILES if file.suffix == ".pcap"]
 

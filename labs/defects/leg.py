@@ -143,7 +143,7 @@ def who_comes_last_owns(right: Right) -> Right:
 
 
 @wrong("LEG-011", r"b1 is added: rebalanced are \['few', 'most', 'named'\]",
-       f"{PLACE}.consumer_registration", "Registration.topic_is_added")  # fmt: skip
+       f"{PLACE}.consumer_registration", "ConsumerRegistration.topic_is_added")  # fmt: skip
 def a_new_topic_rebalances_everyone(right: Right) -> Right:
     """Consumers without a filter rebalance too when a topic is added."""
 

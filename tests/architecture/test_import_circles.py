@@ -38,7 +38,7 @@ REASONS = {
     ),
     frozenset(
         f"{TARGETS}.{one}"
-        for one in ("kept_reference", "linked_reference", "reference", "reference_cluster")
+        for one in ("linked_reference", "persistent_reference", "reference", "reference_cluster")
     ): "a target makes its own variants by options",
     frozenset(
         f"harness.reference_broker.storage.{one}" for one in ("stored_compaction", "stored_log")

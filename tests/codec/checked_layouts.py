@@ -30,7 +30,8 @@ LONG_CHECKS = tuple(
 )
 SOURCES = (
     *sorted((HERE.parents[1] / "harness/codec").glob("*.py")),
-    *(HERE / f"{name}.py" for name in ("values", "realistic", "all_kinds", "each_layout")),
+    *(HERE / f"{name}.py" for name in ("realistic", "each_layout")),
+    *sorted((HERE.parents[1] / "labs/message_values").glob("*.py")),
     *LONG_CHECKS,
 )
 """The codec, the long checks, and the messages that they are made with."""

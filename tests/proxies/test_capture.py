@@ -105,7 +105,9 @@ def test_our_reader_finds_all_that_the_broker_saw(conversation: Conversation) ->
     assert abs(len(upstream) - on_the_side_of_the_client) <= UNREAD
     totals = follower.totals
     assert (totals.lost_bytes, totals.skipped_bytes, totals.undecodable) == (0, 0, 0)
-    assert totals.connections == 2 * len(conversation.broker_saw)
+    assert totals.connections >= 2 * len(conversation.broker_saw)  # some clients send nothing
+    with_traffic = {e.connection.client.port for e in found} - captured.keys()
+    assert abs(len(with_traffic) - len(conversation.broker_saw)) <= UNREAD
 
 
 def test_the_side_of_the_client_has_the_addresses_of_the_proxy(conversation: Conversation) -> None:

@@ -14,20 +14,19 @@ from tests.runner.conftest import SmallSuite
 
 SUITE = """
 from harness.conformance.checks import requirement
-from harness.histories.history import Action, Operation, Outcome
-from harness.runner.marks import judges
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 
 @judges("BROK-014")
 @needs_broker(Use.CLUSTER, links=True)
 def test_harm(cluster):
     notes = cluster.notes
     with requirement("BROK-014"):
-        notes.saw(Operation("p", Outcome.INVOKE, Action.SEND, 0, value="1", at_ms=notes.now_ms()))
-        cluster.links[2, 1].cut()
-        cluster.kill(3)
-        cluster.links.heal()
-        cluster.restart(3)
-        notes.saw(Operation("p", Outcome.OK, Action.SEND, 0, 0, "1", at_ms=notes.now_ms()))
+        notes.saw(ClientOperation("p", OperationOutcome.INVOKE, ClientAction.SEND, 0, value="1",
+        at_ms=notes.now_ms())) cluster.links[2, 1].cut() cluster.kill(3) cluster.links.heal()
+        cluster.restart(3) notes.saw(ClientOperation("p", OperationOutcome.OK, ClientAction.SEND, 0,
+        0, "1", at_ms=notes.now_ms()))
 """
 DONE = [
     ("cut", "2->1", "{}"),

@@ -99,7 +99,7 @@ def test_wrong_usage_is_told_and_exits_2(
 def test_requirements_show_and_coverage() -> None:
     shown = _invoke("requirements", "show", "PROD-011")
     assert "CORRUPT_MESSAGE" in shown.output
-    tests = r"^tests +suites/protocol/test_prod\w*\.py:\d+ test_\w+ \(Produce 0-2, 3\+\)$"
+    tests = r"^tests +suites/protocol/produce/test_\w+\.py:\d+ test_\w+ \(Produce 0-2, 3\+\)$"
     assert re.search(tests, shown.output, re.MULTILINE)
     assert re.search(r"^defects +labs/defects/\w+\.py:\d+$", shown.output, re.MULTILINE)
     assert "run --requirement PROD-011" in shown.output

@@ -69,7 +69,9 @@ class BrokerProvider:
     def power_loss_broker(
         self, case: CaseSession, request: BrokerRequest
     ) -> Iterator[PowerLossBroker]:
-        """The same on a disk of its own. Raises NotApplicable where the machine has no such disk.
+        """The same on a disk of its own.
+
+        Raises NotApplicable where the machine has no such disk.
         """
         with new_disk() as disk:
             try:

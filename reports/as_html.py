@@ -1,4 +1,7 @@
-"""`index.html`: the matrix as one page that asks nothing of any network."""
+"""`index.html`: the matrix as one page that asks nothing of any network.
+
+The scripts in ``templates`` are put together to one script.
+"""
 
 from __future__ import annotations
 

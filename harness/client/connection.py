@@ -1,7 +1,7 @@
 """One raw connection to a broker: exact versions, pipelining, deliberately wrong bytes.
 
 Synchronous; every wait has a deadline. Nothing is negotiated or retried: what the caller asks for
-is what goes over the wire.
+is what goes over the wire. A transcript keeps the events as evidence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The coordinator of a group, as the broker under test reports it."""
+"""The coordinator of a group, as the broker under test reports it.
+
+In a cluster tests of one broker get names that this broker coordinates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The creation of a topic at the broker under test: by request, through ZooKeeper, or by itself."""
+"""The creation of a topic at the broker under test: by request, through ZooKeeper, or by itself.
+
+In a cluster the leaders are this broker, so that tests of one broker run there too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``encode`` and ``decode`` for every message.
+"""``encode`` and ``decode`` for every message: the interface of the codec.
+
+``encode_parts`` is for callers that write the parts themselves, borrowed buffers among them;
+``decode_prefix`` reads a message that more bytes follow.
 
 Generators are imported with the first message, interpreters with the first error.
 """

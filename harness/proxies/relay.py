@@ -1,4 +1,7 @@
-"""One proxy on loopback that runs a Python rule over every frame."""
+"""One proxy on loopback that runs a Python rule over every frame.
+
+It is the short form for callers with one rule, such as a row of the defect table.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The emulated release of Apache Kafka: its advertised versions, and its behaviour by date.
 
 ``advertised.tsv`` has the ApiVersions responses of brokers of the releases: with a ZooKeeper up to
-2.8.2, without from 3.9.2 on, as is usual for them.
+2.8.2, without from 3.9.2 on, as is usual for them. Code with a behaviour by date
+calls ``state.like.since(2, 8)``.
 """
 
 from __future__ import annotations

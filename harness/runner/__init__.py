@@ -1,0 +1,1 @@
+"""The suites in pytest: marks, cases, brokers for tests, the run and its files."""

@@ -1,4 +1,4 @@
-"""Ports of 127.0.0.1 that are free at this moment."""
+"""Ports of 127.0.0.1 that are free at this moment, and that no connection takes by chance."""
 
 from __future__ import annotations
 

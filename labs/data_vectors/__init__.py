@@ -1,0 +1,1 @@
+"""Bytes that releases of Kafka wrote, with their values."""

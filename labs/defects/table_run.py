@@ -1,4 +1,7 @@
-"""All rows of a table, from a started target to outcomes."""
+"""All rows of a table, from a started target to outcomes.
+
+The suites are collected once; workers are forked from that session.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The codec beside the official classes of Kafka, in one JVM a release."""

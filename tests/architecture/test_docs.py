@@ -66,11 +66,23 @@ def test_every_command_of_the_readme_exists() -> None:
     assert all(re.search(rf"^  {name}\b", listed, re.MULTILINE) for name in named)
 
 
-def test_the_places_of_the_file_map_exist() -> None:
+def test_every_path_of_the_architecture_exists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    places = re.findall(
-        r"^\| `((?:harness|suites|reports|tests|bench)/[\w/]*)`", text, re.MULTILINE
-    )
-    missing = [place for place in places if not (ROOT / place).exists()]
-    assert places
+    roots = "bench|checks|docker|docs|harness|labs|reports|suites|tests"
+    paths = re.findall(rf"[`(]((?:{roots})/[\w./@*-]*)[`)]", text)
+    assert paths
+    assert [path for path in paths if not any(ROOT.glob(path.rstrip("/")))] == []
+
+
+def test_every_room_of_the_architecture_has_the_files_to_start_at() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[\w/]+/`.*) \| .+ \| .+ \| (.+) \|$", text, re.MULTILINE)
+    rooms = {tuple(re.findall(r"`([\w/]+)`", room)): places for room, places in rows}
+    assert len(rooms) > 15
+    missing = [
+        f"{room}: {place}"
+        for room, places in rooms.items()
+        for place in re.findall(r"`([\w./]+)`", places)
+        if not any((ROOT / one / place).exists() for one in room)
+    ]
     assert missing == []

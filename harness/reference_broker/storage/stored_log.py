@@ -1,6 +1,6 @@
 """A partition's log in files, in Kafka's own layout; appended batches are in the page cache.
 
-Source: classes UnifiedLog and LocalLog.
+Memory holds only the places of the segments. Source: classes UnifiedLog and LocalLog.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Brokers and clusters for tests: shared, private, pooled, persistent, on lossy disks."""

@@ -1,0 +1,1 @@
+"""Removal of what an interrupted run left on a cluster."""

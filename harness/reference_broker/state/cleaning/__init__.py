@@ -1,0 +1,1 @@
+"""Removal of old records: retention by segments, compaction by keys."""

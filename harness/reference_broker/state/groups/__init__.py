@@ -1,0 +1,1 @@
+"""The group coordinator: members, rebalances, committed offsets, and their records."""

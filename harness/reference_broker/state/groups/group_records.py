@@ -1,6 +1,7 @@
 """Groups and their offsets as the records of the groups' internal topic.
 
-Source: classes GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataManager.
+The version of each value is that of the emulated release. Source: classes
+GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataManager.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,0 +1,1 @@
+"""The log of a partition: its interface, the log in memory, segments, batches, epochs."""

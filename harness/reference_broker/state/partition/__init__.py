@@ -1,0 +1,1 @@
+"""One replica of a partition, as leader and as follower."""

@@ -1,0 +1,1 @@
+"""Producer ids, and the states of idempotent producers in a partition."""

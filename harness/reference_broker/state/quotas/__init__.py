@@ -1,0 +1,1 @@
+"""Client quotas: rates, and the throttle times that follow from them."""

@@ -1,0 +1,1 @@
+"""Moves of replicas between the log directories of one broker."""

@@ -1,0 +1,1 @@
+"""The topics of the cluster: creation, growth, placement of replicas, names."""

@@ -1,0 +1,1 @@
+"""The leader's checks of a client's batch, and its conversions before the append."""

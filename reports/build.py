@@ -1,4 +1,4 @@
-"""The door of this room: results in, a report out."""
+"""The interface of this room: results in, a report out."""
 
 from __future__ import annotations
 

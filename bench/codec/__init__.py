@@ -3,7 +3,7 @@
 Every case is the same work done by us and by peers, in turns, in one process: bytes that a real
 cluster of three brokers could send are decoded to objects, and objects that were made beforehand
 are encoded to bytes. Before anything is timed, both sides must have given the same bytes and must
-read back what they wrote. Peers are called at their quickest public door and are warm.
+read back what they wrote. Peers are called at their quickest public function and are warm.
 
 A round times every side once, many calls long, and the sides take turns in going first; what is
 shown is the median of the rounds, and the ratio of the medians: how many times quicker we are.

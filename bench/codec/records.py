@@ -1,10 +1,10 @@
 """Record batches of magic 2, read and built by us and by each peer.
 
 Read: the checksum verified, as both peers' consumers do, and offset, timestamp, key and value of
-each record looked at. Ours at the quickest door, ``rows``; as objects in a table of its own, and
-so are shapes that records of one size are not. Built: from times, keys, values and headers, with
-the peers' builders of batches and our ``encode_rows`` (with headers ``encode_batch``); the bytes
-must be the same.
+each record looked at. Ours by the quickest function, ``rows``; as objects in a table of its own,
+and so are shapes that records of one size are not. Built: from times, keys, values and headers,
+with the peers' builders of batches and our ``encode_rows`` (with headers ``encode_batch``); the
+bytes must be the same.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _read(of: Any, data: bytes) -> None:
 
 
 def _built(given: list[Given]) -> bytes:
-    """Headers need records; without any, rows are the quicker door."""
+    """Headers need records; without any, rows are the quicker form."""
     if not any(headers for *_, headers in given):
         return encode_rows([row[:3] for row in given])
     records = [

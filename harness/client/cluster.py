@@ -54,7 +54,7 @@ class Cluster(ClusterNodes):
         self._opened = 0
         self._made: list[str] = []
 
-    # -- doors -----------------------------------------------------------------------------------
+    # -- clients ---------------------------------------------------------------------------------
 
     def at(self, node: int) -> BrokerUnderTest:
         """Return the client of exactly this broker."""

@@ -1,7 +1,7 @@
 """Invariants over all answers of a cluster to its clients in a whole scenario.
 
 In addition to the invariants of one answer: each epoch has one leader in the answers of all
-brokers. In the answers to one client of a broker (a door), which come in the order of its requests,
+brokers. In the answers to one client of a broker, which come in the order of its requests,
 the leader epoch never goes back, and the high watermark does not go back while that broker leads in
 one epoch. Pure and total.
 """
@@ -18,7 +18,7 @@ from harness.histories.replication import UNKNOWN, Observation, ReplicationFindi
 def check_cluster(seen: Iterable[Observation]) -> list[ReplicationFinding]:
     """Return the violations, in the order of the observations that show them.
 
-    ``seen``: the observations of each door (client of a broker) in order, of any partitions and
+    ``seen``: the observations of each client of a broker in order, of any partitions and
     brokers.
     """
     leaders: dict[tuple[str, int], Observation] = {}

@@ -31,7 +31,7 @@ class Observation:
         replica, confirmed: this replica has fetched from this offset, and the leader accepted it.
         read_to: one more than the last offset of the records that a consumer received.
         replicas: the assignment, returned with the ISR.
-        door: the client that asked; the answers to one client are in the order of its requests.
+        client: the client that asked; the answers to one client are in the order of its requests.
     """
 
     what: str

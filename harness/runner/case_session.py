@@ -93,7 +93,7 @@ class CaseSession:
     faults: Faults | None = None
     notes: ClusterNotes = field(default_factory=ClusterNotes)
     watch: ClusterWatch = field(default_factory=ClusterWatch)
-    _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
+    _shared: BrokerUnderTest | None = None  # one client a test: a second would make the same names
 
     @property
     def case(self) -> str:

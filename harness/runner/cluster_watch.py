@@ -1,6 +1,6 @@
 """Every answer of a scenario with a cluster, as observations of its partitions.
 
-They come from what the doors of a test receive anyway; nothing is asked for them.
+They come from what the clients of a test receive anyway; nothing is asked for them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ClusterWatch:
         self._deleted: set[str] = set()
 
     def at(self, node: int, client: str) -> Observer:
-        """Return the observer of one door to this node; it needs each message, in order."""
+        """Return the observer of one client to this node; it needs each message, in order."""
         return _WatchedDoor(node, client, self._see, self._deleted)
 
     def _see(self, node: int, client: str, partition: str, **told: Any) -> None:
@@ -71,7 +71,7 @@ class ClusterWatch:
 
 
 class _WatchedDoor:
-    """The observer of one door: its last request gives the meaning of the next response.
+    """The observer of one client: its last request gives the meaning of the next response.
 
     Topics are distinguished by their ids, or by name where there are none. A deleted name may be
     another topic afterwards, so it is not observed any more.

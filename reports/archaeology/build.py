@@ -1,4 +1,4 @@
-"""The door: results of many releases in, what changed between them out."""
+"""The interface: results of many releases in, the changes between them out."""
 
 from __future__ import annotations
 

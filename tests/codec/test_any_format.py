@@ -1,4 +1,4 @@
-"""One door for all record formats: what is read, what is reported, where it stops."""
+"""One reader for all record formats: the records, the reports, the place of its stop."""
 
 from __future__ import annotations
 

@@ -66,9 +66,7 @@ def test_a_planted_anomaly(every: list[Observation], broken: Violation) -> None:
 @pytest.mark.parametrize(
     "every",
     [
-        pytest.param(
-            [led(4), led(3, client="b")], id="another door may be asked of an older answer"
-        ),
+        pytest.param([led(4), led(3, client="b")], id="another client may receive an older answer"),
         pytest.param([led(4), led(3, partition="t-1")], id="another partition"),
         pytest.param([led(4), led(5, leader=2)], id="the next epoch has the next leader"),
         pytest.param([led(4), led(4, leader=-1, isr=())], id="nobody is no second leader"),

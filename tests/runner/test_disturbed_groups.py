@@ -107,7 +107,7 @@ class LoadsLate(FrameRule):
 
 @pytest.fixture
 def behind(broker_address: str) -> Iterator[BrokerUnderTest]:
-    """A door to the broker behind the proxy that forgets its groups."""
+    """A client of the broker behind the proxy that forgets its groups."""
     host, port = broker_address.split(":")
     with closing(client((host, int(port)), "behind")) as direct:
         yield direct

@@ -11,19 +11,19 @@ TESTS = """
     @judges("RECV-001")
     @needs_broker(Use.PERSISTENT, {"log.dirs": "one,two"})
     def test_kept(persistent_broker):
-        door = persistent_broker.door
+        client = persistent_broker.client
         one, two = persistent_broker.folders
-        topic = door.create_topic()
+        topic = client.create_topic()
         assert persistent_broker.partition_folder(topic.name).parent in (one, two)
-        before = persistent_broker.door.address
+        before = persistent_broker.client.address
         for end in (persistent_broker.kill, persistent_broker.stop):
             end()
-            assert not door.is_alive()
+            assert not client.is_alive()
             persistent_broker.start()
-            door.await_served(topic)
-            assert door.address == before
+            client.await_served(topic)
+            assert client.address == before
         with requirement("RECV-001"):
-            assert door.end_offset(topic) == 0
+            assert client.end_offset(topic) == 0
 
     @judges("RECV-001")
     @needs_broker(Use.PERSISTENT)
@@ -31,7 +31,7 @@ TESTS = """
         with pytest.raises(FileNotFoundError, match="absent-3"):
             persistent_broker.partition_folder("absent", 3)
         with requirement("RECV-001"):
-            assert persistent_broker.door.is_alive()
+            assert persistent_broker.client.is_alive()
 """
 
 

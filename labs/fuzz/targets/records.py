@@ -109,7 +109,7 @@ def _any_format(raw: bytes) -> None:
 
 
 def _check_against_one_format(raw: bytes, reading: RecordsReading) -> None:
-    """Where all is of magic 2, the older door says the same."""
+    """Where all is of magic 2, the older function returns the same."""
     if any(batch.magic != 2 for batch in reading.batches):
         return
     with suppress(CodecError):  # it takes no text that is no UTF-8

@@ -142,7 +142,7 @@ def test_unfit_defect_table_is_refused(
         defect_tables(datasets)
     assert what in error.value.what
     assert str(file) in error.value.where
-    assert "labs.defects" in error.value.what_to_do
+    assert "kafka-conformance lab defects" in error.value.what_to_do
 
 
 def test_table_of_the_defect_command_is_read(tmp_path: Path, datasets: list[Dataset]) -> None:

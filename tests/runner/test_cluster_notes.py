@@ -23,10 +23,14 @@ from harness.runner.marks import judges, needs_broker
 def test_harm(cluster):
     notes = cluster.notes
     with requirement("BROK-014"):
-        notes.saw(ClientOperation("p", OperationOutcome.INVOKE, ClientAction.SEND, 0, value="1",
-        at_ms=notes.now_ms())) cluster.links[2, 1].cut() cluster.kill(3) cluster.links.heal()
-        cluster.restart(3) notes.saw(ClientOperation("p", OperationOutcome.OK, ClientAction.SEND, 0,
-        0, "1", at_ms=notes.now_ms()))
+        about = ("p", OperationOutcome.INVOKE, ClientAction.SEND, 0)
+        notes.saw(ClientOperation(*about, value="1", at_ms=notes.now_ms()))
+        cluster.links[2, 1].cut()
+        cluster.kill(3)
+        cluster.links.heal()
+        cluster.restart(3)
+        about = ("p", OperationOutcome.OK, ClientAction.SEND, 0, 0, "1")
+        notes.saw(ClientOperation(*about, at_ms=notes.now_ms()))
 """
 DONE = [
     ("cut", "2->1", "{}"),

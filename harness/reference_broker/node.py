@@ -123,8 +123,7 @@ class NodeRole:
 
 
 class Node:
-    """A node without its sockets: a broker on its own, or the node that its `node_role` describes.
-    """
+    """A node without its sockets: a standalone broker, or the node that `node_role` describes."""
 
     def __init__(
         self,

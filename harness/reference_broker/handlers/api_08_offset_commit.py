@@ -43,9 +43,9 @@ from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestCo
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
 from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerState
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
-from harness.reference_broker.state.groups.group import GroupState
 from harness.reference_broker.state.groups.group_offsets import problem_with_commit
 from harness.reference_broker.state.groups.group_phases import renew_session
+from harness.reference_broker.state.groups.group_states import GroupState
 from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 8

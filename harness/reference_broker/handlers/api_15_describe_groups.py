@@ -20,8 +20,9 @@ from harness.reference_broker.handlers.authorized_operations import (
 )
 from harness.reference_broker.handlers.group_coordinator import problem_with_coordinator
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import Member
+from harness.reference_broker.state.groups.group_states import GroupState
 
 API_KEY = 15
 _FIRST_VERSION_WITH_NOT_FOUND = 6

@@ -13,7 +13,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteGroupsRequest, DeleteGroupsResponse
 from harness.reference_broker.handlers.group_coordinator import problem_with_coordinator
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.groups.group import GroupState
+from harness.reference_broker.state.groups.group_states import GroupState
 
 API_KEY = 42
 

@@ -14,9 +14,10 @@ from harness.reference_broker.state.config_definitions.topic_configs import Topi
 from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_log import GroupLog
 from harness.reference_broker.state.groups.group_offsets import offsets_age_since
+from harness.reference_broker.state.groups.group_states import GroupState
 from harness.reference_broker.state.groups.groups import Groups
 from harness.reference_broker.state.producers.producer_ids import ProducerIds
 from harness.reference_broker.state.quotas.client_quotas import ClientQuotas

@@ -1,9 +1,8 @@
-"""One classic group: its members, its generation, the phase of its rebalance.
+"""One classic group: its members, its generation, its state.
 
-Source: class ClassicGroup. The transitions between phases are in `group_phases`.
+Source: class ClassicGroup. `group_states` has the state machine, `group_phases` the work of a
+rebalance.
 """
-
-from enum import Enum
 
 from harness.base.ids import GroupId, MemberId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
@@ -14,17 +13,8 @@ from harness.reference_broker.state.groups.group_member import (
     RosterEntry,
     Synced,
 )
+from harness.reference_broker.state.groups.group_states import GroupEvent, GroupState, next_state
 from harness.reference_broker.state.memory_budget import PER_THING_BYTES
-
-
-class GroupState(Enum):
-    """The phases of a group, with their names in DescribeGroups."""
-
-    EMPTY = "Empty"
-    PREPARING_REBALANCE = "PreparingRebalance"
-    COMPLETING_REBALANCE = "CompletingRebalance"
-    STABLE = "Stable"
-    DEAD = "Dead"
 
 
 class Group:
@@ -209,16 +199,17 @@ class Group:
         """The largest rebalance timeout of all members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    def move_to(self, state: GroupState, now: TimeMs) -> None:
-        """Enter a phase."""
-        self.previous_state, self.state, self.state_since = self.state, state, now
+    def apply(self, event: GroupEvent, now: TimeMs) -> None:
+        """Enter the state that follows this event. Raises IllegalTransition."""
+        following = next_state(self.state, event)
+        self.previous_state, self.state, self.state_since = self.state, following, now
 
     def begin_generation(self, now: TimeMs) -> None:
         """Begin a generation of the present members; without any the group is empty."""
         self.generation += 1
         self.pending_syncs.clear()
         self.protocol_name = self.select_protocol() if self.members else None
-        self.move_to(GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY, now)
+        self.apply(GroupEvent.GENERATION_BEGINS if self.members else GroupEvent.MEMBERS_GONE, now)
 
     def joined(self, member_id: MemberId) -> Joined:
         """Return the result of a member's join in the current generation."""

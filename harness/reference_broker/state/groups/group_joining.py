@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from harness.base.ids import MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import (
     NO_MEMBER,
     Joined,
@@ -26,6 +26,7 @@ from harness.reference_broker.state.groups.group_phases import (
     rebalance_or_complete,
     renew_session,
 )
+from harness.reference_broker.state.groups.group_states import GroupState
 from harness.reference_broker.state.groups.groups import Groups
 from harness.reference_broker.state.memory_budget import PER_THING_BYTES
 

@@ -21,9 +21,10 @@ from harness.codec.messages import (
 from harness.codec.records.any_format import read_records
 from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import Joined, Member, Protocol, Synced
 from harness.reference_broker.state.groups.group_phases import renew_session
+from harness.reference_broker.state.groups.group_states import GroupEvent
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
@@ -144,5 +145,5 @@ def _group(group_id: str, value: GroupMetadataValue, now: TimeMs) -> Group:
     group.protocol_type = value.protocol_type or None
     group.protocol_name = value.protocol
     group.leader_id = None if value.leader is None else MemberId(value.leader)
-    group.move_to(GroupState.STABLE if value.members else GroupState.EMPTY, now)
+    group.apply(GroupEvent.LOADED_WITH_MEMBERS if value.members else GroupEvent.LOADED_EMPTY, now)
     return group

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from harness.base.ids import MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import NO_MEMBER, Parked, Synced
 from harness.reference_broker.state.groups.group_phases import (
     assign,
@@ -19,6 +19,7 @@ from harness.reference_broker.state.groups.group_phases import (
     remove_member,
     renew_session,
 )
+from harness.reference_broker.state.groups.group_states import GroupState
 from harness.reference_broker.state.groups.groups import Groups
 
 

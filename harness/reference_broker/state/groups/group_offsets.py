@@ -7,7 +7,8 @@ offsetExpirationCondition); KIP-211, KIP-496.
 from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import DecodeError
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
+from harness.reference_broker.state.groups.group_states import GroupState
 
 CONSUMERS = "consumer"
 

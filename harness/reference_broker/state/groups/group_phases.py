@@ -7,7 +7,7 @@ static member in the join phase.
 
 from harness.base.ids import MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import (
     NO_ASSIGNMENT,
     NO_MEMBER,
@@ -15,6 +15,7 @@ from harness.reference_broker.state.groups.group_member import (
     Member,
     Synced,
 )
+from harness.reference_broker.state.groups.group_states import GroupEvent, GroupState
 from harness.reference_broker.state.groups.groups import GroupAlarm, Groups
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -96,7 +97,7 @@ def prepare_rebalance(groups: Groups, group: Group, now: TimeMs) -> None:
     group.pending_syncs.clear()
     groups.cancel_alarm(GroupAlarm("sync", group.group_id))
     is_first = group.state is GroupState.EMPTY
-    group.move_to(GroupState.PREPARING_REBALANCE, now)
+    group.apply(GroupEvent.REBALANCE_BEGINS, now)
     delay_ms = groups.limits.initial_rebalance_delay_ms
     if is_first and delay_ms is not None:
         left_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
@@ -199,7 +200,7 @@ def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -
     for member in group.members.values():
         member.assignment = parts.get(member.member_id, NO_ASSIGNMENT)
     _answer_syncs(groups, group, ErrorCode.NONE, now)
-    group.move_to(GroupState.STABLE, now)
+    group.apply(GroupEvent.ASSIGNED, now)
 
 
 def note_sync(groups: Groups, group: Group, member_id: MemberId) -> None:

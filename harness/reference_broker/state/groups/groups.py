@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from harness.base.ids import GroupId, TimeMs
 from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.alarms import Action, Alarms
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_log import GroupLog
+from harness.reference_broker.state.groups.group_states import GroupEvent
 from harness.reference_broker.state.memory_budget import PER_THING_BYTES, MemoryBudget
 
 
@@ -120,7 +121,7 @@ class Groups:
         """Remove a group without members."""
         for member_id in group.pending_members:
             self._alarms.cancel(GroupAlarm("session", group.group_id, member_id))
-        group.move_to(GroupState.DEAD, now)
+        group.apply(GroupEvent.REMOVED, now)
         self.log.forget_group(group, now)
         del self._by_id[group.group_id]
 

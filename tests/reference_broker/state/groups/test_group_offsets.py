@@ -2,7 +2,7 @@ from harness.base.ids import GroupId, MemberId, TimeMs
 from harness.codec.data_framing.version_prefix import version_prefixed_bytes
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ConsumerProtocolSubscription
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import Member, Protocol
 from harness.reference_broker.state.groups.group_offsets import (
     is_subscribed,
@@ -10,6 +10,7 @@ from harness.reference_broker.state.groups.group_offsets import (
     problem_with_commit,
     problem_with_deletion,
 )
+from harness.reference_broker.state.groups.group_states import GroupEvent, GroupState
 
 MEMBER = "m"
 WANTS_T = version_prefixed_bytes(ConsumerProtocolSubscription(topics=["t"]), 0)
@@ -29,8 +30,9 @@ def group_with_a_member(protocol_type: str = "consumer", metadata: bytes = WANTS
             protocols=(Protocol("range", metadata),),
         )
     )
+    group.apply(GroupEvent.REBALANCE_BEGINS, TimeMs(0))
     group.begin_generation(TimeMs(0))
-    group.move_to(GroupState.STABLE, TimeMs(0))
+    group.apply(GroupEvent.ASSIGNED, TimeMs(0))
     return group
 
 
@@ -45,10 +47,10 @@ def test_members_are_asked_first_and_the_phase_last() -> None:
     group = group_with_a_member()
     assert problem_with_commit(group, "", -1, None) is ErrorCode.UNKNOWN_MEMBER_ID
     assert problem_with_commit(group, MEMBER, -1, None) is ErrorCode.ILLEGAL_GENERATION
-    group.move_to(GroupState.COMPLETING_REBALANCE, TimeMs(0))
+    group.state = GroupState.COMPLETING_REBALANCE
     assert problem_with_commit(group, MEMBER, 0, None) is ErrorCode.ILLEGAL_GENERATION
     assert problem_with_commit(group, MEMBER, 1, None) is ErrorCode.REBALANCE_IN_PROGRESS
-    group.move_to(GroupState.PREPARING_REBALANCE, TimeMs(0))
+    group.apply(GroupEvent.REBALANCE_BEGINS, TimeMs(0))
     assert problem_with_commit(group, MEMBER, 1, None) is ErrorCode.NONE
 
 
@@ -72,5 +74,6 @@ def test_offsets_age_since_the_commit_or_since_the_group_is_empty() -> None:
     assert offsets_age_since(group, "t", TimeMs(3)) is None
     assert offsets_age_since(group, "u", TimeMs(3)) == 3
     group.remove(MemberId(MEMBER))
+    group.apply(GroupEvent.REBALANCE_BEGINS, TimeMs(8))
     group.begin_generation(TimeMs(9))
     assert offsets_age_since(group, "t", TimeMs(3)) == 9

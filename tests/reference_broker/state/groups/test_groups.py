@@ -8,7 +8,7 @@ from harness.base.ids import GroupId, MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.state.alarms import Alarms
-from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_joining import WantedJoin, join
 from harness.reference_broker.state.groups.group_member import NO_MEMBER, Joined, Parked, Protocol
 from harness.reference_broker.state.groups.group_membership import (
@@ -19,6 +19,7 @@ from harness.reference_broker.state.groups.group_membership import (
     leave,
     sync,
 )
+from harness.reference_broker.state.groups.group_states import GroupState
 from harness.reference_broker.state.groups.groups import GroupLimits, Groups
 from tests.reference_broker.group_logs import nowhere
 

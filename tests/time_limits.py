@@ -23,6 +23,8 @@ HERE = Path(__file__).parent
 LIMIT_S, LONG_S = 300, 900
 LONG_MARKS = ("kafka", "slow", "deep")
 LONG_ONES = {  # files and folders below tests/; their tests start clusters, JVMs, Spark or builds
+    "architecture/test_commands_run.py": LONG_S,
+    "architecture/test_site.py": LONG_S,
     "codec/test_agreement.py": LONG_S,
     "codec/test_allocation.py": LONG_S,
     "codec/test_drift_jars.py": LONG_S,

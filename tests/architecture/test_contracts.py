@@ -16,6 +16,7 @@ PLANTS = {
     "codec": ("harness/codec", "import socket"),
     "client": ("harness/client", "import harness.proxies"),
     "broker": ("harness/reference_broker", "import harness.client"),
+    "codec_layers": ("harness/codec/records", "import harness.codec.stubs"),
     "state_layers": (
         "harness/reference_broker/state/log",
         "import harness.reference_broker.state.groups",

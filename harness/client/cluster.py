@@ -29,7 +29,7 @@ FIRST_METADATA_WITH_CONTROLLER = 1
 FIRST_METADATA_WITH_IDS = 10
 REPLICAS = 3
 
-OpenDoor = Callable[[int, int], BrokerUnderTest]
+Connect = Callable[[int, int], BrokerUnderTest]
 """Return a client of a node; the number stands in the names that are made through it."""
 
 
@@ -42,14 +42,14 @@ class Cluster(ClusterNodes):
     def __init__(
         self,
         nodes: Sequence[int],
-        connect: OpenDoor,
+        connect: Connect,
         *,
         registry: ClusterRegistry | None = None,
     ) -> None:
         """``registry``: its ZooKeeper, if it has one."""
         super().__init__(nodes)
         self.registry = registry
-        self._open_door = connect
+        self._connect = connect
         self._clients: dict[int, BrokerUnderTest] = {}
         self._opened = 0
         self._made: list[str] = []
@@ -60,15 +60,15 @@ class Cluster(ClusterNodes):
         """Return the client of exactly this broker."""
         if node not in self._clients:
             self._opened += 1
-            self._clients[node] = self._open_door(node, self._opened)
+            self._clients[node] = self._connect(node, self._opened)
         return self._clients[node]
 
-    def own_doors(self) -> dict[int, BrokerUnderTest]:
+    def own_clients(self) -> dict[int, BrokerUnderTest]:
         """Return a client for each node, for another thread; those of :meth:`at` are the test's."""
         clients = {}
         for node in self.nodes:
             self._opened += 1
-            clients[node] = self._open_door(node, self._opened)
+            clients[node] = self._connect(node, self._opened)
         return clients
 
     @property
@@ -76,7 +76,7 @@ class Cluster(ClusterNodes):
         """A client of a node that is up, where it does not matter which."""
         return self.at(self.up[0])
 
-    def leader_door(self, topic: Topic, partition: int = 0) -> BrokerUnderTest:
+    def leader_client(self, topic: Topic, partition: int = 0) -> BrokerUnderTest:
         """Return a client of the broker that leads the partition, see :meth:`leader`."""
         return self.at(self.leader(topic, partition))
 
@@ -294,7 +294,7 @@ class Cluster(ClusterNodes):
         """Delete these topics when the test ends, if they exist."""
         self._made += names
 
-    def _forget_door(self, node: int) -> None:
+    def _forget_client(self, node: int) -> None:
         self._clients.pop(node, None)
 
     # -- the end ---------------------------------------------------------------------------------

@@ -199,7 +199,7 @@ class ClusterNodes:
         with self._noted("restart", node):
             self._controlled.restart_node(node)
         self._ended.discard(node)
-        self._forget_door(node)
+        self._forget_client(node)
 
     def pause(self, node: int) -> None:
         """Pause a node: its connections stay, it answers nothing."""
@@ -212,7 +212,7 @@ class ClusterNodes:
         self._controlled.resume_node(node)
         self._frozen.discard(node)
         self.notes.did("resumed", node)
-        self._forget_door(node)
+        self._forget_client(node)
 
     def log_directories(self, node: int) -> list[Path]:
         """Return the folders of this broker's partitions, up or not; changes there are not healed.
@@ -237,5 +237,5 @@ class ClusterNodes:
         yield
         self.notes.did(f"{what}_done", node)
 
-    def _forget_door(self, node: int) -> None:
+    def _forget_client(self, node: int) -> None:
         """Forget the client of a node: its connections are of no use any more."""

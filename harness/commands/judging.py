@@ -86,7 +86,7 @@ def case_arguments(cases: Sequence[str]) -> list[str]:
         if "::" not in case or not (root / file).is_file():
             raise click.UsageError(
                 f"no case {case!r}: it is named as in a journal, "
-                "such as protocol/test_apiv.py::test_name[v3]"
+                "such as protocol/metadata/test_metadata.py::test_name[v3]"
             )
     return [str(root / case) for case in cases]
 

@@ -22,7 +22,7 @@ def check_cluster(seen: Iterable[Observation]) -> list[ReplicationFinding]:
     brokers.
     """
     leaders: dict[tuple[str, int], Observation] = {}
-    clients: defaultdict[tuple[str, str], _Door] = defaultdict(_Door)
+    clients: defaultdict[tuple[str, str], _ClientAnswers] = defaultdict(_ClientAnswers)
     found: list[ReplicationFinding] = []
     for one in seen:
         found += _check_registration(one)
@@ -58,7 +58,7 @@ def _check_leader(
 
 
 @dataclass(slots=True)
-class _Door:
+class _ClientAnswers:
     """The last values of one partition in the answers to one client of a broker.
 
     The end of the read records and the last stable offset are at or below the high watermark of

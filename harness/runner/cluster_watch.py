@@ -51,7 +51,7 @@ class ClusterWatch:
 
     def at(self, node: int, client: str) -> Observer:
         """Return the observer of one client to this node; it needs each message, in order."""
-        return _WatchedDoor(node, client, self._see, self._deleted)
+        return _WatchedClient(node, client, self._see, self._deleted)
 
     def _see(self, node: int, client: str, partition: str, **told: Any) -> None:
         at_ms = (time.monotonic() - self._began_s) * 1000
@@ -70,7 +70,7 @@ class ClusterWatch:
         return {name: str(finding) for name, finding in found.items()}
 
 
-class _WatchedDoor:
+class _WatchedClient:
     """The observer of one client: its last request gives the meaning of the next response.
 
     Topics are distinguished by their ids, or by name where there are none. A deleted name may be
@@ -151,12 +151,12 @@ class _WatchedDoor:
                     self._see(topic.name, ZERO_UUID, index, high_watermark=told)
 
 
-_TAKEN: Final[dict[type[Message], Callable[[_WatchedDoor, Any, int], None]]] = {
-    DeleteTopicsRequest: _WatchedDoor.take_deletion,
-    FetchResponse: _WatchedDoor.take_fetch,
-    ListOffsetsRequest: _WatchedDoor.take_question,
-    ListOffsetsResponse: _WatchedDoor.take_offsets,
-    MetadataResponse: _WatchedDoor.take_metadata,
+_TAKEN: Final[dict[type[Message], Callable[[_WatchedClient, Any, int], None]]] = {
+    DeleteTopicsRequest: _WatchedClient.take_deletion,
+    FetchResponse: _WatchedClient.take_fetch,
+    ListOffsetsRequest: _WatchedClient.take_question,
+    ListOffsetsResponse: _WatchedClient.take_offsets,
+    MetadataResponse: _WatchedClient.take_metadata,
 }
 
 

@@ -42,7 +42,7 @@ from harness.targets.target import (
     STOP_NODE,
     Target,
 )
-from harness.virtual_broker.peer_endpoint import KraftDoor
+from harness.virtual_broker.peer_endpoint import KraftEndpoint
 
 if TYPE_CHECKING:
     from harness.proxies.event import Listener
@@ -189,7 +189,7 @@ class ReferenceCluster(Target):
         for node in self._nodes.values():
             self._await_answer(node, deadline)
         listeners = (CLIENT_LISTENER,) if self.brokers == 1 else (INTERNAL, CLIENT_LISTENER)
-        self.peer_endpoint = KraftDoor(self._controller.address, self._cluster_id, *listeners)
+        self.peer_endpoint = KraftEndpoint(self._controller.address, self._cluster_id, *listeners)
         self.nodes, self.controller_nodes = list(self._nodes), (CONTROLLER_ID,)
         self.addresses = [self._told(node) for node in self._nodes]
 

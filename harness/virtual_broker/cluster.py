@@ -20,7 +20,7 @@ from harness.virtual_broker.kraft import NOBODY_LISTENS, KraftMember, KraftWorld
 from harness.virtual_broker.leader import LedPartition
 from harness.virtual_broker.membership import Membership, VirtualWorld
 from harness.virtual_broker.partition import WatchedPartition
-from harness.virtual_broker.peer_endpoint import Address, KraftDoor, PeerEndpoint
+from harness.virtual_broker.peer_endpoint import Address, KraftEndpoint, PeerEndpoint
 from harness.virtual_broker.zookeeper import ZooKeeperWorld
 
 KRAFT_CONTROLLER = "kraft_controller"
@@ -41,7 +41,7 @@ class JoinedCluster:
         self.broker, self.leader = broker, leader
         self.world: VirtualWorld
         self.kraft: KraftWorld | None = None
-        if isinstance(client, KraftDoor):
+        if isinstance(client, KraftEndpoint):
             self.world = self.kraft = KraftWorld(client, broker)
         else:
             self.world = ZooKeeperWorld(client, broker)

@@ -28,7 +28,7 @@ from harness.codec.messages import (
 from harness.codec.structs import Message, Request
 from harness.virtual_broker.assigned_topics import create_assigned, state_shown
 from harness.virtual_broker.membership import NO_BROKER_EPOCH, Membership, PartitionState
-from harness.virtual_broker.peer_endpoint import Address, KraftDoor
+from harness.virtual_broker.peer_endpoint import Address, KraftEndpoint
 
 M = TypeVar("M", bound=Message)
 Feature = BrokerRegistrationRequest.Feature
@@ -47,7 +47,7 @@ Up to 3.2 a broker is caught up at the log's end, later at its registration.
 class Controller:
     """A connection to the controller, at the highest versions that it and the codec know."""
 
-    def __init__(self, client: KraftDoor, broker: BrokerUnderTest) -> None:
+    def __init__(self, client: KraftEndpoint, broker: BrokerUnderTest) -> None:
         """Connect immediately, through ``broker``; its transcripts contain the exchange."""
         self.client, self.broker = client, broker
         self._connection = broker.connect(through=client.controller)
@@ -219,7 +219,7 @@ class KraftMember:
 class KraftWorld:
     """A KRaft cluster, through its controller and one of its brokers."""
 
-    def __init__(self, client: KraftDoor, broker: BrokerUnderTest) -> None:
+    def __init__(self, client: KraftEndpoint, broker: BrokerUnderTest) -> None:
         self.controller = Controller(client, broker)
         self._broker = broker
 

@@ -9,7 +9,7 @@ Address = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class KraftDoor:
+class KraftEndpoint:
     """A cluster with a controller that serves BrokerRegistration and BrokerHeartbeat (KIP-631).
 
     Attributes:
@@ -32,10 +32,10 @@ class KraftDoor:
 
 
 @dataclass(frozen=True, slots=True)
-class ZooKeeperDoor:
+class ZooKeeperEndpoint:
     """A cluster with its brokers' registrations in the ZooKeeper at this address."""
 
     zookeeper: Address
 
 
-PeerEndpoint: TypeAlias = KraftDoor | ZooKeeperDoor
+PeerEndpoint: TypeAlias = KraftEndpoint | ZooKeeperEndpoint

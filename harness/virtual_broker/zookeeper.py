@@ -20,7 +20,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
 from harness.virtual_broker.assigned_topics import UNKNOWN
 from harness.virtual_broker.membership import NO_BROKER_EPOCH, Membership, PartitionState
-from harness.virtual_broker.peer_endpoint import Address, ZooKeeperDoor
+from harness.virtual_broker.peer_endpoint import Address, ZooKeeperEndpoint
 
 BROKERS = "/brokers/ids"
 TOPICS = "/brokers/topics"
@@ -148,7 +148,7 @@ def registration_like(
 class ZooKeeperWorld:
     """A cluster as its ZooKeeper shows it: the truth, where Metadata may be out of date."""
 
-    def __init__(self, client: ZooKeeperDoor, broker: BrokerUnderTest) -> None:
+    def __init__(self, client: ZooKeeperEndpoint, broker: BrokerUnderTest) -> None:
         """Raises PreparationFailed."""
         self._client, self._broker = client, broker
         self._session = ZookeeperSession(client.zookeeper)

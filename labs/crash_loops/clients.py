@@ -9,7 +9,7 @@ from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import Topic
 
 
-class Doors:
+class LoadClients:
     """The connections of one thread, with a cache of leaders."""
 
     def __init__(self, clients: dict[int, BrokerUnderTest], topic: Topic) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from labs.crash_loops.cases import IDEMPOTENT, PRODUCERS
-from labs.crash_loops.clients import Doors
+from labs.crash_loops.clients import LoadClients
 from labs.crash_loops.notes import CrashNotes
 from labs.crash_loops.producers import Idempotent, LoadProducer, Plain
 from labs.crash_loops.reading import Consumer
@@ -25,12 +25,12 @@ class Load:
         self._cluster, self._notes = cluster, notes
         self._failed: list[BaseException] = []
         self._workers: list[LoadProducer | Consumer] = [
-            Consumer(PARTITIONS, Doors(cluster.own_doors(), topic), notes)
+            Consumer(PARTITIONS, LoadClients(cluster.own_clients(), topic), notes)
         ]
         for number, (name, acks) in enumerate(PRODUCERS.items()):
             kind = Idempotent if name == IDEMPOTENT else Plain
             own = range(number * EACH, (number + 1) * EACH)
-            clients = Doors(cluster.own_doors(), topic)
+            clients = LoadClients(cluster.own_clients(), topic)
             self._workers.append(kind(name, acks, own, clients, notes, seed))
         self._threads = [threading.Thread(target=self._run, args=(w,)) for w in self._workers]
 

@@ -15,7 +15,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import InitProducerIdRequest, ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.histories.history import OperationOutcome
-from labs.crash_loops.clients import Doors
+from labs.crash_loops.clients import LoadClients
 from labs.crash_loops.notes import CrashNotes, payload
 
 PAUSE_S = 0.01
@@ -35,7 +35,13 @@ class LoadProducer(ABC):
     """A thread that sends batches of unique values to partitions of its own, one at a time."""
 
     def __init__(
-        self, name: str, acks: int, partitions: range, clients: Doors, notes: CrashNotes, seed: str
+        self,
+        name: str,
+        acks: int,
+        partitions: range,
+        clients: LoadClients,
+        notes: CrashNotes,
+        seed: str,
     ) -> None:
         self.name = name
         self.acks, self.partitions = acks, partitions

@@ -11,7 +11,7 @@ from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import RecordsError, decode_batches
-from labs.crash_loops.clients import Doors
+from labs.crash_loops.clients import LoadClients
 from labs.crash_loops.notes import STRANGE, CrashNotes, value_of
 
 PAUSE_S = 0.02
@@ -42,7 +42,7 @@ def records_of(data: bytes, offset: int) -> list[tuple[int, str]]:
 class Consumer:
     """Reads every partition from its beginning; behind a lost tail it goes back to the end."""
 
-    def __init__(self, partitions: int, clients: Doors, notes: CrashNotes) -> None:
+    def __init__(self, partitions: int, clients: LoadClients, notes: CrashNotes) -> None:
         self.stopped = threading.Event()
         self._positions = dict.fromkeys(range(partitions), 0)
         self._clients, self._notes = clients, notes
@@ -78,7 +78,7 @@ class Consumer:
 def final_read(cluster: Cluster, topic: Topic, partitions: int, notes: CrashNotes) -> None:
     """Note all records, from each partition's first to its end. Raises NotReadable."""
     for partition in range(partitions):
-        client = cluster.leader_door(topic, partition)
+        client = cluster.leader_client(topic, partition)
         offset = client.list_offset(topic, -2, partition=partition).offset
         end = client.end_offset(topic, partition)
         while offset < end:

@@ -33,7 +33,7 @@ from harness.targets.target import (
     UPGRADE,
     Target,
 )
-from harness.virtual_broker.peer_endpoint import KraftDoor, PeerEndpoint
+from harness.virtual_broker.peer_endpoint import KraftEndpoint, PeerEndpoint
 from labs.defects.between_nodes import BetweenNodes, stand_before
 from labs.defects.broker_pool import RowBroker, RowBrokers
 from labs.defects.well_cluster import is_well
@@ -103,7 +103,7 @@ class PrivateBehindRelay(Target):
 
     def _client(self, own: PeerEndpoint | None, opening: ExitStack) -> PeerEndpoint | None:
         """A relay with the same rule before a controller; a ZooKeeper has none."""
-        if not isinstance(own, KraftDoor):
+        if not isinstance(own, KraftEndpoint):
             return own
         relay = opening.enter_context(RunningRelay(own.controller, self._rule))
         return replace(own, controller=relay.address)

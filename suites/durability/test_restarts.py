@@ -73,7 +73,7 @@ def test_committed_offsets_survive_compaction_and_restarts(
         ):
             # Before 2.0 an end between two steps of a compaction takes the segment before, too
             # (Log.completeSwapOperations, apache/kafka#5169).
-            client.eventually(_Quiet(client, log), f"nobody compacts {OFFSETS_TOPIC}")
+            client.eventually(_Quiet(client, log), f"the broker does not compact {OFFSETS_TOPIC}")
             end()
             persistent_broker.start()
             where = f"after an end {how}"

@@ -49,7 +49,7 @@ def test_fetch_at_follower_returns_records_up_to_high_watermark(
 ) -> None:
     """A follower returns records up to its high watermark, which is not beyond the leader's."""
     topic = cluster.create_topic()
-    leader = cluster.leader_door(topic)
+    leader = cluster.leader_client(topic)
     append(leader, topic, batch_of(*READ_BY_ALL))
     with requirement("FETCH-017"):
         for node in cluster.others(cluster.leader(topic)):

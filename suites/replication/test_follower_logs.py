@@ -22,7 +22,7 @@ SLOWER = 3  # times: how much two medians of the same thing may differ
 
 def _written(cluster: Cluster, topic: Topic) -> int:
     """Batches of one to three records; the end of the log."""
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     for number in range(BATCHES):
         append(client, topic, batch_of(*[b"%d" % number] * (1 + number % 3)))
     return client.end_offset(topic)
@@ -82,7 +82,7 @@ def test_followers_have_every_offset_without_gap(cluster: Cluster) -> None:
 def test_min_insync_replicas_does_not_slow_acks_all_with_full_isr(cluster: Cluster) -> None:
     """With min.insync.replicas 1 and 3, in turn: acks=all waits for the whole ISR either way."""
     topics = [cluster.create_topic(configs={"min.insync.replicas": count}) for count in ("1", "3")]
-    clients = [cluster.leader_door(topic) for topic in topics]
+    clients = [cluster.leader_client(topic) for topic in topics]
     with requirement("REPL-027"):
         taken: list[list[float]] = [[], []]
         for _ in range(SAMPLES):

@@ -43,7 +43,7 @@ def test_caught_up_follower_stays_in_isr_while_nothing_is_produced(cluster: Clus
     told = values_of(cluster.at(node), (BROKER, str(node)), [LAG_CONFIG])[LAG_CONFIG]
     lag_ms = int(told or 0)
     topic = cluster.create_topic()
-    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    append(cluster.leader_client(topic), topic, batch_of(b"r"))
     everyone = set(cluster.replicas(topic))
     with requirement("ISR-005"):
         for _ in time_left(IDLE_FACTOR * lag_ms):

@@ -146,7 +146,7 @@ def test_describe_topic_partitions_matches_metadata_with_empty_elr(
     """Each broker describes the partitions as in Metadata; a fully replicated one has no ELR."""
     assignment = ring(cluster)
     topic = cluster.create_topic(assignment)
-    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    append(cluster.leader_client(topic), topic, batch_of(b"r"))
     with requirement("META-029"):
         for node in cluster.nodes:
             described = _described(cluster.at(node), topic, api_version)

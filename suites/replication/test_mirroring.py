@@ -29,7 +29,7 @@ def test_mirrored_partition_keeps_order_of_source(cluster: Cluster) -> None:
     target = cluster.create_topic([[two], [three], [one]], alone)
     for number in range(BATCHES):
         for partition in range(PARTITIONS):
-            client = cluster.leader_door(source, partition)
+            client = cluster.leader_client(source, partition)
             append(client, source, batch_of(b"%d-%d" % (partition, number)), partition=partition)
     with requirement("LEG-015"):
         for partition in range(PARTITIONS):
@@ -43,7 +43,7 @@ def test_mirrored_partition_keeps_order_of_source(cluster: Cluster) -> None:
 
 def _mirror(cluster: Cluster, source: Topic, target: Topic, partition: int) -> None:
     """All of one partition, a produce for each record that was read, answered when all are sent."""
-    client = cluster.leader_door(target, partition)
+    client = cluster.leader_client(target, partition)
     version = client.version("Produce")
     connection = client.connect("mirror")
     sent = 0
@@ -61,7 +61,7 @@ def _mirror(cluster: Cluster, source: Topic, target: Topic, partition: int) -> N
 
 def _values(cluster: Cluster, topic: Topic, partition: int) -> list[bytes | None]:
     """Return the values in the order of their offsets, read in small fetches."""
-    client = cluster.leader_door(topic, partition)
+    client = cluster.leader_client(topic, partition)
     end, found = client.end_offset(topic, partition), list[bytes | None]()
     while len(found) < end:
         told = client.fetch(

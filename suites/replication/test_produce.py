@@ -102,7 +102,7 @@ def _expect_refused(cluster: Cluster, topic: Topic, node: int, version: int, whe
     with requirement("PROD-006"):
         answer = cluster.at(node).produce(topic, batch_of(b"r", version=version), version)
         expect_error(answer.error_code, REFUSED, where)
-        assert cluster.leader_door(topic).end_offset(topic) == 0, "something was appended"
+        assert cluster.leader_client(topic).end_offset(topic) == 0, "something was appended"
 
 
 @judges("PROD-007")

@@ -44,7 +44,7 @@ def test_describe_producers_succeeds_at_leader_and_follower_only(
     """The leader and its follower, which has the batch too; the third broker refuses."""
     first, second, third = cluster.nodes[:3]
     topic = cluster.create_topic([[first, second]])
-    leader = cluster.leader_door(topic)
+    leader = cluster.leader_client(topic)
     producer = new_producer(leader)
     append(leader, topic, producer.batch(0, b"r"))
     entry = DescribeProducersRequest.TopicRequest(name=topic.name, partition_indexes=[0])

@@ -131,7 +131,7 @@ def test_create_topics_with_replication_factor_2_succeeds(
         expect_error(_create(cluster, entry, api_version), ErrorCode.NONE)
         topic = cluster.await_created(name, 1)
         assert len(set(cluster.view(topic).replicas)) == 2, "it has not two replicas"
-        client = cluster.leader_door(topic)
+        client = cluster.leader_client(topic)
         answer = client.produce(topic, batch_of(b"r"))
         expect_error(answer.error_code, ErrorCode.NONE, "Produce, acks=all")
 
@@ -260,7 +260,7 @@ def test_create_partitions_bad_assignment_returns_invalid_replica_assignment(
     with requirement("TOPIC-026"):
         code = only(client.ask(request, api_version).results, "topic").error_code
         expect_error(code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, form)
-        append(cluster.leader_door(topic), topic, batch_of(b"r"))
+        append(cluster.leader_client(topic), topic, batch_of(b"r"))
         assert len(cluster.topic_by(one, topic.name)) == 1, "partitions were added"
 
 

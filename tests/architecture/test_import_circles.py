@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.import_circles import Place, circles, imports_of, modules_of
+from tests.architecture.test_contracts import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("checks", "harness", "labs", "reports", "suites", "tests")
 CLIENT, CODEC, TARGETS = "harness.client", "harness.codec", "harness.targets"
 REASONS = {
     frozenset({f"{CODEC}.layout", f"{CODEC}.specs"}): "a message spec keeps its layouts",

@@ -148,7 +148,7 @@ def test_a_cluster_without_links_says_which_mark_lacks() -> None:
         _ = cluster_of(ScriptedClient(1, [1])).links
 
 
-def test_a_node_that_came_back_has_another_door_and_other_names() -> None:
+def test_a_node_that_came_back_has_another_client_and_other_names() -> None:
     cluster = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     cluster.control = Nodes()
     before = cluster.unique_topic()

@@ -47,7 +47,7 @@ def test_every_row_is_about_the_lowest_versions_of_an_api() -> None:
         assert row.source
 
 
-def test_the_door_leaves_them_out_and_still_tells_what_is_shown() -> None:
+def test_client_leaves_them_out_and_keeps_what_is_shown() -> None:
     broker = BrokerUnderTest([("127.0.0.1", 1)], {PRODUCE: (0, 13), FETCH: (4, 18)})
     assert broker.advertised("Produce") == VersionRange(3, 13)
     assert broker.shown("Produce") == VersionRange(0, 13)

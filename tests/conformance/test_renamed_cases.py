@@ -64,7 +64,7 @@ OLD, NEW = next(iter(RENAMES.items()))
 
 
 def run_of(first: str, first_verdict: Verdict, second_verdict: Verdict) -> Journal:
-    """A run of one requirement with two cases, of which the first was renamed."""
+    """A run with two cases of one requirement; the first case has a new name."""
     checks = (
         check(case=f"{first}[v1]", verdict=first_verdict),
         check(case="protocol/test_a.py::test_kept", verdict=second_verdict),

@@ -72,7 +72,7 @@ class Leftovers:
 
     def __init__(self, info: TargetInfo, prefix: str, older_than_s: float = 0.0) -> None:
         self._info, self._prefix, self._older_than_s = info, prefix, older_than_s
-        self._bootstrap = self._door_to(info.addresses[0])
+        self._bootstrap = self._client_of(info.addresses[0])
         self._clients: list[BrokerUnderTest] = []
 
     def __enter__(self) -> Leftovers:
@@ -85,21 +85,21 @@ class Leftovers:
     def find(self) -> Iterator[Leftover | CannotLook]:
         """Topics, groups and quotas, each with its removal; raises BrokerMisbehaved."""
         shown = self._bootstrap.metadata(None)
-        self._clients = self._clients or self._doors_to_nodes(shown)
+        self._clients = self._clients or self._clients_of_nodes(shown)
         for look in (self._groups, self._quotas, lambda: self._topics(shown)):
             try:
                 yield from look()
             except CannotLook as problem:
                 yield problem
 
-    def _door_to(self, address: tuple[str, int]) -> BrokerUnderTest:
+    def _client_of(self, address: tuple[str, int]) -> BrokerUnderTest:
         info = self._info
         return BrokerUnderTest([address], info.api_versions, time_scale=info.time_scale)
 
-    def _doors_to_nodes(self, shown: MetadataResponse) -> list[BrokerUnderTest]:
+    def _clients_of_nodes(self, shown: MetadataResponse) -> list[BrokerUnderTest]:
         """The controller first: in a cluster with ZooKeeper only it deletes topics."""
         nodes = sorted(shown.brokers, key=lambda one: one.node_id != shown.controller_id)
-        return [self._door_to((node.host, node.port)) for node in nodes]
+        return [self._client_of((node.host, node.port)) for node in nodes]
 
     def _age_s(self, name: str | None) -> float | None:
         """None for what is not ours, or too young."""

@@ -21,7 +21,7 @@ from harness.targets.process import reserve_log
 from harness.targets.ready import Question, await_answers
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import until_started
-from harness.virtual_broker.peer_endpoint import KraftDoor, PeerEndpoint, ZooKeeperDoor
+from harness.virtual_broker.peer_endpoint import KraftEndpoint, PeerEndpoint, ZooKeeperEndpoint
 
 START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its process does
 
@@ -122,13 +122,13 @@ class KafkaCluster:
     def peer_endpoint(self) -> PeerEndpoint | None:
         """The way for another broker to join; None where it had to find the active controller."""
         if self.zookeeper is not None:
-            return ZooKeeperDoor(self.zookeeper.address)
+            return ZooKeeperEndpoint(self.zookeeper.address)
         first = next(iter(self.brokers.values())).config
         assert self._cluster_id is not None, "KRaft has a cluster id"
         if len(first.quorum.voters) > 1:
             return None
         (controller,) = first.quorum.voters.values()
-        return KraftDoor(
+        return KraftEndpoint(
             controller,
             self._cluster_id,
             first.inter_broker_listener,

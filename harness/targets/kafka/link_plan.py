@@ -39,7 +39,7 @@ class PlannedLink:
 
 
 @dataclass(frozen=True)
-class BrokerDoors:
+class BrokerListeners:
     """The addresses that lead to one broker, and those where it listens.
 
     ``client``: the address that clients receive; ``internal``: the one that brokers receive, None
@@ -70,26 +70,26 @@ class BrokerDoors:
         return listens
 
 
-def _named(node_id: int, at: Sequence[Address]) -> BrokerDoors:
+def _named(node_id: int, at: Sequence[Address]) -> BrokerListeners:
     told, client, internal = at
     name = Address(BROKER_NAME, internal.port)
-    return BrokerDoors(node_id, told, told, client, name, internal)
+    return BrokerListeners(node_id, told, told, client, name, internal)
 
 
-def _one_address(node_id: int, at: Sequence[Address]) -> BrokerDoors:
+def _one_address(node_id: int, at: Sequence[Address]) -> BrokerListeners:
     """Advertise one name to clients and brokers: it leads each to proxies of its own."""
     told, listen = at
-    return BrokerDoors(node_id, Address(LOCALHOST, told.port), told, listen)
+    return BrokerListeners(node_id, Address(LOCALHOST, told.port), told, listen)
 
 
-def _bound_by_name(node_id: int, at: Sequence[Address]) -> BrokerDoors:
+def _bound_by_name(node_id: int, at: Sequence[Address]) -> BrokerListeners:
     """Bind the advertised name too: the broker resolves it to an address of its own."""
     (told,) = at
     listen = Address(_own(node_id, BROKER_NAME), told.port)
-    return BrokerDoors(node_id, Address(LOCALHOST, told.port), told, listen)
+    return BrokerListeners(node_id, Address(LOCALHOST, told.port), told, listen)
 
 
-_DOORS: dict[Listeners, tuple[int, Callable[[int, Sequence[Address]], BrokerDoors]]] = {
+_LISTENERS: dict[Listeners, tuple[int, Callable[[int, Sequence[Address]], BrokerListeners]]] = {
     Listeners.NAMED: (3, _named),
     Listeners.BY_PROTOCOL: (2, _one_address),
     Listeners.ADVERTISED_PORT: (2, _one_address),
@@ -119,7 +119,7 @@ class LinkedPlan(KafkaPlan):
     @property
     def ports(self) -> int:
         """As many for every broker as its era needs, and one for the controller or ZooKeeper."""
-        return self.brokers * _DOORS[listeners_of(self.release)][0] + 1
+        return self.brokers * _LISTENERS[listeners_of(self.release)][0] + 1
 
     @property
     def _has_controller(self) -> bool:
@@ -135,11 +135,11 @@ class LinkedPlan(KafkaPlan):
             told = Quorum(zookeeper=Address(ZOOKEEPER_NAME, at.port))
         brokers = tuple(
             replace(
-                self._node(folder, clients.node_id, told, clients.client, clients.internal),
-                listens=clients.is_at,
-                hosts=self._hosts(clients.node_id),
+                self._node(folder, one.node_id, told, one.client, one.internal),
+                listens=one.is_at,
+                hosts=self._hosts(one.node_id),
             )
-            for clients in self._clients(addresses)
+            for one in self._listeners(addresses)
         )
         controllers = (self._controller(folder, told, at),) if separate else ()
         return NodePlan(brokers, controllers, None if separate else at)
@@ -158,8 +158,8 @@ class LinkedPlan(KafkaPlan):
         hosts.setdefault(socket.gethostname(), HOST)  # Java wants to know its own machine
         return hosts
 
-    def _clients(self, addresses: Sequence[Address]) -> list[BrokerDoors]:
-        count, make = _DOORS[listeners_of(self.release)]
+    def _listeners(self, addresses: Sequence[Address]) -> list[BrokerListeners]:
+        count, make = _LISTENERS[listeners_of(self.release)]
         return [
             make(number + 1, addresses[number * count : (number + 1) * count])
             for number in range(self.brokers)
@@ -170,7 +170,7 @@ class LinkedPlan(KafkaPlan):
 
         A broker that coordinates the others with the help of ZooKeeper sends requests to itself.
         """
-        every = self._clients(addresses)
+        every = self._listeners(addresses)
         links = [
             PlannedLink(CLIENT, str(to.node_id), to.client_proxy, to.client_listen) for to in every
         ]
@@ -178,7 +178,9 @@ class LinkedPlan(KafkaPlan):
             links += self._from(source.node_id, every, addresses[-1])
         return links
 
-    def _from(self, source: int, every: Sequence[BrokerDoors], at: Address) -> list[PlannedLink]:
+    def _from(
+        self, source: int, every: Sequence[BrokerListeners], at: Address
+    ) -> list[PlannedLink]:
         links = []
         for to in every:
             port, upstream = to.for_brokers

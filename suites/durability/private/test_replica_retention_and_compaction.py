@@ -75,7 +75,7 @@ def test_compacted_log_keeps_last_values_on_each_replica_after_failover(cluster:
     """Each of three leads, after a broker was killed and one came back; each has every key's last
     value where it was, and no other that compaction takes."""
     topic = cluster.create_topic(configs=USUAL)
-    log = KeyedLog(cluster.leader_door(topic), topic)
+    log = KeyedLog(cluster.leader_client(topic), topic)
     for number in range(5):
         log.append(*((key, b"%s %d" % (key, number)) for key in (b"one", b"two", b"three")))
     first = log.await_compacted()

@@ -28,7 +28,7 @@ TWO = {
     "log.dirs": DIRECTORIES,
     "replica.high.watermark.checkpoint.interval.ms": NOTED_EVERY_MS,
 }
-"""For `@persistent_broker`: two directories, of which the second may fail."""
+"""Settings of a persistent broker with two log directories; the second one may fail."""
 
 PARTITIONS = 6
 Described = DescribeLogDirsResponse.DescribeLogDirsResult

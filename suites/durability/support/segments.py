@@ -20,7 +20,7 @@ from suites.protocol.support.log_entries import fetched_entries
 from suites.protocol.support.record_formats import records_in
 
 OFTEN = {"log.retention.check.interval.ms": "300", "log.initial.task.delay.ms": "300"}
-"""For `@tuned_broker`: the broker checks the retention of logs three times a second."""
+"""Settings of a broker that checks the retention of its logs three times a second."""
 
 SEGMENT_MS = 60_000
 SECOND_MS, MINUTE_MS, HOUR_MS = 1_000, 60_000, 60 * 60_000

@@ -14,7 +14,7 @@ from suites.protocol.support.idempotent import IdempotentProducer
 from suites.protocol.support.record_formats import batches_in
 
 QUICKLY = {"log.cleaner.enable": "true", "log.cleaner.backoff.ms": "200"}
-"""For `@tuned_broker`: frequent compaction. Before 0.9.0.1 the cleaner is off by default."""
+"""Settings of a broker that compacts often. Before 0.9.0.1 the cleaner is off by default."""
 
 COMPACTED_WITHIN_MS = 60_000
 _SECOND_MS, _HOUR_MS = 1_000, 60 * 60 * 1_000

@@ -39,12 +39,12 @@ def _lose(cluster: Cluster, topic: Topic, node: int) -> None:
 
 
 def _write(cluster: Cluster, topic: Topic, value: bytes) -> int:
-    return cluster.leader_door(topic).produce(topic, batch_of(value), acks=-1).error_code
+    return cluster.leader_client(topic).produce(topic, batch_of(value), acks=-1).error_code
 
 
 def _expect_there(cluster: Cluster, topic: Topic, values: Sequence[bytes], when: str) -> None:
     found = cluster.last_seen(
-        lambda: values_of(cluster.leader_door(topic).fetch(topic, 0)),
+        lambda: values_of(cluster.leader_client(topic).fetch(topic, 0)),
         lambda seen: seen == list(values),
     )
     assert found == list(values), f"{when}: acknowledged {list(values)}, there is {found}"

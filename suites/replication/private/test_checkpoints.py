@@ -25,10 +25,10 @@ def test_leader_epoch_checkpoint_matches_log(cluster: Cluster) -> None:
     cluster.front.version("Fetch", "4+")
     cluster.log_directories(cluster.nodes[0])
     topic = cluster.create_topic()
-    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    append(cluster.leader_client(topic), topic, batch_of(b"r"))
     for _ in range(LEADERS - 1):
         change_leader(cluster, topic)
-        append(cluster.leader_door(topic), topic, batch_of(b"r"))
+        append(cluster.leader_client(topic), topic, batch_of(b"r"))
     starts = _starts(cluster, topic)
     with requirement("EPOCH-014"):
         assert len(starts) == LEADERS, f"the log has the epochs {starts}"
@@ -46,7 +46,7 @@ def test_leader_epoch_checkpoint_matches_log(cluster: Cluster) -> None:
 
 def _starts(cluster: Cluster, topic: Topic) -> dict[int, int]:
     """The first offset of each epoch that wrote, by the batches of the leader's log."""
-    data = cluster.leader_door(topic).fetch(topic, 0)
+    data = cluster.leader_client(topic).fetch(topic, 0)
     found: dict[int, int] = {}
     for batch in decode_batches(bytes(data.records or b"")):
         found.setdefault(batch.partition_leader_epoch, batch.base_offset)
@@ -78,6 +78,6 @@ def test_high_watermark_checkpoint_follows_committed_offset(cluster: Cluster) ->
 def _noted_below(cluster: Cluster, node: int, topic: Topic) -> int | None:
     """Return the high watermark in the checkpoint, which is never above the committed one."""
     noted = high_watermark_noted(cluster, node, topic)
-    committed = cluster.leader_door(topic).end_offset(topic)
+    committed = cluster.leader_client(topic).end_offset(topic)
     assert noted is None or noted <= committed, f"broker {node}: {noted}, committed {committed}"
     return noted

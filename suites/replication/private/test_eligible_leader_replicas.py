@@ -28,7 +28,7 @@ def _topic(cluster: Cluster) -> Topic:
     """
     need_eligible_leaders(cluster.front)
     topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
-    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    append(cluster.leader_client(topic), topic, batch_of(b"r"))
     for node in cluster.nodes[1:3]:
         await_served_by(cluster, node, topic, 1)
     return topic
@@ -61,7 +61,7 @@ def test_replica_leaving_isr_below_min_stays_eligible_and_is_elected(cluster: Cl
         assert found.isr == {first}, f"one is back: {found}"
         cluster.restart(last)
         await_in_sync(cluster, topic, last)
-        values = values_of(cluster.leader_door(topic).fetch(topic, 0))
+        values = values_of(cluster.leader_client(topic).fetch(topic, 0))
         assert values == [b"r"], f"the records are {values}"
 
 

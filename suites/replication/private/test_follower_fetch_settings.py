@@ -21,7 +21,7 @@ SILENCE_MS = 50
 def test_record_larger_than_replica_fetch_max_bytes_is_replicated(cluster: Cluster) -> None:
     """The first batch of a fetch comes whole: acks=all is answered, and the ISR stays."""
     topic = cluster.create_topic()
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     value = cluster.front.random.randbytes(100_000)
     with requirement("REPL-026"):
         for _ in range(RECORDS):
@@ -42,10 +42,10 @@ def test_new_records_end_follower_fetch_wait(cluster: Cluster) -> None:
     waits: followers fetch a new partition only when their wait for the older ones has ended.
     """
     quiet, topic = cluster.create_topic(), cluster.create_topic()
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     version = client.reading_version(quiet)
     append(client, topic, batch_of(b"r"))
-    waiting = cluster.leader_door(quiet).connect(timeout_ms=2 * LONG_WAIT_MS)
+    waiting = cluster.leader_client(quiet).connect(timeout_ms=2 * LONG_WAIT_MS)
     request = fetch_request(
         [fetch_topic(quiet, version, [fetch_partition(0)])],
         max_wait_ms=LONG_WAIT_MS // 2,

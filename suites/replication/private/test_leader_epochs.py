@@ -51,7 +51,7 @@ def _written(cluster: Cluster, changes: int = CHANGES) -> EpochEnds:
     for number in range(changes + 1):
         if number:
             change_leader(cluster, topic)
-        client = cluster.leader_door(topic)
+        client = cluster.leader_client(topic)
         append(client, topic, batch_of(*[b"of change %d" % number] * EACH))
         ends[epoch_of(cluster, topic)] = client.end_offset(topic)
     return EpochEnds(topic, ends)
@@ -75,7 +75,7 @@ def test_leader_epoch_rises_with_each_leader_change(cluster: Cluster) -> None:
 def test_offset_for_leader_epoch_returns_start_of_next_epoch_or_log_end(cluster: Cluster) -> None:
     """Three epochs with records; the current one ends at the log's end."""
     written = _written(cluster)
-    client = cluster.leader_door(written.topic)
+    client = cluster.leader_client(written.topic)
     for version in served(client, "OffsetForLeaderEpoch"):
         with checked("EPOCH-002", "OffsetForLeaderEpoch", version):
             for epoch, end in written.ends.items():
@@ -92,11 +92,11 @@ def test_offset_for_leader_epoch_without_records_returns_previous_epoch(cluster:
     """Nothing is written in the epoch between two others."""
     topic = cluster.create_topic()
     first = epoch_of(cluster, topic)
-    append(cluster.leader_door(topic), topic, batch_of(*[b"r"] * EACH))
+    append(cluster.leader_client(topic), topic, batch_of(*[b"r"] * EACH))
     change_leader(cluster, topic)
     empty = epoch_of(cluster, topic)
     change_leader(cluster, topic)
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     append(client, topic, batch_of(b"r"))
     for version in served(client, "OffsetForLeaderEpoch", "1+"):
         with checked("EPOCH-003", "OffsetForLeaderEpoch", version):
@@ -139,7 +139,7 @@ def test_consumer_fetch_after_divergence_returns_diverging_epoch_no_records(
     written = _written(cluster, changes=1)
     topic = written.topic
     (first, end), (_, log_end) = sorted(written.ends.items())
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     for version in served(client, "Fetch", "12+"):
         with checked("EPOCH-006", "Fetch", version):
             data = _fetched(cluster, topic, version, log_end - 1, first)
@@ -159,7 +159,7 @@ def _fetched(
     wanted = fetch_partition(offset)
     wanted.last_fetched_epoch = last_epoch
     request = fetch_request([fetch_topic(topic, version, [wanted])])
-    answer = cluster.leader_door(topic).ask(request, version)
+    answer = cluster.leader_client(topic).ask(request, version)
     return only(only(answer.responses, "topic").partitions, "partition")
 
 
@@ -214,7 +214,7 @@ def test_fetch_with_newer_epoch_returns_unknown_leader_epoch_until_it_begins(
     """Brokers are asked with the next leader's epoch, and that leader again when it leads."""
     topic = cluster.create_topic()
     versions = served(cluster.front, "Fetch", "11+")
-    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    append(cluster.leader_client(topic), topic, batch_of(b"r"))
     current = epoch_of(cluster, topic)
     to_come = range(current + 1, current + 1 + AHEAD)
     for version in versions:

@@ -30,7 +30,7 @@ LOOK_MS = 2_000  # no election may happen for so long
 def test_isr_member_becomes_leader_after_leader_is_killed(cluster: Cluster) -> None:
     """Any broker that is left names it, it takes records and has those from before."""
     topic = cluster.create_topic()
-    append(cluster.leader_door(topic), topic, batch_of(b"before"))
+    append(cluster.leader_client(topic), topic, batch_of(b"before"))
     in_sync = cluster.isr(topic)
     with requirement("ELECT-001"):
         before, now = lose_leader(cluster, topic)

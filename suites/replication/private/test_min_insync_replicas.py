@@ -31,7 +31,7 @@ def _left(cluster: Cluster, *, with_one: bool) -> Topic:
     topic = cluster.create_topic([[leader, one, two, three]], {"min.insync.replicas": "2"})
     _lose(cluster, topic, three)
     _lose(cluster, topic, two)
-    append(cluster.leader_door(topic), topic, batch_of(COMMITTED))
+    append(cluster.leader_client(topic), topic, batch_of(COMMITTED))
     if not with_one:
         _lose(cluster, topic, one)
     return topic
@@ -65,7 +65,7 @@ def _expect_read(client: BrokerUnderTest, topic: Topic, values: Sequence[bytes],
 def test_last_follower_crash_fails_acks_all_and_stops_high_watermark(cluster: Cluster) -> None:
     """acks=all fails, acks=1 goes on, and consumers read on to the high watermark, which stands."""
     topic = _left(cluster, with_one=True)
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     with requirement("ELECT-009"):
         _expect_read(client, topic, [COMMITTED], "two are in sync")
         _lose(cluster, topic, cluster.nodes[0])
@@ -81,7 +81,7 @@ def test_last_follower_crash_fails_acks_all_and_stops_high_watermark(cluster: Cl
 def test_acks_1_record_below_min_isr_is_visible_once_second_member_joins(cluster: Cluster) -> None:
     """Producers with acks=1 can lose three of four; consumers wait for a second in-sync replica."""
     topic = _left(cluster, with_one=False)
-    client, back = cluster.leader_door(topic), cluster.nodes[0]
+    client, back = cluster.leader_client(topic), cluster.nodes[0]
     with requirement("ACKS-013"):
         answer = client.produce(topic, batch_of(ALONE), acks=ONE)
         expect_error(answer.error_code, ErrorCode.NONE, "three are lost: Produce")

@@ -44,13 +44,13 @@ def test_list_offsets_returns_leader_epoch_of_batch(cluster: Cluster) -> None:
     topic, base_ms = cluster.create_topic(), now_ms()
     versions = served(cluster.front, "ListOffsets", "4+")
     first = epoch_of(cluster, topic)
-    append(cluster.leader_door(topic), topic, _at(base_ms))
+    append(cluster.leader_client(topic), topic, _at(base_ms))
     change_leader(cluster, topic)
     second = epoch_of(cluster, topic)
-    append(cluster.leader_door(topic), topic, _at(base_ms + 1000))
+    append(cluster.leader_client(topic), topic, _at(base_ms + 1000))
     change_leader(cluster, topic)
     current = epoch_of(cluster, topic)
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     for version in versions:
         with checked("LISTO-010", "ListOffsets", version):
             for timestamp, expected in (
@@ -76,7 +76,7 @@ def test_list_offsets_validates_current_leader_epoch(cluster: Cluster) -> None:
     topic = cluster.create_topic()
     versions = served(cluster.front, "ListOffsets", "4+")
     change_leader(cluster, topic)
-    current, client = epoch_of(cluster, topic), cluster.leader_door(topic)
+    current, client = epoch_of(cluster, topic), cluster.leader_client(topic)
     for version in versions:
         with checked("LISTO-012", "ListOffsets", version):
             for known, code in _expected(current).items():
@@ -99,7 +99,7 @@ def test_fetch_validates_current_leader_epoch(cluster: Cluster) -> None:
     """At the leader, and at a follower where that can be read."""
     topic = cluster.create_topic()
     versions = served(cluster.front, "Fetch", "9+")
-    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    append(cluster.leader_client(topic), topic, batch_of(b"r"))
     change_leader(cluster, topic)
     current, leader = epoch_of(cluster, topic), cluster.leader(topic)
     for version in versions:
@@ -123,8 +123,8 @@ def test_log_start_offset_survives_leader_changes_and_restarts(cluster: Cluster)
     """
     topic = cluster.create_topic()
     cluster.front.version("DeleteRecords")
-    append(cluster.leader_door(topic), topic, *[batch_of(b"r")] * RECORDS)
-    delete_records(cluster.leader_door(topic), topic, DELETED)
+    append(cluster.leader_client(topic), topic, *[batch_of(b"r")] * RECORDS)
+    delete_records(cluster.leader_client(topic), topic, DELETED)
     with requirement("DELR-007"):
         for _ in range(len(cluster.replicas(topic))):
             now = change_leader(cluster, topic, in_order=True)

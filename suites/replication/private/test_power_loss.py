@@ -35,7 +35,7 @@ def test_replica_refetches_records_lost_in_power_loss(cluster: Cluster) -> None:
     """
     topic = cluster.create_topic()
     leader = cluster.leader(topic)
-    sent = acknowledged(cluster.leader_door(topic), topic, SENT, acks=[-1])
+    sent = acknowledged(cluster.leader_client(topic), topic, SENT, acks=[-1])
     value = sent[-1][1] or b""
     others = cluster.others(leader)
     cluster.await_that(
@@ -46,7 +46,7 @@ def test_replica_refetches_records_lost_in_power_loss(cluster: Cluster) -> None:
     cluster.await_isr(topic, others)
     cluster.await_brokers(others)
     with requirement("RECV-014"):
-        found = stored(cluster.leader_door(topic), topic, SENT)
+        found = stored(cluster.leader_client(topic), topic, SENT)
         expect_lost_at_most(found, sent, 0, f"without broker {leader}")
     cluster.restart(leader)
     cluster.await_isr(topic, [leader, *others])

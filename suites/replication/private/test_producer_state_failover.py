@@ -36,7 +36,7 @@ def test_producer_ids_are_not_reused_after_broker_kill(cluster: Cluster) -> None
 
 def _expect_known(cluster: Cluster, topic: Topic, batch: bytes, where: str) -> None:
     """The batch that is there is not appended again."""
-    client = cluster.leader_door(topic)
+    client = cluster.leader_client(topic)
     end = client.end_offset(topic)
     answer = client.produce(topic, batch)
     expect_taken_again(answer.error_code, where)
@@ -50,9 +50,9 @@ def _expect_known(cluster: Cluster, topic: Topic, batch: bytes, where: str) -> N
 def test_duplicate_batch_is_not_appended_after_leader_change(cluster: Cluster) -> None:
     """It is sent again after the leader was killed, and after that one has restarted."""
     topic = cluster.create_topic()
-    producer = new_producer(cluster.leader_door(topic))
+    producer = new_producer(cluster.leader_client(topic))
     batch = producer.batch(0, b"first")
-    append(cluster.leader_door(topic), topic, batch)
+    append(cluster.leader_client(topic), topic, batch)
     with requirement("IDEM-012"):
         before, now = lose_leader(cluster, topic)
         _expect_known(cluster, topic, batch, f"{now} leads after {before}")
@@ -76,5 +76,5 @@ def test_duplicate_batch_is_not_appended_after_leader_restart(cluster: Cluster) 
             cluster.restart(node)
             await_in_sync(cluster, topic, node)
             _expect_known(cluster, topic, batch, "it has restarted")
-        answer = cluster.leader_door(topic).produce(topic, producer.batch(1, b"second"))
+        answer = cluster.leader_client(topic).produce(topic, producer.batch(1, b"second"))
         expect_error(answer.error_code, ErrorCode.NONE, "the next batch")

@@ -86,7 +86,7 @@ def _write_to_all(cluster: Cluster, topic: Topic, seen: SeenRound, old: int) -> 
 
 def _expect_kept(cluster: Cluster, topic: Topic, seen: SeenRound) -> None:
     """All acknowledged records are in the log; in one epoch one broker alone acknowledged."""
-    data = cluster.leader_door(topic).fetch(topic, 0)
+    data = cluster.leader_client(topic).fetch(topic, 0)
     there = {batch.base_offset: batch for batch in batches_in(data.records or b"")}
     by_epoch: defaultdict[int, set[int]] = defaultdict(set)
     for offset, every in seen.acknowledged.items():

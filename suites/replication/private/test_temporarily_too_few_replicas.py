@@ -81,7 +81,7 @@ def test_retriable_errors_below_min_isr_end_when_replicas_return(cluster: Cluste
     others = _leave_alone(cluster, topic, place.node)
     cluster.await_leader(topic, among=[place.node])
     asked: dict[str, Callable[[], int]] = {
-        "Produce": lambda: cluster.leader_door(topic).produce(topic, batch_of(b"r")).error_code,
+        "Produce": lambda: cluster.leader_client(topic).produce(topic, batch_of(b"r")).error_code,
         "OffsetCommit": partial(_commit_code, cluster, place, topic, AFTER),
     }
     with requirement("ERR-004"):

@@ -15,7 +15,7 @@ from suites.protocol.support.appended import append, batch_of
 def test_topic_deleted_while_broker_is_down_does_not_return(cluster: Cluster) -> None:
     """One of its brokers was killed before; when it is back, no broker knows the topic."""
     topic = cluster.create_topic()
-    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    append(cluster.leader_client(topic), topic, batch_of(b"r"))
     away = cluster.nodes[-1]
     cluster.kill(away)
     cluster.await_brokers(cluster.up)

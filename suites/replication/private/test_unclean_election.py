@@ -96,7 +96,7 @@ def test_returning_replica_truncates_to_log_of_unclean_leader(cluster: Cluster) 
     cluster.restart(last)
     await_in_sync(cluster, topic, last)
     with requirement("ELECT-007"):
-        answer = cluster.leader_door(topic).produce(topic, batch_of(AFTER))
+        answer = cluster.leader_client(topic).produce(topic, batch_of(AFTER))
         expect_error(answer.error_code, ErrorCode.NONE, "Produce with both in sync")
         _expect_values(cluster, topic, cluster.leader(topic), [ON_BOTH, AFTER])
         cluster.kill(lagging)

@@ -19,7 +19,7 @@ def expect_alike(cluster: Cluster, topic: Topic, name: str) -> None:
     Equal are offsets, epochs, keys, values, checksums: all bytes of the batches. ``name``: the
     client id of the reads.
     """
-    end = cluster.leader_door(topic).end_offset(topic)
+    end = cluster.leader_client(topic).end_offset(topic)
     replicas = cluster.replicas(topic)
     logs = {node: _log_of(cluster, topic, node, end, name) for node in replicas}
     first, *others = replicas

@@ -27,7 +27,7 @@ def left_behind(
     replicas = [lagging, last] if preferred_lags else [last, lagging]
     topics = [cluster.create_topic([replicas], {**SMALLEST, **configs}) for configs in each]
     for topic in topics:
-        append(cluster.leader_door(topic), topic, batch_of(ON_BOTH))
+        append(cluster.leader_client(topic), topic, batch_of(ON_BOTH))
     cluster.kill(lagging)
     for topic in topics:
         cluster.await_isr(topic, [last])

@@ -28,7 +28,7 @@ def sampled(
     """
     found: list[tuple[int, T]] = []
     stopped, failed = threading.Event(), list[BaseException]()
-    clients = cluster.own_doors()
+    clients = cluster.own_clients()
 
     def run() -> None:
         try:

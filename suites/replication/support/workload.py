@@ -149,7 +149,7 @@ class ClusterWorkload:
             ClientOperation, "reader", OperationOutcome.OK, ClientAction.FINAL_READ, PARTITION
         )
         now_ms = self.cluster.notes.now_ms
-        client = self.cluster.leader_door(self.topic)
+        client = self.cluster.leader_client(self.topic)
         end, offset = client.end_offset(self.topic), 0
         while offset < end:
             for at, value in records_of(client.fetch(self.topic, offset)):
@@ -175,7 +175,7 @@ def under_load(cluster: Cluster, topic: Topic, first: int = 1) -> Iterator[Clust
     Its values are numbers from ``first`` on.
     """
     workload = ClusterWorkload(cluster, topic, first=first)
-    clients = cluster.own_doors()
+    clients = cluster.own_clients()
     thread = threading.Thread(target=workload.run, args=(clients,))
     thread.start()
     try:

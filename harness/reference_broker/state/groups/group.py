@@ -200,7 +200,7 @@ class Group:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def apply(self, event: GroupEvent, now: TimeMs) -> None:
-        """Enter the state that follows this event. Raises IllegalTransition."""
+        """Enter the state that follows this event. Raises IllegalTransitionError."""
         following = next_state(self.state, event)
         self.previous_state, self.state, self.state_since = self.state, following, now
 

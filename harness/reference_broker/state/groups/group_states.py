@@ -8,7 +8,7 @@ begins a generation. In the sync phase all members send SyncGroup; it ends when 
 SyncGroup brings the assignments. A group without members keeps its offsets and can be joined again.
 
 ``TRANSITIONS`` has each state with the events that may occur in it and the state that follows. An
-event that is not in the table cannot occur: `next_state` raises IllegalTransition, which is a
+event that is not in the table cannot occur: `next_state` raises IllegalTransitionError, which is a
 defect of the coordinator and never an answer to a client. docs/groups.md shows the same table as a
 diagram.
 
@@ -44,7 +44,7 @@ class GroupEvent(Enum):
     REMOVED = "the group is deleted, or has neither members nor offsets"
 
 
-class IllegalTransition(Exception):  # the name of Kafka's exception is alike
+class IllegalTransitionError(Exception):
     """An event in a state that does not have it."""
 
 
@@ -76,8 +76,8 @@ TRANSITIONS: _Transitions = MappingProxyType(
 
 
 def next_state(state: GroupState, event: GroupEvent) -> GroupState:
-    """Return the state after an event. Raises IllegalTransition."""
+    """Return the state after an event. Raises IllegalTransitionError."""
     try:
         return TRANSITIONS[state][event]
     except KeyError:
-        raise IllegalTransition(f"{event.name} in a group that is {state.value}") from None
+        raise IllegalTransitionError(f"{event.name} in a group that is {state.value}") from None

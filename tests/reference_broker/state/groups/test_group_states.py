@@ -14,7 +14,7 @@ from harness.reference_broker.state.groups.group_states import (
     TRANSITIONS,
     GroupEvent,
     GroupState,
-    IllegalTransition,
+    IllegalTransitionError,
     next_state,
 )
 
@@ -38,7 +38,7 @@ def test_event_leads_to_the_next_state_or_is_illegal(state: GroupState, event: G
     group = Group(GroupId("g"), TimeMs(0))
     group.state = state
     if event not in TRANSITIONS[state]:
-        with pytest.raises(IllegalTransition, match=f"{event.name} in a group that is"):
+        with pytest.raises(IllegalTransitionError, match=f"{event.name} in a group that is"):
             group.apply(event, TimeMs(5))
         assert (group.state, group.state_since) == (state, 0)
         return

@@ -8,7 +8,7 @@ from collections import defaultdict
 from tests.architecture.test_tidy import ROOT, tracked
 
 
-def test_no_two_public_classes_have_the_same_name() -> None:
+def test_public_class_names_are_unique() -> None:
     places = defaultdict(list)
     for file in tracked("*.py"):
         place = file.relative_to(ROOT)

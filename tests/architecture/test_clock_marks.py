@@ -61,27 +61,27 @@ def written(body: str, decorator: str = "") -> str:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_an_upper_bound_is_found(name: str) -> None:
+def test_assertion_of_upper_time_bound_is_found(name: str) -> None:
     assert len(upper_bounds(written(REFUSED[name]))) == 1
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_nothing_else_is_taken_for_one(name: str) -> None:
+def test_other_assertions_are_not_reported_as_upper_time_bound(name: str) -> None:
     assert upper_bounds(written(ALLOWED[name])) == []
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_lane_may_assert_it(name: str) -> None:
+def test_clock_test_may_assert_upper_time_bound(name: str) -> None:
     assert upper_bounds(written(REFUSED[name], "@pytest.mark.clock(bound_ms=9)")) == []
 
 
-def test_a_class_of_the_lane_may_assert_it() -> None:
+def test_clock_class_may_assert_upper_time_bound() -> None:
     body = textwrap.indent(written(REFUSED["a difference"]).split("\n\n")[1], "    ")
     assert len(upper_bounds(f"class TestIt:\n{body}")) == 1
     assert upper_bounds(f"@pytest.mark.clock(bound_ms=9)\nclass TestIt:\n{body}") == []
 
 
-def test_no_test_outside_of_the_lane_asserts_an_upper_bound_on_real_time() -> None:
+def test_no_test_outside_clock_lane_asserts_upper_time_bound() -> None:
     files = [file for file in tracked("tests/*.py") if file.is_relative_to(ROOT / "tests")]
     assert files
     found = {

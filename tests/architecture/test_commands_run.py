@@ -115,13 +115,13 @@ def follower(shell: Shell, request: pytest.FixtureRequest) -> Follower:
 
 
 @pytest.mark.parametrize("document", BY_THE_GATE)
-def test_cheap_commands_of_a_document_run(follower: Follower, document: str) -> None:
+def test_cheap_commands_of_document_exit_0(follower: Follower, document: str) -> None:
     follower.follow(BY_THE_GATE[document])
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("document", AT_DEPTH)
-def test_commands_of_a_document_run(follower: Follower, document: str) -> None:
+def test_commands_of_document_exit_0(follower: Follower, document: str) -> None:
     follower.follow(AT_DEPTH[document])
 
 
@@ -138,7 +138,7 @@ def _modules() -> list[list[str]]:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("words", _modules(), ids=" ".join)
-def test_modules_have_the_options_of_the_documents(shell: Shell, words: list[str]) -> None:
+def test_modules_have_documented_options(shell: Shell, words: list[str]) -> None:
     ended = shell.run(f"cd {ROOT} && python -m {words[2]} --help")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     wanted = {word.split("=")[0] for word in words if word.startswith("--")}

@@ -61,7 +61,7 @@ def _lint(root: Path) -> str:
     return " ".join((ended.stdout + ended.stderr).split())
 
 
-def test_every_contract_has_its_plant() -> None:
+def test_every_contract_has_planted_import() -> None:
     assert sorted(_contracts(ROOT)) == sorted(PLANTS)
 
 
@@ -82,13 +82,13 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_the_planted_imports_break_every_contract(planted: Path) -> None:
+def test_planted_imports_break_every_contract(planted: Path) -> None:
     said = _lint(planted)
     kept = [name for name, title in _contracts(planted).items() if f"{title} BROKEN" not in said]
     assert kept == [], said
 
 
-def test_the_contracts_hold_and_see_every_folder() -> None:
+def test_contracts_hold_and_cover_every_folder() -> None:
     said = _lint(ROOT)
     assert "0 broken" in said, said
     for package in PACKAGES:

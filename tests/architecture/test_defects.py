@@ -18,13 +18,13 @@ from labs.defects.seen_on import KAFKA_ALONE, REFERENCE, SHOWN, shown_by_any
 from tests.architecture.test_tidy import ROOT
 
 
-def test_every_defect_is_there_once() -> None:
+def test_defect_names_are_unique() -> None:
     """A run is kept under the defect's name: two of one name would write into each other."""
     twice = [name for name, count in Counter(d.name for d in ALL_DEFECTS).items() if count > 1]
     assert twice == []
 
 
-def test_every_wrong_function_replaces_one_that_exists() -> None:
+def test_every_wrong_function_replaces_existing_function() -> None:
     absent = []
     for defect in ALL_DEFECTS:
         if defect.wrong is None:
@@ -36,7 +36,7 @@ def test_every_wrong_function_replaces_one_that_exists() -> None:
     assert absent == []
 
 
-def test_every_file_of_defects_is_in_the_table() -> None:
+def test_every_defect_file_is_in_table() -> None:
     tables = ("all_defects.py", "wrong_storage.py")
     table = "".join((ROOT / "labs" / "defects" / each).read_text("utf-8") for each in tables)
     files = (ROOT / "labs" / "defects").glob("*.py")
@@ -45,7 +45,7 @@ def test_every_file_of_defects_is_in_the_table() -> None:
     assert [name for name in lists if f"*{name}.DEFECTS" not in table] == []
 
 
-def test_every_judged_must_has_a_defect() -> None:
+def test_every_judged_must_has_defect() -> None:
     judged = {
         name
         for file in (ROOT / "suites").rglob("*.py")
@@ -68,20 +68,20 @@ def targets_of(*tables: Sequence[Part]) -> set[str]:
     return found
 
 
-def test_every_defect_is_shown_by_a_target_of_the_checks() -> None:
+def test_every_defect_is_shown_by_target_of_checks() -> None:
     shown = {one.name for one in ALL_DEFECTS if shown_by_any(one)}
     assert {one.name for one in ALL_DEFECTS} - shown == {*KAFKA_ALONE}
     assert targets_of(GATE, DEEP) >= SHOWN.keys()
 
 
-def test_the_gate_has_each_target_of_the_built_in_broker() -> None:
+def test_gate_includes_each_built_in_defect_target() -> None:
     """All rows of one broker, and a drawn sample of those that only a cluster shows."""
     ours = {spec for spec in SHOWN if spec.startswith(REFERENCE)}
     assert len(ours) == 4
     assert targets_of(GATE) >= ours
 
 
-def test_wrong_functions_of_the_built_in_broker_are_no_only_proof() -> None:
+def test_musts_with_wrong_functions_also_have_wire_defects() -> None:
     """The wire proves the same requirements too, where any broker can show them."""
     wire = {one.requirement for one in ALL_DEFECTS if not one.built_in and SHOWN[REFERENCE](one)}
     catalogue = load_catalogue()

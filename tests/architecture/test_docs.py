@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
     ],
     ids=["results", "wire", "faults", "histories"],
 )
-def test_results_md_holds_the_schema(heading: str, schema: Any) -> None:
+def test_results_md_contains_schema(heading: str, schema: Any) -> None:
     text = (ROOT / "docs/results.md").read_text("utf-8")
     assert heading in text
     section = text.split(heading)[1].split("\n## ")[0]
@@ -39,20 +39,20 @@ def test_results_md_holds_the_schema(heading: str, schema: Any) -> None:
     assert rows == wanted
 
 
-def test_contributing_names_every_part_of_the_gate() -> None:
+def test_contributing_lists_every_gate_part() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rows = re.findall(r"^\| (\w+) \| .* \| [\d.]+ \|$", text, re.MULTILINE)
     assert rows == [part.name for part in GATE]
 
 
-def test_contributing_names_every_part_at_depth_with_its_slices() -> None:
+def test_contributing_lists_every_deep_part_with_its_slices() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rows = re.findall(r"^\| ([\w, ]+) \| (\d+)(?: each)? \| ", text, re.MULTILINE)
     named = [(name, int(count)) for names, count in rows for name in names.split(", ")]
     assert named == [(part.name, part.slices) for part in DEEP]
 
 
-def test_every_command_of_the_readme_exists() -> None:
+def test_every_readme_command_exists() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     named = set(
         re.findall(
@@ -66,7 +66,7 @@ def test_every_command_of_the_readme_exists() -> None:
     assert all(re.search(rf"^  {name}\b", listed, re.MULTILINE) for name in named)
 
 
-def test_every_path_of_the_architecture_exists() -> None:
+def test_every_path_in_architecture_exists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     roots = "bench|checks|docker|docs|harness|labs|reports|suites|tests"
     paths = re.findall(rf"[`(]((?:{roots})/[\w./@*-]*)[`)]", text)
@@ -74,7 +74,7 @@ def test_every_path_of_the_architecture_exists() -> None:
     assert [path for path in paths if not any(ROOT.glob(path.rstrip("/")))] == []
 
 
-def test_every_room_of_the_architecture_has_the_files_to_start_at() -> None:
+def test_every_room_in_architecture_has_its_start_files() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     rows = re.findall(r"^\| (`[\w/]+/`.*) \| .+ \| .+ \| (.+) \|$", text, re.MULTILINE)
     rooms = {tuple(re.findall(r"`([\w/]+)`", room)): places for room, places in rows}

@@ -43,12 +43,12 @@ def wrong(given: list[Command], *, whole: bool = True) -> str:
     return "\n".join(f"{one}\n    {problem}" for one, said in found for problem in said)
 
 
-def test_each_command_of_each_document_has_a_class() -> None:
+def test_each_command_in_documents_has_class() -> None:
     unknown = [str(command) for command in commands() if not row_of(command, ROWS)]
     assert not unknown, f"add rows to {document_commands.TABLE.name}:\n" + "\n".join(unknown)
 
 
-def test_each_row_covers_a_command() -> None:
+def test_each_row_covers_command() -> None:
     covering = {row_of(command, ROWS) for command in commands()}
     stale = [row for row in ROWS if row not in covering]
     assert not stale, "no document shows these commands:\n" + "\n".join(map(str, stale))
@@ -59,7 +59,7 @@ def test_blocks_with_commands_name_their_language() -> None:
     assert not found, "mark these blocks as `sh` or `console`:\n" + "\n".join(found)
 
 
-def test_each_row_has_what_its_class_needs() -> None:
+def test_each_row_has_details_that_its_class_needs() -> None:
     names = {part.name for part in (*GATE, *DEEP)}
     for row in ROWS:
         assert bool(row.more) is (row.kind not in NEEDS_NO_MORE), row
@@ -70,12 +70,12 @@ def test_each_row_has_what_its_class_needs() -> None:
             assert places or row.kind is not Class.ELSEWHERE, row
 
 
-def test_each_command_names_what_there_is() -> None:
+def test_each_command_in_block_is_valid() -> None:
     found = wrong(commands())
     assert not found, found
 
 
-def test_each_form_that_is_run_names_what_there_is() -> None:
+def test_each_form_that_is_run_is_valid() -> None:
     forms = [
         Command(row.document, 0, filled(row.more, VALUES))
         for row in ROWS
@@ -85,7 +85,7 @@ def test_each_form_that_is_run_names_what_there_is() -> None:
     assert not found, found
 
 
-def test_each_command_in_a_sentence_names_what_there_is() -> None:
+def test_each_command_in_sentence_is_valid() -> None:
     """In a sentence a command may be a part of one."""
     names = [name for name in documents() if name != HISTORY]
     found = wrong([one for name in names for one in in_sentences(name, read(name))], whole=False)
@@ -115,7 +115,7 @@ def test_each_command_in_a_sentence_names_what_there_is() -> None:
         ("kafka-conformance run --out 'results", "No closing quotation"),
     ],
 )
-def test_a_wrong_command_is_noticed(text: str, problem: str) -> None:
+def test_wrong_command_has_one_problem(text: str, problem: str) -> None:
     found = problems(text)
     assert len(found) == 1
     assert problem in found[0]

@@ -28,7 +28,7 @@ def test_numbers(number):
 """
 
 
-def test_the_gate_is_the_profile_of_settings_that_say_nothing(
+def test_settings_without_options_use_gate_profile(
     request: pytest.FixtureRequest,
 ) -> None:
     made = settings(max_examples=7)
@@ -37,7 +37,7 @@ def test_the_gate_is_the_profile_of_settings_that_say_nothing(
 
 
 @given(st.integers())
-def test_a_test_without_settings_has_no_deadline(number: int) -> None:
+def test_property_test_without_settings_has_no_deadline(number: int) -> None:
     assert settings().deadline is None
     assert number == int(number)
 
@@ -51,7 +51,7 @@ def deadlines() -> Iterator[str]:
                         yield f"{path.relative_to(TESTS)}:{node.lineno}: {ast.unparse(word)}"
 
 
-def test_no_settings_have_a_deadline() -> None:
+def test_no_hypothesis_settings_set_deadline() -> None:
     assert list(deadlines()) == []
 
 
@@ -72,14 +72,14 @@ def _our_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(TESTS.parent))
 
 
-def test_the_gate_draws_the_same_examples_in_each_run(pytester: pytest.Pytester) -> None:
+def test_gate_draws_same_examples_in_each_run(pytester: pytest.Pytester) -> None:
     first, header = drawn(pytester)
     assert len(first) == 5
     assert drawn(pytester) == (first, header)
     assert header == "examples: the same in each run"
 
 
-def test_a_deep_run_draws_others_and_says_the_seed_that_repeats_them(
+def test_deep_run_draws_new_examples_and_prints_seed_to_repeat_them(
     pytester: pytest.Pytester,
 ) -> None:
     first, header = drawn(pytester, "--deep")

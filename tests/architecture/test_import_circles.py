@@ -55,13 +55,13 @@ def imports() -> dict[str, frozenset[tuple[str, Place]]]:
     return dict(imports_of(modules_of(ROOT, PACKAGES)))
 
 
-def test_no_circle_of_imports_at_module_level(
+def test_no_import_cycle_at_module_level(
     imports: dict[str, frozenset[tuple[str, Place]]],
 ) -> None:
     assert circles(imports, {Place.MODULE}) == []
 
 
-def test_every_other_circle_has_a_reason(
+def test_every_other_import_cycle_has_reason(
     imports: dict[str, frozenset[tuple[str, Place]]],
 ) -> None:
     assert set(circles(imports, set(Place))) == set(REASONS)
@@ -77,7 +77,9 @@ def test_every_other_circle_has_a_reason(
         ("if TYPE_CHECKING:\n    from .a import x", Place.TYPES),
     ],
 )
-def test_a_planted_circle_is_found_at_its_place(tmp_path: Path, line: str, place: Place) -> None:
+def test_planted_import_cycle_is_found_at_its_place(
+    tmp_path: Path, line: str, place: Place
+) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p/__init__.py").touch()
     (tmp_path / "p/a.py").write_text("import p.b\n")

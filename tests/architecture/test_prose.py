@@ -10,7 +10,7 @@ from tests.architecture.prose import Counts, Kind, counted, recorded, texts
 RECORD_AGAIN = "python -m tests.architecture.prose --record"
 
 
-def test_no_file_has_more_than_is_on_record() -> None:
+def test_no_file_exceeds_recorded_prose_counts() -> None:
     before = recorded()
     now = {name: prose.counts_of(name) for name in prose.files()}
     more = [name for name, counts in now.items() if counts.exceed(before.get(name, Counts()))]
@@ -35,11 +35,11 @@ def test_no_file_has_more_than_is_on_record() -> None:
         ("a.profile.toml", 'reason = "nobody is told"\n', Counts(1, 1)),
     ],
 )  # fmt: skip
-def test_prose_is_counted_and_code_is_not(name: str, text: str, expected: Counts) -> None:
+def test_prose_is_counted_and_code_is_ignored(name: str, text: str, expected: Counts) -> None:
     assert counted(texts(name, text)) == expected
 
 
-def test_users_read_documents_messages_and_docstrings_of_public_names() -> None:
+def test_public_docstrings_and_messages_are_public_prose() -> None:
     text = '"""A module."""\ndef _f():\n    """Inner."""\n    # A comment.\n    f("a long one")\n'
     assert [(piece.kind, piece.words) for piece in texts("a.py", text)] == [
         (Kind.PUBLIC, "A module."),

@@ -46,17 +46,17 @@ def test_always():
 
 
 @pytest.mark.parametrize(("share", "kept"), [(1, 7), (2, 4), (3, 3), (7, 1), (100, 1)])
-def test_one_case_in_so_many_stays_and_at_least_one(share: int, kept: int) -> None:
+def test_sample_keeps_one_case_in_n_and_at_least_one(share: int, kept: int) -> None:
     gone = left_out(CASES, share, "a draw")
     assert len(gone) == 7 - kept
     assert gone <= set(CASES)
 
 
-def test_the_order_of_the_cases_is_no_matter() -> None:
+def test_sample_is_independent_of_case_order() -> None:
     assert left_out(CASES, 3, "a draw") == left_out(CASES[::-1], 3, "a draw")
 
 
-def test_each_case_is_drawn_by_some_word() -> None:
+def test_every_case_is_drawn_by_some_word() -> None:
     many = [f"tests/x.py::test_y[{number}]" for number in range(50)]
     kept: list[set[str]] = [set(many) - left_out(many, 10, str(draw)) for draw in range(100)]
     assert set().union(*kept) == set(many)
@@ -78,7 +78,7 @@ def ran(result: pytest.RunResult) -> list[str]:
     return [line.split("::")[1].split()[0] for line in lines]
 
 
-def test_a_word_draws_the_same_cases_again_and_another_word_others(
+def test_same_word_draws_same_cases_and_other_words_draw_others(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile(test_a=SAMPLED)
@@ -90,14 +90,14 @@ def test_a_word_draws_the_same_cases_again_and_another_word_others(
     assert len(ran(run(pytester, "--deep"))) == 12
 
 
-def test_a_case_that_is_named_is_run_whatever_is_drawn(pytester: pytest.Pytester) -> None:
+def test_named_case_runs_with_every_draw(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_a=SAMPLED)
     for draw in "ab":
         assert ran(run(pytester, "--draw", draw, "test_a.py::test_deep")) == ["test_deep"]
         assert len(ran(run(pytester, "--draw", draw, "test_a.py::test_sampled"))) == 10
 
 
-def test_of_functions_that_rotate_one_in_so_many_is_run_in_all_files_together(
+def test_rotating_functions_run_one_in_n_across_all_files(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile(test_a=ROTATING, test_b=ROTATING, test_c=ROTATING)
@@ -113,7 +113,7 @@ def test_of_functions_that_rotate_one_in_so_many_is_run_in_all_files_together(
     assert len(ran(run(pytester, "--deep"))) == 3 * 6
 
 
-def test_what_was_drawn_and_how_a_failed_case_is_repeated_is_said(
+def test_run_prints_draw_and_command_that_repeats_failed_case(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile(test_a=SAMPLED)
@@ -128,7 +128,7 @@ def test_what_was_drawn_and_how_a_failed_case_is_repeated_is_said(
     assert "drawn cases" not in str(run(pytester, "test_a.py::test_whole").stdout)
 
 
-def test_without_a_word_the_commit_draws_and_workers_do_as_the_others(
+def test_commit_draws_sample_without_word_and_workers_agree(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile(test_a=SAMPLED)

@@ -74,24 +74,24 @@ def _page(site: Path, name: Path) -> Path:
     return site / name.with_name("index.html" if name.stem == "README" else f"{name.stem}.html")
 
 
-def test_every_document_is_a_page(site: Path) -> None:
+def test_every_document_has_page(site: Path) -> None:
     assert [name for name in PAGES if not _page(site, name).is_file()] == []
 
 
-def test_pictures_and_tables_are_in_the_site(site: Path) -> None:
+def test_pictures_and_tables_are_copied_to_site(site: Path) -> None:
     assert Path("docs/deep-runs.tsv") in ASSETS
     changed = [n for n in ASSETS if (site / n).read_bytes() != (ROOT / n).read_bytes()]
     assert changed == []
 
 
-def test_pages_load_nothing_from_the_network(site: Path) -> None:
+def test_pages_load_nothing_from_network(site: Path) -> None:
     files = [file for file in site.rglob("*") if file.suffix in (".html", ".css")]
     found = [f"{file}: {m[0]}" for file in files for m in FROM_ELSEWHERE.finditer(_text(file))]
     assert files
     assert found == []
 
 
-def test_pages_have_the_shape_that_the_repository_shows(site: Path) -> None:
+def test_pages_have_same_elements_as_commonmark(site: Path) -> None:
     """MkDocs does not read lists and tables as CommonMark does, which repositories show."""
     reader = MarkdownIt("commonmark").enable("table")
     differ = []
@@ -111,7 +111,7 @@ def _text(file: Path) -> str:
     return file.read_text("utf-8")
 
 
-def test_a_broken_link_fails_the_build(documents: Path, tmp_path: Path) -> None:
+def test_broken_link_fails_build(documents: Path, tmp_path: Path) -> None:
     _append(documents / "docs/compare.md", "[a page that is gone](gone.md)")
     ended = _build(documents, tmp_path / "site")
     assert ended.returncode == 1, ended.stdout + ended.stderr
@@ -129,7 +129,7 @@ def test_a_broken_link_fails_the_build(documents: Path, tmp_path: Path) -> None:
     ],
     ids=["anchor", "readme", "source", "page outside of the navigation"],
 )  # fmt: skip
-def test_a_page_that_a_reader_cannot_reach_fails_the_build(
+def test_unreachable_page_or_anchor_fails_build(
     name: str, text: str, warning: str, documents: Path, tmp_path: Path
 ) -> None:
     _append(documents / name, text)

@@ -34,7 +34,7 @@ def tracked(pattern: str) -> list[Path]:
 PYTHON = tracked("*.py")
 
 
-def test_files_and_functions_are_small() -> None:
+def test_files_and_functions_are_within_size_limits() -> None:
     assert len(PYTHON) > 1_000
     found = [said for file in PYTHON for said in too_long(file)]
     assert not found, "\n".join(found)
@@ -60,12 +60,12 @@ def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
             yield from _functions(inner)
 
 
-def test_no_file_hides_behind_an_empty_name() -> None:
+def test_no_file_has_banned_generic_name() -> None:
     bad = [f for f in PYTHON if BANNED_NAMES.fullmatch(f.stem)]
     assert bad == []
 
 
-def test_nothing_names_this_machine_or_a_registry() -> None:
+def test_no_file_contains_machine_path_or_registry_address() -> None:
     found = []
     for file in tracked("*"):
         if file.suffix in (".png", ".parquet", ".ico") or file == Path(__file__):
@@ -85,7 +85,7 @@ def test_docker_folder_has_no_python() -> None:
 
 
 @each_of({api_for_key(key).name: key for key in HANDLERS})
-def test_each_handler_says_the_versions_that_it_serves(key: int) -> None:
+def test_each_handler_docstring_names_its_served_versions(key: int) -> None:
     """The first line of a handler is what it is registered for."""
     registered = HANDLERS[key]
     module = sys.modules[registered.handle.__module__]

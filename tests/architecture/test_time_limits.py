@@ -78,7 +78,7 @@ def run(folder: Path, source: str, *words: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("words", [(), ("-n", "1")], ids=["alone", "worker"])
-def test_a_hang_in_python_fails_one_test_with_the_stacks_of_all_threads(
+def test_hang_in_python_fails_one_test_and_prints_all_stacks(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     code, said = run(tmp_path, IN_PYTHON, *words)
@@ -89,7 +89,7 @@ def test_a_hang_in_python_fails_one_test_with_the_stacks_of_all_threads(
 
 
 @pytest.mark.parametrize("source", [IN_C, IN_TEARDOWN], ids=["in C", "in teardown"])
-def test_another_hang_ends_the_process_and_is_named(tmp_path: Path, source: str) -> None:
+def test_hang_in_c_or_teardown_ends_process_and_is_named(tmp_path: Path, source: str) -> None:
     code, said = run(tmp_path, source)
     assert code == 1, said
     assert "Timeout (0:00:01)!" in said
@@ -97,7 +97,7 @@ def test_another_hang_ends_the_process_and_is_named(tmp_path: Path, source: str)
 
 
 @pytest.mark.parametrize("source", [IN_C, IN_TEARDOWN], ids=["in C", "in teardown"])
-def test_another_hang_costs_one_worker_and_the_others_are_run(tmp_path: Path, source: str) -> None:
+def test_hang_in_c_or_teardown_ends_worker_and_other_tests_run(tmp_path: Path, source: str) -> None:
     code, said = run(tmp_path, source, "-n", "1")
     assert code == 1, said
     assert "crashed while running" in said
@@ -105,7 +105,7 @@ def test_another_hang_costs_one_worker_and_the_others_are_run(tmp_path: Path, so
     assert "Timeout (0:00:01)!" in said
 
 
-def test_each_test_has_a_limit_by_its_place_or_its_marks(request: pytest.FixtureRequest) -> None:
+def test_time_limit_of_test_follows_from_place_or_mark(request: pytest.FixtureRequest) -> None:
     mark = request.node.get_closest_marker("timeout")
     if request.config.getoption("timeout") is None:
         assert mark.args == (time_limits.LIMIT_S,)
@@ -114,5 +114,5 @@ def test_each_test_has_a_limit_by_its_place_or_its_marks(request: pytest.Fixture
 
 
 @pytest.mark.parametrize("place", time_limits.LONG_ONES)
-def test_the_places_with_a_longer_limit_are_there(place: str) -> None:
+def test_places_with_longer_limit_exist(place: str) -> None:
     assert (time_limits.HERE / place).exists()

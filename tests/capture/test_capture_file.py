@@ -24,7 +24,7 @@ def raw_packets(file: Path) -> list[tuple[bytes, int, int]]:
         return [(data, about.sec, about.usec) for data, about in reader]
 
 
-def test_pcapng_tells_the_same(tmp_path: Path) -> None:
+def test_pcapng_and_pcap_give_equal_segments(tmp_path: Path) -> None:
     talk = Conversation().open().send(Conversation().client, b"some bytes").close()
     old = write_pcap(talk.segments, tmp_path / "old.pcap")
     new = tmp_path / "new.pcapng"
@@ -39,7 +39,9 @@ def test_pcapng_tells_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("nano", [False, True])
-def test_both_byte_orders_and_both_units_of_time(tmp_path: Path, order: str, nano: bool) -> None:
+def test_pcap_is_read_in_both_byte_orders_and_time_units(
+    tmp_path: Path, order: str, nano: bool
+) -> None:
     file = tmp_path / "made.pcap"
     with RawPcapWriter(str(file), linktype=1, endianness=order, nano=nano) as out:
         out.write_header(None)
@@ -48,7 +50,7 @@ def test_both_byte_orders_and_both_units_of_time(tmp_path: Path, order: str, nan
     assert tuple(CaptureFile(str(file))) == segments(REAL)
 
 
-def test_gzipped_and_from_an_open_file(tmp_path: Path) -> None:
+def test_capture_is_read_from_gzip_and_from_open_file(tmp_path: Path) -> None:
     packed = tmp_path / "packed.pcap.gz"
     packed.write_bytes(gzip.compress(REAL.read_bytes()))
     assert tuple(CaptureFile(str(packed))) == segments(REAL)
@@ -56,7 +58,7 @@ def test_gzipped_and_from_an_open_file(tmp_path: Path) -> None:
         assert tuple(CaptureFile(opened)) == segments(REAL)
 
 
-def test_a_file_that_ends_in_a_packet_is_read_to_there(tmp_path: Path) -> None:
+def test_truncated_capture_is_read_up_to_its_last_packet(tmp_path: Path) -> None:
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(REAL.read_bytes()[:-1])
     found = list(CaptureFile(str(cut)))
@@ -65,19 +67,19 @@ def test_a_file_that_ends_in_a_packet_is_read_to_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\xd4", b"no capture at all", b"\xd4\xc3\xb2\xa1short"])
-def test_what_is_no_capture_is_refused_by_name(tmp_path: Path, data: bytes) -> None:
+def test_non_capture_file_raises_error_with_file_name(tmp_path: Path, data: bytes) -> None:
     file = tmp_path / "not.pcap"
     file.write_bytes(data)
     with pytest.raises(CaptureError, match=r"not\.pcap is neither pcap nor pcapng"):
         CaptureFile(str(file))
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_missing_capture_file_raises_capture_error() -> None:
     with pytest.raises(CaptureError, match=r"cannot read gone\.pcap: No such file"):
         CaptureFile("gone.pcap")
 
 
-def test_a_link_type_that_is_not_known(tmp_path: Path) -> None:
+def test_unknown_link_type_raises_capture_error(tmp_path: Path) -> None:
     file = tmp_path / "wlan.pcap"
     with RawPcapWriter(str(file), linktype=105) as out:
         out.write_header(None)
@@ -86,7 +88,7 @@ def test_a_link_type_that_is_not_known(tmp_path: Path) -> None:
         list(CaptureFile(str(file)))
 
 
-def test_reading_is_a_stream() -> None:
+def test_capture_file_yields_first_segment_before_reading_rest() -> None:
     """The first segment is there before the rest of the file."""
 
     class Counting(io.BytesIO):
@@ -103,7 +105,7 @@ def test_reading_is_a_stream() -> None:
     assert source.taken < 500
 
 
-def test_without_scapy_the_error_names_the_extra() -> None:
+def test_missing_scapy_error_names_pip_extra() -> None:
     code = (
         "import sys; sys.modules['scapy'] = None\n"
         "from harness.capture.capture_file import CaptureFile\n"

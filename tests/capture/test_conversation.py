@@ -54,7 +54,7 @@ BEAT = [(REQUEST, "Heartbeat", 1), (RESPONSE, "Heartbeat", 1)]
 @pytest.mark.parametrize("ports", [(), (BROKER.port,)], ids=["no-port", "port"])
 @pytest.mark.parametrize("syn", [True, False])
 @pytest.mark.parametrize("version", [4, 6])
-def test_the_side_that_is_asked_is_the_server(
+def test_side_that_receives_requests_is_server(
     ports: tuple[int, ...], syn: bool, version: int
 ) -> None:
     ends = (CLIENT, BROKER)
@@ -66,27 +66,27 @@ def test_the_side_that_is_asked_is_the_server(
     assert {(m.connection.client, m.connection.server) for m in found} == {ends}
 
 
-def test_a_syn_knows_better_than_the_port() -> None:
+def test_syn_overrides_given_port_for_server_side() -> None:
     found = heard(beats(Conversation().open(), 1), CLIENT.port)
     assert shown(found) == BEAT
     assert found[0].connection.server == BROKER
 
 
-def test_a_syn_that_came_late_still_tells() -> None:
+def test_late_syn_still_gives_all_messages_in_order() -> None:
     talk = beats(Conversation().open(), 1, 2).close()
     first, second, *rest = talk.segments
     found = messages(follow([*rest[:3], second, *rest[3:5], first, *rest[5:]])[0])
     assert [m.correlation_id for m in found] == [1, 1, 2, 2]
 
 
-def test_sequence_numbers_wrap_within_a_frame() -> None:
+def test_frame_across_sequence_number_wrap_is_decoded() -> None:
     talk = Conversation(first_seq=2**32 - 700).open()
     talk.request(HeartbeatRequest(group_id="g" * 3000), 4, 1)
     talk.response(HeartbeatResponse(), 4, 1)
     assert shown(heard(talk)) == BEAT
 
 
-def test_ports_that_are_used_again_make_another_connection() -> None:
+def test_reused_ports_make_new_connection() -> None:
     talk = beats(Conversation().open(), 1)
     again = beats(Conversation(first_seq=5_000_000).open(), 1).close()
     events, follower = follow([*talk.segments, *again.segments])
@@ -94,14 +94,14 @@ def test_ports_that_are_used_again_make_another_connection() -> None:
     assert follower.totals.connections == 2
 
 
-def test_late_copies_begin_no_connection() -> None:
+def test_late_retransmissions_begin_no_connection() -> None:
     talk = beats(Conversation().open(), 1).close()
     copies = [segment for segment in talk.segments if segment.payload]
     _, follower = follow([*talk.segments, *copies])
     assert (follower.totals.connections, follower.totals.other_connections) == (1, 0)
 
 
-def test_several_requests_in_flight_and_responses_in_order() -> None:
+def test_in_flight_requests_are_paired_with_responses_in_order() -> None:
     talk = Conversation().open()
     for number in (1, 2, 3):
         talk.request(HeartbeatRequest(), 4, number)
@@ -119,7 +119,7 @@ def test_equal_correlation_ids_are_matched_in_order() -> None:
     assert [m.api.name for m in heard(talk) if m.api] == names * 2
 
 
-def test_a_request_without_acks_is_not_waited_for() -> None:
+def test_produce_with_acks_0_expects_no_response() -> None:
     talk = Conversation().open().request(ProduceRequest(acks=0), 9, 1)
     beats(talk, 2).close()
     events, follower = follow(talk.segments)
@@ -127,7 +127,7 @@ def test_a_request_without_acks_is_not_waited_for() -> None:
     assert follower.totals.unanswered == 0
 
 
-def test_a_request_that_was_never_answered_is_told() -> None:
+def test_request_without_response_is_reported() -> None:
     talk = Conversation().open().request(MetadataRequest(), 4, 1)
     beats(talk, 2).request(MetadataRequest(), 5, 3).close()
     events, follower = follow(talk.segments)
@@ -139,7 +139,7 @@ def test_a_request_that_was_never_answered_is_told() -> None:
     assert follower.totals.unanswered == 2
 
 
-def test_a_version_that_is_refused_is_answered_in_the_form_of_the_first() -> None:
+def test_unsupported_version_response_is_decoded_as_version_0() -> None:
     refusal = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     talk = Conversation().open()
     talk.request(ApiVersionsRequest(client_software_name="c"), 4, 1)
@@ -149,7 +149,7 @@ def test_a_version_that_is_refused_is_answered_in_the_form_of_the_first() -> Non
     assert dict(response.errors) == {"UNSUPPORTED_VERSION": 1}
 
 
-def test_a_version_that_nobody_knows_is_told_and_answered() -> None:
+def test_unknown_request_version_is_reported_and_response_is_decoded() -> None:
     header = b"\0\x12\0\x63\0\0\0\1\0\1c\0"
     talk = Conversation().open().send(CLIENT, frame(header + b"new fields"))
     talk.response(ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION), 0, 1)
@@ -161,7 +161,7 @@ def test_a_version_that_nobody_knows_is_told_and_answered() -> None:
     assert len(rest) == 2
 
 
-def test_a_body_that_cannot_be_decoded_is_told_and_the_rest_goes_on() -> None:
+def test_undecodable_body_is_reported_and_later_messages_are_decoded() -> None:
     broken = encode_request(HeartbeatRequest(group_id="g"), 4, 1, "c")[:-3]
     talk = Conversation().open().send(CLIENT, frame(broken))
     talk.send(BROKER, frame(encode_response(HeartbeatResponse(), 4, 1) + b"left over"))
@@ -184,7 +184,7 @@ def handshake(version: int) -> Conversation:
 
 
 @pytest.mark.parametrize("last_answer", [b"", b"v=server", None])
-def test_tokens_behind_the_first_handshake_have_no_header(last_answer: bytes | None) -> None:
+def test_sasl_tokens_after_v0_handshake_have_no_header(last_answer: bytes | None) -> None:
     talk = handshake(0).send(CLIENT, frame(b"n,,n=user,r=nonce"))
     talk.send(BROKER, frame(b"r=nonce,s=salt,i=4096")).send(CLIENT, frame(b"c=biws,p=proof"))
     if last_answer is not None:  # a null answer is not sent
@@ -199,18 +199,18 @@ def test_tokens_behind_the_first_handshake_have_no_header(last_answer: bytes | N
     assert follower.totals.unanswered == 0
 
 
-def test_behind_the_second_handshake_they_are_requests() -> None:
+def test_sasl_v1_handshake_is_followed_by_requests() -> None:
     talk = handshake(1).request(SaslAuthenticateRequest(auth_bytes=b"\0user\0secret"), 2, 2)
     assert [m.token for m in heard(talk)] == [False] * 3
 
 
-def test_a_refused_handshake_is_followed_by_requests() -> None:
+def test_refused_sasl_handshake_is_followed_by_requests() -> None:
     talk = Conversation().open().request(SaslHandshakeRequest(mechanism="X"), 0, 1)
     talk.response(SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM), 0, 1)
     assert [m.token for m in heard(beats(talk, 2))] == [False] * 4
 
 
-def test_kerberos_before_there_was_a_handshake() -> None:
+def test_gssapi_tokens_without_handshake_are_recognized() -> None:
     talk = Conversation().open().send(CLIENT, frame(b"\x60\x82\x01\x02 token"))
     talk.send(BROKER, frame(b"\x60\x05 answer")).send(CLIENT, frame(b"\x05\x04 wrapped"))
     talk.send(BROKER, frame(b"\x05\x04 last"))
@@ -221,7 +221,7 @@ def test_kerberos_before_there_was_a_handshake() -> None:
 # Not Kafka
 
 
-def test_tls_is_recognised_and_told() -> None:
+def test_tls_connection_is_recognized_and_reported_once() -> None:
     talk = Conversation().open().send(CLIENT, HELLO).send(BROKER, HELLO).send(CLIENT, HELLO)
     events, follower = follow(talk.segments)
     assert [notice.text for notice in notices(events, "tls")] == ["TLS: cannot be read"]
@@ -230,7 +230,7 @@ def test_tls_is_recognised_and_told() -> None:
 
 
 @pytest.mark.parametrize("syn", [True, False])
-def test_another_protocol_is_counted_only(syn: bool) -> None:
+def test_other_protocol_connection_is_only_counted(syn: bool) -> None:
     talk = Conversation().open().send(CLIENT, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 20)
     talk.send(BROKER, b"HTTP/1.1 200 OK\r\n\r\n").close()
     events, follower = follow(talk.segments if syn else without_syn(talk.segments))
@@ -238,19 +238,19 @@ def test_another_protocol_is_counted_only(syn: bool) -> None:
     assert follower.totals.other_connections == 1
 
 
-def test_with_its_port_it_is_told_how_much_was_not_understood() -> None:
+def test_skipped_bytes_on_given_port_are_reported() -> None:
     talk = Conversation().open().send(CLIENT, b"GET / HTTP/1.1\r\n\r\n").close()
     events, follower = follow(talk.segments, BROKER.port)
     assert [notice.count for notice in notices(events, "skipped")] == [18]
     assert follower.totals.skipped_bytes == 18
 
 
-def test_other_ports_are_not_looked_at() -> None:
+def test_connections_on_other_ports_are_ignored() -> None:
     _, follower = follow(beats(Conversation().open(), 1).segments, 1234)
     assert (follower.totals.connections, follower.totals.other_connections) == (0, 0)
 
 
-def test_responses_alone_are_shown_by_their_number() -> None:
+def test_responses_without_requests_have_correlation_id_only() -> None:
     """Only one direction was captured; a given port still identifies it."""
     talk = beats(Conversation().open(), 1, 2, 3)
     alone = [segment for segment in talk.segments if segment.source == BROKER]
@@ -260,7 +260,7 @@ def test_responses_alone_are_shown_by_their_number() -> None:
         assert all(m.payload and m.problem is None for m in found)
 
 
-def test_requests_alone_are_decoded() -> None:
+def test_requests_without_responses_are_decoded() -> None:
     talk = beats(Conversation().open(), 1, 2)
     alone: list[TcpSegment] = [segment for segment in talk.segments if segment.source == CLIENT]
     events, follower = follow([s for s in alone if s.flags == ACK])

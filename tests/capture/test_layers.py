@@ -36,7 +36,7 @@ each_api = each_of({api.name: api for api in APIS.values()})
 
 
 @each_api
-def test_requests_of_every_version_are_built_and_taken_apart(api: Api) -> None:
+def test_requests_of_every_version_round_trip_through_scapy(api: Api) -> None:
     for version in api.valid_versions:
         message = rich(api.request, version)
         wire = frame(encode_request(message, version, 7, "client"))
@@ -56,7 +56,7 @@ def test_requests_of_every_version_are_built_and_taken_apart(api: Api) -> None:
 
 
 @each_api
-def test_responses_of_every_version_are_built_and_taken_apart(api: Api) -> None:
+def test_responses_of_every_version_round_trip_through_scapy(api: Api) -> None:
     for version in api.valid_versions:
         message = rich(api.response, version)
         wire = frame(encode_response(message, version, -7))
@@ -69,7 +69,7 @@ def test_responses_of_every_version_are_built_and_taken_apart(api: Api) -> None:
         assert bytes(seen) == wire
 
 
-def test_a_change_of_the_message_is_built() -> None:
+def test_changed_message_is_encoded_in_rebuilt_frame() -> None:
     seen = dissect_request(bytes(request_frame(HeartbeatRequest(group_id="one"), 4, 7, "c")))
     seen[KafkaRequest].body.group_id = "another"
     seen.length = None
@@ -77,7 +77,7 @@ def test_a_change_of_the_message_is_built() -> None:
     assert bytes(seen) == expected
 
 
-def test_tags_of_a_header_stay() -> None:
+def test_header_tags_survive_rebuild() -> None:
     wire = frame(encode_request(HeartbeatRequest(), 4, 7, None, {5: b"five", 9: b""}))
     seen = dissect_request(wire)
     assert seen[KafkaRequest].header_tags == {5: b"five", 9: b""}
@@ -85,7 +85,7 @@ def test_tags_of_a_header_stay() -> None:
     assert bytes(seen) == wire
 
 
-def test_it_is_readable() -> None:
+def test_scapy_summary_and_show_contain_request_fields() -> None:
     built = request_frame(HeartbeatRequest(group_id="billing"), 4, 7, "c")
     assert "Kafka Heartbeat v4 request 7" in built.summary()
     shown = str(built.show(dump=True))
@@ -94,7 +94,7 @@ def test_it_is_readable() -> None:
 
 
 @pytest.mark.parametrize("cut", range(1, 20))
-def test_a_damaged_body_stays_as_bytes_and_says_why(cut: int) -> None:
+def test_truncated_request_keeps_bytes_and_reports_problem(cut: int) -> None:
     payload = encode_request(HeartbeatRequest(group_id="billing"), 4, 7, "c")[:-cut]
     wire = frame(payload)
     seen = dissect_request(wire)
@@ -105,12 +105,12 @@ def test_a_damaged_body_stays_as_bytes_and_says_why(cut: int) -> None:
         assert "HeartbeatRequest v4" in body.problem
 
 
-def test_what_is_no_request_is_bytes() -> None:
+def test_unknown_request_is_dissected_as_raw() -> None:
     seen = KafkaFrame(frame(b"\x7f\xff" + b"no request"))
     assert isinstance(seen.payload, Raw)
 
 
-def test_a_response_without_its_request_keeps_its_bytes() -> None:
+def test_response_without_request_keeps_its_bytes() -> None:
     wire = frame(encode_response(HeartbeatResponse(), 4, 7))
     seen = KafkaFrame(wire, role="response")
     assert seen[KafkaResponse].correlation_id == 7
@@ -118,7 +118,7 @@ def test_a_response_without_its_request_keeps_its_bytes() -> None:
     assert bytes(seen) == wire
 
 
-def test_importing_binds_no_port() -> None:
+def test_import_of_layers_binds_no_port() -> None:
     code = (
         "import scapy.layers.inet as inet; before = list(inet.TCP.payload_guess)\n"
         "import harness.capture.layers\n"
@@ -127,7 +127,7 @@ def test_importing_binds_no_port() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_ports_are_bound_when_asked_only() -> None:
+def test_port_is_dissected_as_kafka_only_while_bound() -> None:
     wire = bytes(request_frame(HeartbeatRequest(), 4, 7, "c"))
     packet = bytes(Ether() / IP() / TCP(sport=40000, dport=1234) / Raw(wire))
     assert KafkaRequest not in Ether(packet)
@@ -139,7 +139,7 @@ def test_ports_are_bound_when_asked_only() -> None:
     assert KafkaRequest not in Ether(packet)
 
 
-def test_scapys_own_session_sees_the_same_messages() -> None:
+def test_scapy_tcp_session_gives_same_messages_as_own_reassembly() -> None:
     """Its TCPSession, over a real capture, against our own reassembly."""
     file = FOLDER / "kafka-3.9.2-python.pcap"
     assert file in FILES
@@ -162,7 +162,7 @@ def test_scapys_own_session_sees_the_same_messages() -> None:
         assert seen.body == expected.message
 
 
-def test_the_newest_version_is_taken_when_none_is_given() -> None:
+def test_request_without_version_is_built_with_newest_version() -> None:
     built = KafkaFrame() / KafkaRequest(body=HeartbeatRequest())
     newest = api_named("Heartbeat").valid_versions.highest
     assert bytes(built) == frame(encode_request(HeartbeatRequest(), newest, 0, None))

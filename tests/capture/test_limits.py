@@ -56,7 +56,7 @@ def stream(
         seq = (seq + len(data)) % 2**32
 
 
-def test_a_frame_that_is_too_long_keeps_its_header_only() -> None:
+def test_oversize_frame_keeps_only_its_header() -> None:
     talk = Conversation().open().request(big_produce(-1, MIB), 9, 1, "big")
     talk.response(HeartbeatResponse(), 4, 99).request(HeartbeatRequest(), 4, 2)
     found = messages(list(Follower(limits=SMALL).events(talk.segments)))
@@ -67,14 +67,14 @@ def test_a_frame_that_is_too_long_keeps_its_header_only() -> None:
     assert found[0].answer_expected
 
 
-def test_acks_of_a_long_produce_are_still_seen() -> None:
+def test_acks_of_oversize_produce_are_read() -> None:
     for version in (3, 8, 9, 12):
         talk = Conversation().open().request(big_produce(0, MIB), version, 1)
         (found,) = messages(list(Follower(limits=SMALL).events(talk.segments)))
         assert (found.cut, found.answer_expected) == (CUT_LONG, False), version
 
 
-def test_a_gap_in_a_long_frame_keeps_the_step() -> None:
+def test_gap_in_long_frame_does_not_lose_next_frame() -> None:
     talk = Conversation().open().request(big_produce(-1, 10_000), 9, 1)
     talk.request(HeartbeatRequest(), 4, 2)
     lost = talk.segments[3 + 2 * 4]
@@ -86,19 +86,19 @@ def test_a_gap_in_a_long_frame_keeps_the_step() -> None:
     assert [e.count for e in events if isinstance(e, Notice) and e.kind == "lost"] == [1400]
 
 
-def test_the_end_of_the_capture_in_a_frame() -> None:
+def test_frame_cut_by_end_of_capture_is_marked() -> None:
     talk = Conversation().open().request(big_produce(-1, 10_000), 9, 1)
     (found,) = messages(list(Follower().events(talk.segments[:7])))
     assert (found.cut, found.correlation_id) == (CUT_END, 1)
 
 
-def test_memory_of_a_stream_that_is_no_kafka() -> None:
+def test_memory_is_bounded_for_non_kafka_stream() -> None:
     peak, follower = peak_of(stream(CLIENT, bytes(range(256)) * 256, 200))
     assert peak < 4 * MIB
     assert follower.totals.skipped_bytes == 200 * 65536
 
 
-def test_memory_behind_a_hole_that_nobody_confirms() -> None:
+def test_memory_is_bounded_behind_unacknowledged_gap() -> None:
     data = frame(encode_request(HeartbeatRequest(group_id="g" * 1000), 4, 1, "c")) * 60
     peak, follower = peak_of(stream(CLIENT, data, 120, hole_at=20))
     assert peak < 6 * MIB
@@ -106,14 +106,14 @@ def test_memory_behind_a_hole_that_nobody_confirms() -> None:
     assert follower.totals.requests == 60 * 119
 
 
-def test_memory_of_requests_that_are_never_answered() -> None:
+def test_memory_is_bounded_for_unanswered_requests() -> None:
     data = frame(encode_request(big_produce(-1, 50_000), 9, 1, "c"))
     peak, follower = peak_of(stream(CLIENT, data, 400))
     assert peak < 4 * MIB
     assert follower.totals.requests == follower.totals.unanswered == 400
 
 
-def test_memory_of_many_connections() -> None:
+def test_memory_is_bounded_for_many_connections() -> None:
     def openings() -> Iterator[TcpSegment]:
         for number in range(800):
             client = SocketAddress(number.to_bytes(4, "big"), 40000)

@@ -44,7 +44,7 @@ def topics_in_definition(name: str) -> dict[str, set[str]]:
 
 
 @each_of({name: name for name in NAMES})
-def test_topics_are_found_where_the_definitions_say(name: str) -> None:
+def test_topic_fields_match_message_definitions(name: str) -> None:
     spec = message_class(name).message_spec
     structs = [spec.root, *spec.structs.values()]
     found = {struct.name: set(topic_fields(struct)) for struct in structs if topic_fields(struct)}
@@ -52,7 +52,7 @@ def test_topics_are_found_where_the_definitions_say(name: str) -> None:
 
 
 @each_of({api.name: api for api in APIS.values()})
-def test_every_message_can_be_looked_through(api: Api) -> None:
+def test_mentions_count_errors_in_every_message_version(api: Api) -> None:
     names = TopicNames()
     for version in api.valid_versions:
         for cls in (api.request, api.response):
@@ -61,7 +61,7 @@ def test_every_message_can_be_looked_through(api: Api) -> None:
             assert sum(found.errors.values()) == len(re.findall(r"error_code=(?!0\b)", text))
 
 
-def test_an_id_is_shown_by_its_name_once_that_was_told() -> None:
+def test_topic_id_is_shown_as_name_after_metadata_response() -> None:
     names, own = TopicNames(), uuid.UUID(int=5)
     topic = FetchRequest.FetchTopic(topic_id=own)
     asked = FetchRequest(topics=[topic])
@@ -71,12 +71,12 @@ def test_an_id_is_shown_by_its_name_once_that_was_told() -> None:
     assert mentions(asked, names).topics == ("orders",)
 
 
-def test_null_and_empty_name_nothing() -> None:
+def test_null_and_empty_messages_have_no_mentions() -> None:
     assert mentions(MetadataRequest(topics=None), TopicNames()) == ((), {})
     assert mentions(ProduceResponse(), TopicNames()) == ((), {})
 
 
-def test_errors_by_name_with_how_often() -> None:
+def test_errors_are_counted_by_name() -> None:
     partition = ProduceResponse.PartitionProduceResponse
     topic = ProduceResponse.TopicProduceResponse(
         name="a", partition_responses=[partition(error_code=n) for n in (3, 0, 3, -1, 9999)]

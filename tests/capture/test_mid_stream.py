@@ -71,7 +71,7 @@ def numbers_of(found: list[Told], *, requests: bool) -> list[Told]:
 @pytest.mark.sample(3)
 @FILES
 @pytest.mark.parametrize("with_port", [True, False], ids=["port", "no-port"])
-def test_from_every_byte_on_all_whole_frames_are_found(file: Path, with_port: bool) -> None:
+def test_capture_from_any_byte_yields_all_later_whole_frames(file: Path, with_port: bool) -> None:
     captured = longest(file)
     ports = [port_of(file)] if with_port else []
     whole = messages(follow(captured)[0])
@@ -120,7 +120,7 @@ def frames_beside(captured: tuple[TcpSegment, ...], whole: list[Captured], at: i
 
 
 @FILES
-def test_each_packet_may_lack(file: Path) -> None:
+def test_missing_packet_loses_only_frames_it_carried(file: Path) -> None:
     """All frames outside the packet are found, and no others; the notices count the lost bytes."""
     captured = longest(file)
     whole = messages(follow(captured)[0])
@@ -136,7 +136,7 @@ def test_each_packet_may_lack(file: Path) -> None:
 
 
 @FILES
-def test_without_any_syn_all_is_found(file: Path) -> None:
+def test_capture_without_syn_yields_all_messages(file: Path) -> None:
     whole, _ = follow(segments(file))
     events, follower = follow(without_syn(segments(file)))
     assert sorted(map(str, map(told, messages(events)))) == sorted(

@@ -33,7 +33,7 @@ def objects(*words: object) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-def test_every_message_is_a_line_and_the_last_counts() -> None:
+def test_pcap_prints_line_per_message_and_totals_last() -> None:
     ended = pcap(PYTHON)
     assert ended.exit_code == 0
     lines = ended.stdout.splitlines()
@@ -45,7 +45,7 @@ def test_every_message_is_a_line_and_the_last_counts() -> None:
     assert sum(line.startswith("# connection ") for line in lines) == totals.connections
 
 
-def test_a_line_names_what_matters() -> None:
+def test_pcap_line_contains_api_client_topics_and_errors() -> None:
     lines = pcap(PYTHON, "--client-id", "admin-2", "--api", "deletetopics").stdout.splitlines()
     request, response = (line for line in lines if not line.startswith("#"))
     assert " -> DeleteTopics v6 request " in request
@@ -56,7 +56,7 @@ def test_a_line_names_what_matters() -> None:
     assert "errors UNKNOWN_TOPIC_OR_PARTITION" in response
 
 
-def test_json_has_everything_in_fields() -> None:
+def test_pcap_json_contains_message_fields_and_totals() -> None:
     *found, totals = objects(PYTHON)
     assert totals["type"] == "totals"
     assert totals["requests"] == sum(one["type"] == "request" for one in found)
@@ -71,7 +71,7 @@ def test_json_has_everything_in_fields() -> None:
     assert "value" not in first
 
 
-def test_verbose_shows_the_bodies() -> None:
+def test_pcap_verbose_contains_message_bodies() -> None:
     found = objects(PYTHON, "--verbose", "--api", "CreateTopics")
     assert found[0]["value"]["topics"][0]["name"] == "orders"
     text = pcap(PYTHON, "--verbose", "--api", "CreateTopics").stdout
@@ -87,7 +87,7 @@ def test_verbose_shows_the_bodies() -> None:
         (["--errors"], {"DeleteTopics", "FindCoordinator", "JoinGroup"}),
     ],
 )
-def test_filters(words: list[str], names: set[str]) -> None:
+def test_pcap_filters_select_expected_apis(words: list[str], names: set[str]) -> None:
     found = objects(PYTHON, *words)[:-1]
     apis = {one["api"] for one in found}
     assert apis
@@ -96,7 +96,7 @@ def test_filters(words: list[str], names: set[str]) -> None:
     assert directions.count("request") == directions.count("response")
 
 
-def test_errors_shows_requests_with_their_responses() -> None:
+def test_errors_filter_lists_requests_with_their_responses() -> None:
     found = objects(VERSIONS, "--errors")[:-1]
     assert len(found) > 200
     for request, response in zip(found[::2], found[1::2], strict=True):
@@ -105,23 +105,23 @@ def test_errors_shows_requests_with_their_responses() -> None:
         assert response["errors"]
 
 
-def test_totals_count_the_whole_capture_whatever_is_shown() -> None:
+def test_totals_count_whole_capture_despite_filter() -> None:
     assert objects(PYTHON, "--api", "Vote")[-1] == objects(PYTHON)[-1]
 
 
-def test_the_port_of_somebody_else_has_nothing() -> None:
+def test_unused_port_filter_gives_zero_totals() -> None:
     assert objects(PYTHON, "--port", "1") == [
         {**objects(PYTHON, "--port", "1")[0], "type": "totals", "connections": 0, "requests": 0}
     ]
 
 
-def test_from_a_pipe() -> None:
+def test_pcap_reads_capture_from_stdin() -> None:
     ended = CliRunner().invoke(main, ["codec", "pcap", "-"], input=VERSIONS.read_bytes())
     assert ended.exit_code == 0
     assert ended.stdout == pcap(VERSIONS).stdout
 
 
-def test_passwords_are_not_shown(tmp_path: Path) -> None:
+def test_pcap_output_contains_no_sasl_password(tmp_path: Path) -> None:
     talk = Conversation().open()
     talk.request(SaslAuthenticateRequest(auth_bytes=b"\0user\0secret"), 2, 1)
     file = write_pcap(talk.segments, tmp_path / "sasl.pcap")
@@ -133,7 +133,7 @@ def test_passwords_are_not_shown(tmp_path: Path) -> None:
         assert "c2VjcmV0" not in said
 
 
-def test_a_damaged_frame_is_told_in_json_with_its_place(tmp_path: Path) -> None:
+def test_pcap_json_reports_damaged_frame_with_field_and_offset(tmp_path: Path) -> None:
     good = Conversation().open().request(SaslAuthenticateRequest(), 0, 1)
     broken = frame(b"\0\x24\0\0\0\0\0\2\0\1c\0\0\0\x09ab")
     file = write_pcap(good.send(good.client, broken).segments, tmp_path / "broken.pcap")
@@ -142,7 +142,7 @@ def test_a_damaged_frame_is_told_in_json_with_its_place(tmp_path: Path) -> None:
     assert (problem["field"], problem["offset"]) == ("auth_bytes", 11)
 
 
-def test_bad_input_is_told(tmp_path: Path) -> None:
+def test_pcap_refuses_bad_file_api_and_port(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no capture")
     ended = pcap(text)
@@ -154,7 +154,7 @@ def test_bad_input_is_told(tmp_path: Path) -> None:
     assert pcap(PYTHON, "--port", "0").exit_code == 2
 
 
-def test_without_scapy_it_says_what_to_install() -> None:
+def test_pcap_without_scapy_names_package_to_install() -> None:
     code = (
         "import sys; sys.modules['scapy'] = None\n"
         "from harness.cli import main\n"
@@ -171,7 +171,7 @@ def test_without_scapy_it_says_what_to_install() -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_the_document_names_every_field() -> None:
+def test_capture_doc_lists_every_json_field() -> None:
     text = (Path(__file__).parents[2] / "docs/capture.md").read_text("utf-8")
     table = text.split("## JSON")[1].split("## With scapy")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]

@@ -37,7 +37,7 @@ def pieces(draw: st.DrawFn) -> list[tuple[int, int]]:
 
 @QUICK
 @given(pieces(), st.integers(0, 2**32 - 1))
-def test_any_order_any_overlap_any_number_gives_the_bytes(
+def test_shuffled_overlapping_segments_reassemble_to_original_bytes(
     parts: list[tuple[int, int]], first: int
 ) -> None:
     stream = Reassembly(LIMITS)
@@ -53,7 +53,9 @@ def test_any_order_any_overlap_any_number_gives_the_bytes(
 
 @QUICK
 @given(pieces(), st.data())
-def test_what_lacks_is_told_in_its_place(parts: list[tuple[int, int]], data: st.DataObject) -> None:
+def test_missing_bytes_are_reported_at_their_position(
+    parts: list[tuple[int, int]], data: st.DataObject
+) -> None:
     kept = [part for part in parts if data.draw(st.booleans())]
     stream = Reassembly(LIMITS)
     stream.begin(5)
@@ -67,7 +69,7 @@ def test_what_lacks_is_told_in_its_place(parts: list[tuple[int, int]], data: st.
     assert joined(chunks) == bytes(seen)
 
 
-def test_what_came_first_stays_where_copies_differ() -> None:
+def test_first_received_bytes_win_over_differing_copies() -> None:
     stream = Reassembly(LIMITS)
     stream.begin(0)
     chunks = stream.feed(2, b"cd", 0, 1)
@@ -75,7 +77,7 @@ def test_what_came_first_stays_where_copies_differ() -> None:
     assert joined(chunks) == b"AXcdE"
 
 
-def test_a_hole_that_was_confirmed_is_given_up_after_some_packets() -> None:
+def test_acknowledged_gap_is_skipped_after_packet_limit() -> None:
     stream = Reassembly(LIMITS)
     stream.begin(0)
     assert stream.feed(10, b"later", 0, 1) == []
@@ -87,7 +89,7 @@ def test_a_hole_that_was_confirmed_is_given_up_after_some_packets() -> None:
     assert chunks == [Chunk(2, b"", 10), Chunk(1, b"later")]
 
 
-def test_a_hole_that_was_not_confirmed_is_waited_for_longer() -> None:
+def test_unacknowledged_gap_is_skipped_after_longer_limit() -> None:
     stream = Reassembly(LIMITS)
     stream.begin(0)
     stream.feed(10, b"later", 0, 1)
@@ -96,7 +98,7 @@ def test_a_hole_that_was_not_confirmed_is_waited_for_longer() -> None:
     assert stream.packet_passed(2) == [Chunk(2, b"", 10), Chunk(1, b"later")]
 
 
-def test_a_confirmation_of_what_cannot_be_under_way_is_nonsense() -> None:
+def test_acknowledgement_beyond_window_is_ignored() -> None:
     stream = Reassembly(LIMITS)
     stream.begin(0)
     stream.confirm(2**31 - 1)
@@ -104,7 +106,7 @@ def test_a_confirmation_of_what_cannot_be_under_way_is_nonsense() -> None:
     assert joined(stream.feed(0, b"data", 0, 1)) == b"data"
 
 
-def test_too_much_behind_a_hole_ends_the_wait() -> None:
+def test_too_many_bytes_behind_gap_end_wait() -> None:
     stream = Reassembly(CaptureLimits(out_of_order_bytes=100))
     stream.begin(0)
     stream.feed(10, bytes(60), 0, 1)
@@ -113,7 +115,7 @@ def test_too_much_behind_a_hole_ends_the_wait() -> None:
     assert [chunk.lost for chunk in stream.packet_passed(1)] == [10, 0, 0]
 
 
-def test_a_packet_that_was_cut_when_captured_leaves_a_hole_of_its_size() -> None:
+def test_truncated_packet_leaves_gap_of_missing_bytes() -> None:
     stream = Reassembly(LIMITS)
     stream.begin(0)
     assert stream.feed(0, b"begin", 20, 1) == [Chunk(1, b"begin"), Chunk(1, b"", 20)]
@@ -149,7 +151,7 @@ def disturbed(draw: st.DrawFn) -> list[TcpSegment]:
 
 @settings(QUICK, max_examples=25)
 @given(disturbed())
-def test_a_real_capture_that_is_disturbed_tells_the_same(found: list[TcpSegment]) -> None:
+def test_disturbed_capture_gives_same_messages_as_original(found: list[TcpSegment]) -> None:
     events, follower = follow(found)
     expected, _ = follow(segments(REAL))
     assert by_connection(events) == by_connection(expected)

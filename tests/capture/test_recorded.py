@@ -25,12 +25,12 @@ def test_every_frame_is_decoded_and_paired(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_the_port_changes_nothing_where_the_beginning_was_captured(file: Path) -> None:
+def test_port_option_changes_no_messages_of_complete_capture(file: Path) -> None:
     assert follow(segments(file))[0] == follow(segments(file), port_of(file))[0]
 
 
 @pytest.mark.parametrize("file", PYTHON, ids=lambda file: file.name)
-def test_a_producer_without_acks_is_not_waited_for(file: Path) -> None:
+def test_recorded_producer_with_acks_0_expects_no_response(file: Path) -> None:
     found = [m for m in messages(follow(segments(file))[0]) if m.client_id == "producer-0"]
     silent = [m for m in found if m.api and m.api.name == "Produce"]
     assert [m.direction for m in silent] == [REQUEST] * 3
@@ -38,7 +38,7 @@ def test_a_producer_without_acks_is_not_waited_for(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", PYTHON, ids=lambda file: file.name)
-def test_errors_and_topics_are_named(file: Path) -> None:
+def test_recorded_errors_and_topics_have_names(file: Path) -> None:
     found = messages(follow(segments(file))[0])
     deleted = [m for m in found if m.client_id == "admin-2" and m.errors]
     assert [dict(m.errors) for m in deleted] == [{"UNKNOWN_TOPIC_OR_PARTITION": 1}]
@@ -48,14 +48,14 @@ def test_errors_and_topics_are_named(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", VERSIONS, ids=lambda file: file.name)
-def test_the_versions_are_those_that_were_asked(file: Path) -> None:
+def test_recorded_response_versions_are_valid_for_their_apis(file: Path) -> None:
     found = messages(follow(segments(file))[0])
     answered = {(m.api.key, m.version) for m in found if m.direction != REQUEST and m.api}
     assert len(answered) > 250
     assert all(version in APIS[key].valid_versions for key, version in answered)
 
 
-def test_latency_is_the_time_between_both() -> None:
+def test_latency_is_time_between_request_and_response() -> None:
     found = messages(follow(segments(PYTHON[0]))[0])
     for response in (m for m in found if m.direction != REQUEST):
         assert response.request is not None

@@ -55,13 +55,15 @@ def check(found: TcpSegment, ip: Packet, payload: bytes) -> None:
 @EACH_LINK
 @EACH_IP
 @pytest.mark.parametrize("options", [[], OPTIONS], ids=["plain", "options"])
-def test_a_segment_is_found(link: str, ip: Packet, options: list[object]) -> None:
+def test_tcp_segment_is_read_for_every_link_type(
+    link: str, ip: Packet, options: list[object]
+) -> None:
     kind, data = packed(link, ip, tcp(options=options), Raw(b"payload"))
     check(read_segment(kind, data, 7), ip, b"payload")
 
 
 @EACH_IP
-def test_both_loopbacks(ip: Packet) -> None:
+def test_loopback_packet_is_read_in_both_byte_orders(ip: Packet) -> None:
     """The family's number differs by system and byte order; the IP header decides."""
     inner = bytes(ip / tcp() / Raw(b"payload"))
     for family in (2, 24, 28, 30):
@@ -75,13 +77,13 @@ def test_both_loopbacks(ip: Packet) -> None:
 
 @EACH_LINK
 @EACH_IP
-def test_padding_of_the_link_is_no_payload(link: str, ip: Packet) -> None:
+def test_link_padding_is_not_payload(link: str, ip: Packet) -> None:
     kind, data = packed(link, ip, tcp())
     check(read_segment(kind, data + bytes(6), 7), ip, b"")
 
 
 @EACH_IP
-def test_a_length_that_the_network_card_was_to_fill_in(ip: Packet) -> None:
+def test_zero_ip_length_from_offload_is_accepted(ip: Packet) -> None:
     data = bytearray(bytes(ETHER / ip / tcp() / Raw(b"payload")))
     at = 14 + (2 if ip is V4 else 4)
     data[at : at + 2] = b"\0\0"
@@ -89,13 +91,13 @@ def test_a_length_that_the_network_card_was_to_fill_in(ip: Packet) -> None:
 
 
 @EACH_IP
-def test_a_packet_that_was_cut_tells_how_much_is_missing(ip: Packet) -> None:
+def test_truncated_packet_reports_missing_bytes(ip: Packet) -> None:
     data = bytes(ETHER / ip / tcp() / Raw(b"payload"))
     found = read_segment(1, data[:-3], 7)
     assert (found.payload, found.missing) == (b"payl", 3)
 
 
-def test_extension_headers_of_ipv6() -> None:
+def test_ipv6_extension_headers_are_skipped() -> None:
     data = bytes(ETHER / V6 / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt() / tcp() / Raw(b"payload"))
     check(read_segment(1, data, 7), V6, b"payload")
 
@@ -111,7 +113,7 @@ def test_extension_headers_of_ipv6() -> None:
         (ETHER / V6 / IPv6ExtHdrFragment(offset=1) / tcp(), "fragment"),
     ],
 )
-def test_what_is_no_segment_says_what_it_is(packet: Packet, kind: str) -> None:
+def test_non_tcp_or_fragment_packet_raises_no_segment(packet: Packet, kind: str) -> None:
     with pytest.raises(NoSegment) as caught:
         read_segment(1, bytes(packet), 7)
     assert caught.value.kind == kind
@@ -119,7 +121,7 @@ def test_what_is_no_segment_says_what_it_is(packet: Packet, kind: str) -> None:
 
 @EACH_LINK
 @EACH_IP
-def test_a_packet_cut_anywhere_is_a_segment_or_says_why(link: str, ip: Packet) -> None:
+def test_packet_cut_at_any_byte_is_segment_or_raises_cut_short(link: str, ip: Packet) -> None:
     kind, data = packed(link, ip, tcp(options=OPTIONS), Raw(b"payload"))
     kinds = set()
     for end in range(len(data)):
@@ -134,7 +136,7 @@ def test_a_packet_cut_anywhere_is_a_segment_or_says_why(link: str, ip: Packet) -
 
 @QUICK
 @given(st.sampled_from([0, 1, 12, 101, 108, 113, 228, 229, 276]), st.binary(max_size=80))
-def test_any_bytes_are_a_segment_or_none(kind: int, data: bytes) -> None:
+def test_arbitrary_bytes_give_segment_or_no_segment_error(kind: int, data: bytes) -> None:
     try:
         found = read_segment(kind, data, 7)
     except NoSegment:

@@ -94,7 +94,7 @@ def compare(ours: Captured, theirs: Dissected) -> Mistake | None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_a_real_capture_reads_the_same(file: Path) -> None:
+def test_recorded_capture_is_decoded_as_by_tshark(file: Path) -> None:
     compared = 0
     for ours, theirs in pairs(file, segments(file), port_of(file)):
         compare(ours, theirs)
@@ -141,7 +141,7 @@ def every_known_version() -> tuple[TcpSegment, ...]:
     return tuple(found)
 
 
-def test_every_version_that_tshark_knows_reads_the_same(tmp_path: Path) -> None:
+def test_versions_known_to_tshark_are_decoded_alike_but_listed_mistakes(tmp_path: Path) -> None:
     found = every_known_version()
     file = write_pcap(found, tmp_path / "known.pcap")
     seen, compared = set(), 0
@@ -154,7 +154,7 @@ def test_every_version_that_tshark_knows_reads_the_same(tmp_path: Path) -> None:
     assert [mistake for mistake in MISTAKES if mistake not in seen] == []
 
 
-def test_the_table_of_versions_is_what_tshark_says(tmp_path: Path) -> None:
+def test_version_table_matches_tshark_refusals(tmp_path: Path) -> None:
     talk = Conversation().open()
     for key in APIS:
         header = RequestHeader(request_api_key=key, request_api_version=UNKNOWN_VERSION)

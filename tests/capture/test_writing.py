@@ -48,7 +48,7 @@ def written(*steps: tuple[SocketAddress, bytes]) -> bytes:
 
 
 @given(st.lists(st.tuples(st.sampled_from([CLIENT, BROKER]), st.binary(max_size=300))))
-def test_bytes_and_order_are_kept(
+def test_written_capture_keeps_bytes_order_and_sequence_numbers(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[SocketAddress, bytes]]
 ) -> None:
     segments = read(written(*steps), tmp_path_factory.mktemp("written"))
@@ -60,7 +60,7 @@ def test_bytes_and_order_are_kept(
         following[each.source] += len(each.payload) + bool(each.flags & (SYN | FIN))
 
 
-def test_a_frame_above_the_limit_of_ip_is_several_segments(tmp_path: Path) -> None:
+def test_frame_above_ip_limit_is_written_as_several_segments(tmp_path: Path) -> None:
     data = bytes(range(256)) * 1000
     segments = read(written((CLIENT, data)), tmp_path)
     pieces = [each.payload for each in segments if each.payload]
@@ -68,7 +68,7 @@ def test_a_frame_above_the_limit_of_ip_is_several_segments(tmp_path: Path) -> No
     assert [len(each) for each in pieces] == [PAYLOAD_LIMIT_BYTES] * 3 + [61_000]
 
 
-def test_a_reset_is_the_end_of_both(tmp_path: Path) -> None:
+def test_reset_is_written_as_last_segment_of_connection(tmp_path: Path) -> None:
     out = io.BytesIO()
     connection = WrittenConnection(CaptureWriter(out), CLIENT, BROKER, NOW_NS)
     connection.ended(BROKER, NOW_NS, reset=True)
@@ -77,7 +77,7 @@ def test_a_reset_is_the_end_of_both(tmp_path: Path) -> None:
     assert (last.source, last.flags & RST, last.time_ns) == (BROKER, RST, NOW_NS)
 
 
-def test_ip_versions_are_not_mixed() -> None:
+def test_endpoints_of_different_ip_versions_are_refused() -> None:
     with pytest.raises(ValueError, match="not of one IP version"):
         WrittenConnection(CaptureWriter(io.BytesIO()), CLIENT, endpoint("::1", 1), NOW_NS)
 
@@ -96,7 +96,7 @@ def kafka_conversation(host: str) -> bytes:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_our_reader_sees_the_conversation(host: str, tmp_path: Path) -> None:
+def test_own_reader_reads_written_conversation(host: str, tmp_path: Path) -> None:
     segments = read(kafka_conversation(host), tmp_path)
     events = list(Follower().events(segments))
     assert [getattr(each, "direction", None) for each in events].count(REQUEST) == 1
@@ -104,7 +104,7 @@ def test_our_reader_sees_the_conversation(host: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_tshark_finds_nothing_wrong(host: str, tmp_path: Path) -> None:
+def test_tshark_reports_no_errors_in_written_capture(host: str, tmp_path: Path) -> None:
     if shutil.which("tshark") is None:
         not_run("tshark is not installed")
     file = tmp_path / "written.pcap"

@@ -91,7 +91,7 @@ def run(folder: Path, *options: str, cases: str = CASES) -> Ended:
     ],
     ids=["ordinary", "lane", "others", "by name"],
 )
-def test_the_lane_is_run_where_it_is_asked_for(
+def test_clock_lane_runs_only_with_clock_marker(
     tmp_path: Path, words: tuple[str, ...], counts: dict[str, int]
 ) -> None:
     ended = run(tmp_path, str(tmp_path), "-v", *words)
@@ -101,7 +101,7 @@ def test_the_lane_is_run_where_it_is_asked_for(
     assert timed == (words == ("-m", "clock"))
 
 
-def test_a_node_id_names_a_case_of_the_lane(tmp_path: Path) -> None:
+def test_node_id_selects_clock_case(tmp_path: Path) -> None:
     ended = run(tmp_path, f"{tmp_path}/test_it.py::test_timed")
     assert (ended.code, ended.counts["passed"]) == (0, 1)
 
@@ -119,7 +119,7 @@ def test_a_node_id_names_a_case_of_the_lane(tmp_path: Path) -> None:
         (4, 4, TOO_SLOW, "inconclusive"),
     ],
 )
-def test_a_case_is_made_again_where_the_machine_starved(
+def test_clock_case_is_repeated_if_machine_starved(
     tmp_path: Path, failing: int, starved: int, code: int, outcome: str
 ) -> None:
     """The test fails ``failing`` times; the machine starves in the first ``starved`` attempts."""
@@ -135,14 +135,14 @@ def test_a_case_is_made_again_where_the_machine_starved(
     assert told == (outcome != "passed")
 
 
-def test_the_cases_that_the_machine_was_too_slow_for_are_named(tmp_path: Path) -> None:
+def test_cases_inconclusive_on_slow_machine_are_named(tmp_path: Path) -> None:
     ended = run(tmp_path, str(tmp_path), "--failing=9", "--starved=9", "-m", "clock")
     assert ended.code == TOO_SLOW
     assert "the machine was too slow for 1 cases: test_it.py::test_timed" in ended.output
     assert "late at [1, 6, 6, 6]" in ended.output
 
 
-def test_a_failure_beside_it_keeps_its_exit_code(tmp_path: Path) -> None:
+def test_failed_case_beside_inconclusive_case_keeps_exit_code(tmp_path: Path) -> None:
     failing = f"""
     @pytest.mark.clock(bound_ms={BOUND_MS})
     def test_fails_at_pace():
@@ -155,7 +155,7 @@ def test_a_failure_beside_it_keeps_its_exit_code(tmp_path: Path) -> None:
     assert "the machine was too slow for 1 cases" in ended.output
 
 
-def test_a_setup_that_fails_is_made_again_too(tmp_path: Path) -> None:
+def test_failed_setup_is_repeated_if_machine_starved(tmp_path: Path) -> None:
     cases = f"""
     import pytest
 
@@ -174,7 +174,7 @@ def test_a_setup_that_fails_is_made_again_too(tmp_path: Path) -> None:
     assert (ended.code, ended.counts.get("passed")) == (0, 1), ended.output
 
 
-def test_a_mark_without_its_bound_is_refused(tmp_path: Path) -> None:
+def test_clock_mark_without_bound_is_refused(tmp_path: Path) -> None:
     cases = """
     import pytest
 

@@ -28,7 +28,7 @@ def _nothing_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deep_record, "changed_since", lambda _: [])
 
 
-def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_written_runs_are_read_back(tmp_path: Path) -> None:
     file = tmp_path / "runs.tsv"
     runs = [line("fuzz:1/2"), line("lint", verdict="FAILED")]
     for run in runs:
@@ -37,7 +37,7 @@ def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert file.read_text("utf-8").splitlines()[0].split("\t")[:3] == ["commit", "at", "part"]
 
 
-def test_a_line_that_lacks_a_column_is_an_error_with_its_place(tmp_path: Path) -> None:
+def test_line_without_column_raises_error_with_file_and_line(tmp_path: Path) -> None:
     file = tmp_path / "runs.tsv"
     append(line("lint"), file)
     file.write_text(file.read_text("utf-8") + "c2\tonly\n", "utf-8")
@@ -45,11 +45,11 @@ def test_a_line_that_lacks_a_column_is_an_error_with_its_place(tmp_path: Path) -
         read(file)
 
 
-def test_no_file_is_no_run(tmp_path: Path) -> None:
+def test_missing_file_contains_no_runs(tmp_path: Path) -> None:
     assert read(tmp_path / "none.tsv") == []
 
 
-def test_a_run_says_its_seeds_and_counts() -> None:
+def test_deep_run_contains_seeds_and_counts() -> None:
     row = SliceRow(Slice(Part("x", count=2, seeds=5), 2), Result.PASSED, 61.4, 3.0, "7 passed")
     draw = Draw("w")
     run = deep_run(row, draw)
@@ -76,7 +76,7 @@ def test_a_run_says_its_seeds_and_counts() -> None:
         ),
     ],
 )
-def test_the_age_of_a_part_is_that_of_its_oldest_slice(runs: list[DeepRun], said: str) -> None:
+def test_age_of_part_is_age_of_its_oldest_slice(runs: list[DeepRun], said: str) -> None:
     (found,) = ages([FUZZ], runs, NOW)
     assert found.startswith(said)
     assert "WARNING" not in found
@@ -92,7 +92,7 @@ def test_the_age_of_a_part_is_that_of_its_oldest_slice(runs: list[DeepRun], said
         (LINT, None, "at c1, a commit that is not in this repository"),
     ],
 )
-def test_a_change_of_what_a_part_checks_is_a_warning(
+def test_change_in_checked_files_adds_warning(
     monkeypatch: pytest.MonkeyPatch, part: Part, changed: list[str] | None, said: str
 ) -> None:
     monkeypatch.setattr(deep_record, "changed_since", lambda _: changed)
@@ -101,6 +101,6 @@ def test_a_change_of_what_a_part_checks_is_a_warning(
     assert found.endswith(said)
 
 
-def test_the_committed_lines_can_be_read() -> None:
+def test_committed_runs_name_existing_parts() -> None:
     names = {part.name for part in DEEP}
     assert {run.part.partition(":")[0] for run in read()} <= names

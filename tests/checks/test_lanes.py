@@ -43,7 +43,7 @@ def of(*parts: Part) -> list[Slice]:
     return [Slice(part) for part in parts]
 
 
-def test_one_part_of_each_lane_runs_beside_the_other() -> None:
+def test_parts_of_different_lanes_run_concurrently() -> None:
     both = threading.Barrier(2, timeout=LIMIT_S)
     runs = Runs(lambda _: both.wait())
     rows = run_all(of(Part("a"), Part("b", lane=Lane.WAITS)), runs, threading.Event())
@@ -51,13 +51,13 @@ def test_one_part_of_each_lane_runs_beside_the_other() -> None:
     assert runs.beside["a"] == {"a", "b"}
 
 
-def test_a_lane_without_parts_takes_those_of_the_other() -> None:
+def test_idle_lane_runs_parts_of_other_lane() -> None:
     both = threading.Barrier(2, timeout=LIMIT_S)
     run_all(of(Part("a"), Part("b")), Runs(lambda _: both.wait()), threading.Event())
     assert not both.broken
 
 
-def test_a_part_waits_for_those_that_it_names() -> None:
+def test_part_runs_after_its_predecessors() -> None:
     runs = Runs()
     parts = of(Part("report", after=("suites",)), Part("suites", lane=Lane.WAITS))
     run_all(parts, runs, threading.Event())
@@ -65,13 +65,13 @@ def test_a_part_waits_for_those_that_it_names() -> None:
     assert runs.beside["report"] == {"report"}
 
 
-def test_a_part_whose_predecessor_is_not_asked_for_runs() -> None:
+def test_part_runs_if_its_predecessor_is_not_selected() -> None:
     runs = Runs()
     run_all(of(Part("report", after=("suites",))), runs, threading.Event())
     assert runs.order == ["report"]
 
 
-def test_what_measures_time_runs_alone_at_the_end() -> None:
+def test_time_measuring_part_runs_alone_at_end() -> None:
     runs = Runs()
     parts = of(Part("clock", lane=Lane.ALONE), *(Part(name) for name in "abc"))
     rows = run_all(parts, runs, threading.Event())
@@ -80,7 +80,7 @@ def test_what_measures_time_runs_alone_at_the_end() -> None:
     assert rows[-1].slice.name == "clock"
 
 
-def test_a_part_that_raises_ends_the_run_with_its_error() -> None:
+def test_exception_in_part_ends_run() -> None:
     def fail(name: str) -> None:
         raise RuntimeError(name)
 
@@ -88,7 +88,7 @@ def test_a_part_that_raises_ends_the_run_with_its_error() -> None:
         run_all(of(Part("a"), Part("b", after=("a",))), Runs(fail), threading.Event())
 
 
-def test_sigterm_stops_the_parts_that_run_and_begins_no_other() -> None:
+def test_sigterm_stops_running_parts_and_starts_no_other() -> None:
     stop = threading.Event()
 
     def end_this_process(name: str) -> None:
@@ -101,7 +101,7 @@ def test_sigterm_stops_the_parts_that_run_and_begins_no_other() -> None:
     assert runs.order == ["a"]
 
 
-def test_no_part_begins_once_the_run_is_to_stop() -> None:
+def test_no_part_starts_after_stop_request() -> None:
     stop, runs = threading.Event(), Runs()
     stop.set()
     assert run_all(of(Part("a"), Part("b")), runs, stop) == []

@@ -33,7 +33,7 @@ def run(tmp_path: Path, *commands: Command, needs: str = "", stop: bool = False)
     return run_slice(Slice(part), DRAW, RunFolders("out", tmp_path), ending, lambda _: None)
 
 
-def test_a_part_passes_when_all_its_commands_do(tmp_path: Path) -> None:
+def test_part_passes_if_all_commands_pass(tmp_path: Path) -> None:
     row = run(tmp_path, python("print('one')"), python("print('two')"))
     assert row.result is Result.PASSED
     log = (tmp_path / "x.log").read_text("utf-8").splitlines()
@@ -54,18 +54,20 @@ def test_a_part_passes_when_all_its_commands_do(tmp_path: Path) -> None:
         (Command(("no-such-program-here",)), Result.FAILED),
     ],
 )
-def test_what_an_exit_code_means(tmp_path: Path, command: Command, result: Result) -> None:
+def test_exit_code_of_command_determines_result(
+    tmp_path: Path, command: Command, result: Result
+) -> None:
     assert run(tmp_path, command).result is result
 
 
-def test_nothing_runs_behind_a_command_that_failed(tmp_path: Path) -> None:
+def test_no_command_runs_after_failed_command(tmp_path: Path) -> None:
     row = run(tmp_path, python("raise SystemExit(1)"), python("print('never')"))
     assert row.result is Result.FAILED
     assert "\nnever\n" not in (tmp_path / "x.log").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("in_ci", "result"), [(True, Result.FAILED), (False, Result.NOT_RUN)])
-def test_a_program_that_is_missing(
+def test_missing_program_fails_part_in_ci_and_skips_it_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_ci: bool, result: Result
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
@@ -74,7 +76,7 @@ def test_a_program_that_is_missing(
     assert run(tmp_path, python("print()"), needs="no-such-program-here").result is result
 
 
-def test_each_command_has_a_scheduler_session_of_its_own(tmp_path: Path) -> None:
+def test_each_command_runs_in_separate_session(tmp_path: Path) -> None:
     run(tmp_path, python("import os; print('session', os.getsid(0))"))
     words = (tmp_path / "x.log").read_text("utf-8").split()
     assert int(words[words.index("session") + 1]) != os.getsid(0)
@@ -100,7 +102,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_a_run_that_is_stopped_ends_its_command_and_what_that_started(tmp_path: Path) -> None:
+def test_stopped_run_ends_its_command_and_child_processes(tmp_path: Path) -> None:
     log, stop, rows = tmp_path / "x.log", threading.Event(), []
     part = Slice(Part("x", (python(STUBBORN),)))
     thread = threading.Thread(
@@ -119,14 +121,14 @@ def test_a_run_that_is_stopped_ends_its_command_and_what_that_started(tmp_path: 
     await_that(lambda: not is_running(child), "the child has ended")
 
 
-def test_the_counts_of_all_summary_lines_are_added() -> None:
+def test_counts_of_all_summary_lines_are_summed() -> None:
     printed = "== 3 passed, 1 failed in 2.1s ==\n4 passed in 1s\n5 of 6 defects killed by ..."
     assert counts_in(printed) == "7 passed, 1 failed, 5 killed, 1 not killed"
 
 
-def test_a_part_without_summary_lines_has_no_counts() -> None:
+def test_output_without_summary_lines_has_no_counts() -> None:
     assert counts_in("All checks passed!\n2 files left unchanged") == ""
 
 
-def test_the_wrapper_of_a_command_is_there() -> None:
+def test_command_wrapper_file_exists() -> None:
     assert part_run.USAGE.is_file()

@@ -47,7 +47,7 @@ def collected(folder: Path, *options: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
-def test_the_slices_are_disjoint_and_together_everything(folder: Path) -> None:
+def test_slices_are_disjoint_and_cover_all_cases(folder: Path) -> None:
     plugin = ("-p", "checks.case_slice")
     every = collected(folder, *plugin)
     parts = [collected(folder, *plugin, "--slice", f"{number}/3") for number in (1, 2, 3)]
@@ -58,12 +58,12 @@ def test_the_slices_are_disjoint_and_together_everything(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "x", "1", "-1/3"])
-def test_what_is_no_slice_is_refused(text: str) -> None:
+def test_malformed_slice_is_refused(text: str) -> None:
     with pytest.raises(pytest.UsageError, match="--slice takes K/N"):
         slice_of(text)
 
 
-def test_a_share_of_the_private_tests_runs_and_every_other_test(folder: Path) -> None:
+def test_private_share_keeps_part_of_private_tests_and_all_others(folder: Path) -> None:
     plugin = ("-p", "checks.private_share", "--private-share", "4", "--private-draw")
     seen = [set(collected(folder, *plugin, word)) for word in ("a", "b", "c")]
     for cases in seen:

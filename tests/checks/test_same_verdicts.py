@@ -8,10 +8,10 @@ from harness.conformance.verdict import Verdict
 PASSED, FAILED = Verdict.PASSED, Verdict.FAILED
 
 
-def test_a_requirement_that_differs_once_is_named_with_all_its_verdicts() -> None:
+def test_requirement_with_differing_verdicts_is_listed_with_all_verdicts() -> None:
     rounds = [{"A-1": PASSED, "B-1": PASSED}, {"A-1": PASSED, "B-1": FAILED}, {"A-1": PASSED}]
     assert differences(rounds) == ["B-1: passed, failed, None"]
 
 
-def test_rounds_that_are_alike_differ_in_nothing() -> None:
+def test_equal_rounds_have_no_differences() -> None:
     assert differences([{"A-1": FAILED}, {"A-1": FAILED}]) == []

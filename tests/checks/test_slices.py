@@ -26,19 +26,19 @@ def words(one: Slice) -> list[tuple[str, ...]]:
     return [found.words for found in one.commands(DRAW, "results/x")]
 
 
-def test_the_slices_of_a_part_have_no_seed_in_common() -> None:
+def test_slices_of_part_have_disjoint_seeds() -> None:
     seeds = [seed for number in (1, 2, 3) for seed in Slice(SEEDED, number).seeds(DRAW)]
     assert len(set(seeds)) == len(seeds) == 15
 
 
-def test_places_are_filled() -> None:
+def test_command_placeholders_are_filled() -> None:
     first = DRAW.number + 5
     assert words(Slice(SEEDED, 2)) == [("x", f"{first}..{first + 4}", "2/3", "results/x")]
     assert words(Slice(SLICED, 1)) == [("first",)]
     assert words(Slice(SLICED, 2)) == [("second", "a commit")]
 
 
-def test_another_word_draws_another_seed_and_release() -> None:
+def test_different_words_draw_different_seeds_and_releases() -> None:
     draws = [Draw(str(number)) for number in range(200)]
     assert len({draw.number for draw in draws}) > 190
     assert {draw.release for draw in draws} == set(ROTATING)
@@ -53,7 +53,7 @@ def test_another_word_draws_another_seed_and_release() -> None:
         (("plain", "sliced"), ["sliced:1/2", "sliced:2/2", "plain"]),
     ],
 )
-def test_what_a_command_line_names(names: tuple[str, ...], found: list[str]) -> None:
+def test_named_slices_selects_parts_and_slices(names: tuple[str, ...], found: list[str]) -> None:
     assert [one.name for one in named_slices(PARTS, names)] == found
 
 
@@ -66,13 +66,13 @@ def test_what_a_command_line_names(names: tuple[str, ...], found: list[str]) -> 
         ("plain:1/1", "no slice 'plain:1/1': the part plain has no slices"),
     ],
 )
-def test_a_name_that_is_not_there_is_refused(name: str, problem: str) -> None:
+def test_unknown_part_or_slice_is_refused(name: str, problem: str) -> None:
     with pytest.raises(UnknownPart, match=re.escape(problem)):
         named_slices(PARTS, [name])
 
 
 @pytest.mark.parametrize("parts", [GATE, DEEP], ids=["gate", "deep"])
-def test_the_tables_are_sound(parts: Sequence[Part]) -> None:
+def test_part_tables_have_unique_names_and_known_predecessors(parts: Sequence[Part]) -> None:
     names = [part.name for part in parts]
     assert len(set(names)) == len(names)
     assert [name for part in parts for name in part.after if name not in names] == []
@@ -81,7 +81,7 @@ def test_the_tables_are_sound(parts: Sequence[Part]) -> None:
             assert not re.search(r"[{}]", " ".join(found.words))
 
 
-def test_the_slices_at_depth_sweep_every_release_once() -> None:
+def test_deep_slices_sweep_every_release_once() -> None:
     from harness.targets.releases import releases_meant
 
     swept = [word for one in named_slices(DEEP, ("releases",)) for line in words(one)

@@ -31,7 +31,7 @@ def broker(address: tuple[str, int] = NOWHERE, time_scale: float = 1.0) -> Broke
     return BrokerUnderTest([address], versions, time_scale=time_scale, name_prefix="p", seed="s")
 
 
-def test_version_is_the_highest_that_both_know() -> None:
+def test_version_returns_highest_common_version() -> None:
     assert broker().version("Produce") == 12
     assert broker().version("Fetch") == 18
     assert broker().version("Fetch", "4-11") == 11
@@ -46,49 +46,49 @@ def test_version_is_the_highest_that_both_know() -> None:
         ("DeleteTopics", "0+", r"DeleteTopics 0\+ is needed, advertised is none"),
     ],
 )
-def test_a_version_that_is_not_advertised(api: str, wanted: str, said: str) -> None:
+def test_unadvertised_version_raises_api_not_advertised(api: str, wanted: str, said: str) -> None:
     with pytest.raises(ApiNotAdvertised, match=said) as caught:
         broker().version(api, wanted)
     assert not isinstance(caught.value, BrokerMisbehaved)
 
 
-def test_version_mistakes_are_ours() -> None:
+def test_version_with_unknown_api_or_bad_range_raises_error() -> None:
     with pytest.raises(UnknownApiError, match="no API 'Fetsh'"):
         broker().version("Fetsh")
     with pytest.raises(ValueError, match="not a version range"):
         broker().version("Fetch", ">3")
 
 
-def test_names_are_unique_and_chance_is_seeded() -> None:
+def test_unique_topics_are_numbered_and_random_is_seeded() -> None:
     one = broker()
     assert [one.unique_topic(), one.unique_topic()] == ["p-1", "p-2"]
     assert one.random.random() == broker().random.random()
 
 
-def test_eventually_returns_the_first_true_answer() -> None:
+def test_eventually_returns_first_true_result() -> None:
     answers = iter([None, 0, "", "yes", "later"])
     assert broker().eventually(lambda: next(answers), "an answer") == "yes"
     assert next(answers) == "later"
 
 
-def test_eventually_asks_at_least_once_and_names_what_did_not_come() -> None:
+def test_eventually_calls_at_least_once_and_names_missing_condition() -> None:
     asked = []
     with pytest.raises(ResponseTimeout, match="not within 0 ms: the moon is full"):
         broker().eventually(lambda: asked.append(1), "the moon is full", within_ms=0)
     assert asked
 
 
-def test_eventually_stretches_with_the_time_scale() -> None:
+def test_eventually_extends_deadline_by_time_scale() -> None:
     with pytest.raises(ResponseTimeout, match="not within 60 ms: it"):
         broker(time_scale=3.0).eventually(lambda: None, "it", within_ms=20)
 
 
-def test_eventually_lets_errors_through() -> None:
+def test_eventually_propagates_errors() -> None:
     with pytest.raises(ZeroDivisionError):
         broker().eventually(lambda: 1 // 0, "a number")
 
 
-def test_is_alive_and_ask_when_nobody_listens() -> None:
+def test_unreachable_broker_is_not_alive_and_request_raises_closed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = listener.getsockname()
     assert not broker(address).is_alive()
@@ -96,7 +96,7 @@ def test_is_alive_and_ask_when_nobody_listens() -> None:
         broker(address).ask(MetadataRequest())
 
 
-def test_is_alive() -> None:
+def test_broker_that_returns_api_versions_is_alive() -> None:
     def script(peer: Peer) -> None:
         peer.answer(ApiVersionsResponse(), 0, peer.read_request()[0])
 
@@ -104,7 +104,7 @@ def test_is_alive() -> None:
         assert broker(address).is_alive()
 
 
-def test_is_alive_without_api_versions() -> None:
+def test_is_alive_without_api_versions_sends_metadata_of_no_topics() -> None:
     asked = []
 
     def script(peer: Peer) -> None:
@@ -133,7 +133,7 @@ class Maker:
         self.deleted += names
 
 
-def test_a_topic_maker_stands_in_for_create_topics() -> None:
+def test_topic_maker_creates_and_deletes_topic_without_create_topics() -> None:
     """Metadata first shows no leader; ListOffsets version 0 then returns the log end offset."""
     maker = Maker()
 
@@ -159,7 +159,7 @@ def test_a_topic_maker_stands_in_for_create_topics() -> None:
 
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 2)])
-def test_what_prepares_has_the_form_that_the_broker_takes(version: int, magic: int) -> None:
+def test_prepared_records_have_magic_of_produce_version(version: int, magic: int) -> None:
     batch = encode_batch(RecordBatch([Record(b"one"), Record(b"two")]))
     records = records_for(version, batch)
     assert records is not None
@@ -169,7 +169,7 @@ def test_what_prepares_has_the_form_that_the_broker_takes(version: int, magic: i
         assert [each.value for each in decode_message_set(records)] == [b"one", b"two"]
 
 
-def test_zstd_has_no_old_form() -> None:
+def test_zstd_records_for_old_produce_raise_api_not_advertised() -> None:
     batch = encode_batch(RecordBatch([Record(b"one")]), "zstd")
     with pytest.raises(ApiNotAdvertised, match=r"Produce 3\+ is needed: .*zstd"):
         records_for(2, batch)
@@ -190,7 +190,7 @@ def test_a_broken_shared_connection_is_replaced() -> None:
     target.close()
 
 
-def test_a_refused_topic_is_a_failed_preparation() -> None:
+def test_refused_topic_creation_raises_preparation_failed() -> None:
     def script(peer: Peer) -> None:
         result = CreateTopicsResponse.CreatableTopicResult(name="p-1", error_code=17)
         peer.answer(CreateTopicsResponse(topics=[result]), 2, peer.read_request()[0])
@@ -218,7 +218,7 @@ def without_create_topics(address: tuple[str, int]) -> BrokerUnderTest:
     return BrokerUnderTest([address], {2: (1, 7), 3: (0, 9)}, name_prefix="p", seed="s")
 
 
-def test_without_create_topics_metadata_makes_the_topic() -> None:
+def test_topic_is_auto_created_by_metadata_without_create_topics() -> None:
     asked = []
 
     def script(peer: Peer) -> None:
@@ -243,7 +243,7 @@ def test_without_create_topics_metadata_makes_the_topic() -> None:
     assert asked == [MetadataRequest(topics=[wanted], allow_auto_topic_creation=True)] * 2
 
 
-def test_auto_creation_that_makes_too_few_partitions() -> None:
+def test_auto_creation_of_too_few_partitions_raises_api_not_advertised() -> None:
     def script(peer: Peer) -> None:
         peer.answer(made_by_metadata(1), 9, peer.read_request()[0])
         peer.read_to_end()
@@ -255,12 +255,12 @@ def test_auto_creation_that_makes_too_few_partitions() -> None:
         target.close()
 
 
-def test_auto_creation_knows_no_settings() -> None:
+def test_auto_creation_with_configs_raises_api_not_advertised() -> None:
     with pytest.raises(ApiNotAdvertised, match="a topic with settings of its own"):
         without_create_topics(NOWHERE).create_topic(configs={"retention.ms": "1"})
 
 
-def test_what_prepares_is_read_tolerantly_and_what_is_judged_strictly() -> None:
+def test_trailing_bytes_are_tolerated_only_without_explicit_version() -> None:
     def script(peer: Peer) -> None:
         for _ in range(2):
             correlation_id, _ = peer.read_request()

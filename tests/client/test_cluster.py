@@ -73,20 +73,20 @@ def cluster_of(*clients: ScriptedClient) -> Cluster:
     return Cluster(list(made), connect)
 
 
-def test_the_leader_is_who_all_name() -> None:
+def test_leader_is_broker_named_by_all_brokers() -> None:
     cluster = cluster_of(ScriptedClient(2, [1, 2]), ScriptedClient(2, [1, 2]))
     assert cluster.leader(TOPIC) == 2
     assert cluster.await_leader(TOPIC, among=[2]) == 2
 
 
-def test_a_broker_that_fails_is_asked_again() -> None:
+def test_request_to_failing_broker_is_retried() -> None:
     first = ScriptedClient(1, [1, 2])
     cluster = cluster_of(first, ScriptedClient(1, [1, 2]))
     first.fails = 2
     assert cluster.leader(TOPIC) == 1
 
 
-def test_a_wait_says_what_was_seen_last() -> None:
+def test_wait_timeout_error_contains_last_value() -> None:
     cluster = cluster_of(ScriptedClient(1, [1]), ScriptedClient(1, [1]))
     with pytest.raises(ResponseTimeout, match=r"the ISR is whole; last seen: \{1\}"):
         cluster.await_that(
@@ -96,7 +96,7 @@ def test_a_wait_says_what_was_seen_last() -> None:
     assert seen == {1}
 
 
-def test_a_cluster_that_never_answers() -> None:
+def test_cluster_without_responses_raises_response_timeout() -> None:
     silent = ScriptedClient(1, [1])
     silent.fails = 10_000
     cluster = cluster_of(silent)
@@ -104,7 +104,7 @@ def test_a_cluster_that_never_answers() -> None:
         cluster.last_seen(lambda: cluster.isr(TOPIC), bool, QUICK_MS)
 
 
-def test_leaders_of_other_tests_are_not_elected() -> None:
+def test_election_of_all_partitions_on_shared_cluster_is_refused() -> None:
     """All partitions are elected on a cluster that no other test asks, and on no other."""
     shared = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     with pytest.raises(RuntimeError, match="other tests use this cluster too"):
@@ -114,7 +114,7 @@ def test_leaders_of_other_tests_are_not_elected() -> None:
     alone.expect_alone()
 
 
-def test_what_is_done_to_nodes_is_undone() -> None:
+def test_heal_resumes_and_restarts_nodes() -> None:
     cluster = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     nodes = Nodes()
     cluster.control = nodes
@@ -131,7 +131,7 @@ def test_what_is_done_to_nodes_is_undone() -> None:
     ]
 
 
-def test_links_and_the_controller_are_healed_before_brokers_come_back() -> None:
+def test_heal_restores_links_and_controllers_before_brokers() -> None:
     cluster = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     nodes = Nodes()
     nodes.controller_nodes = (100, 101)
@@ -143,12 +143,12 @@ def test_links_and_the_controller_are_healed_before_brokers_come_back() -> None:
     assert nodes.done[2:] == [("heal", None), ("restart_node", 100), ("restart_node", 1)]
 
 
-def test_a_cluster_without_links_says_which_mark_lacks() -> None:
+def test_cluster_without_links_raises_error_naming_required_mark() -> None:
     with pytest.raises(RuntimeError, match=r"Use\.CLUSTER, links=True"):
         _ = cluster_of(ScriptedClient(1, [1])).links
 
 
-def test_a_node_that_came_back_has_another_client_and_other_names() -> None:
+def test_restarted_node_gives_new_unique_names() -> None:
     cluster = cluster_of(ScriptedClient(1, [1, 2]), ScriptedClient(1, [1, 2]))
     cluster.control = Nodes()
     before = cluster.unique_topic()
@@ -157,6 +157,6 @@ def test_a_node_that_came_back_has_another_client_and_other_names() -> None:
     assert cluster.unique_topic() != before
 
 
-def test_nothing_is_done_to_nodes_that_others_ask() -> None:
+def test_kill_of_shared_node_is_refused() -> None:
     with pytest.raises(RuntimeError, match=r"needs_broker\(Use\.CLUSTER\)"):
         cluster_of(ScriptedClient(1, [1])).kill(1)

@@ -36,7 +36,7 @@ SHORT_MS = 150
 ANSWER = frame(encode_response(MetadataResponse(controller_id=5), 1, 1))
 
 
-def test_ask() -> None:
+def test_request_returns_decoded_response() -> None:
     asked = []
 
     def script(peer: Peer) -> None:
@@ -51,7 +51,7 @@ def test_ask() -> None:
     assert asked == [MetadataRequest(topics=None)]
 
 
-def test_pipelined_answers_are_matched_in_order_by_api_and_version() -> None:
+def test_pipelined_responses_are_matched_in_order_by_api_and_version() -> None:
     def script(peer: Peer) -> None:
         first, second, third = (peer.read_request()[0] for _ in range(3))
         assert [first, second, third] == [1, 77, 2]
@@ -70,7 +70,7 @@ def test_pipelined_answers_are_matched_in_order_by_api_and_version() -> None:
             connection.receive()
 
 
-def test_answers_in_one_piece_and_in_single_bytes() -> None:
+def test_responses_are_read_from_merged_and_single_byte_pieces() -> None:
     one, two = (frame(encode_response(MetadataResponse(controller_id=n), 1, n)) for n in (1, 2))
 
     def script(peer: Peer) -> None:
@@ -90,7 +90,7 @@ def test_answers_in_one_piece_and_in_single_bytes() -> None:
         ]
 
 
-def test_what_the_peer_reads_is_what_was_asked_to_be_sent() -> None:
+def test_sent_headers_frames_and_raw_bytes_arrive_unchanged() -> None:
     read = []
     with scripted(lambda peer: read.append(peer.read_to_end())) as address:
         with Connection(address, "me") as connection:
@@ -145,7 +145,7 @@ VIOLATIONS = {
 
 
 @pytest.mark.parametrize("what", VIOLATIONS)
-def test_a_wire_violation(what: str) -> None:
+def test_malformed_response_raises_wire_violation(what: str) -> None:
     answer, said = VIOLATIONS[what]
     error = ask_and_fail(refusing(answer))
     assert isinstance(error, WireViolation)
@@ -153,7 +153,7 @@ def test_a_wire_violation(what: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 2, 4, len(ANSWER) - 1])
-def test_a_close_within_an_answer(size: int) -> None:
+def test_close_within_response_raises_connection_closed(size: int) -> None:
     def script(peer: Peer) -> None:
         peer.read_request()
         peer.send(ANSWER[:size])
@@ -164,7 +164,7 @@ def test_a_close_within_an_answer(size: int) -> None:
     assert (f"({size} bytes of an answer came)" in str(error)) is (size > 0)
 
 
-def test_a_reset() -> None:
+def test_reset_by_peer_raises_connection_closed() -> None:
     def script(peer: Peer) -> None:
         peer.read_request()
         peer.reset()
@@ -173,7 +173,7 @@ def test_a_reset() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 2, 10])
-def test_silence_ends_at_the_deadline(size: int) -> None:
+def test_missing_response_raises_timeout_at_deadline(size: int) -> None:
     began = time.monotonic()
     error = ask_and_fail(refusing(ANSWER[:size]), SHORT_MS)
     assert isinstance(error, ResponseTimeout)
@@ -181,7 +181,7 @@ def test_silence_ends_at_the_deadline(size: int) -> None:
     assert (f"({size} bytes of an answer came)" in str(error)) is (size > 0)
 
 
-def test_bytes_that_trickle_do_not_move_the_deadline() -> None:
+def test_trickling_bytes_do_not_extend_deadline() -> None:
     """One deadline for the whole answer, not one for each piece."""
     over = threading.Event()
 
@@ -199,7 +199,7 @@ def test_bytes_that_trickle_do_not_move_the_deadline() -> None:
         over.set()
 
 
-def test_after_a_timeout_the_same_answer_can_still_be_received() -> None:
+def test_response_can_be_received_after_timeout() -> None:
     go_on = threading.Event()
 
     def script(peer: Peer) -> None:
@@ -216,7 +216,7 @@ def test_after_a_timeout_the_same_answer_can_still_be_received() -> None:
         assert connection.receive() == MetadataResponse(controller_id=5)
 
 
-def test_a_peer_that_does_not_read_is_a_timeout() -> None:
+def test_send_to_peer_that_does_not_read_raises_timeout() -> None:
     done = threading.Event()
     with scripted(lambda peer: done.wait(HANGS_AFTER_S)) as address:
         with Connection(address, timeout_ms=SHORT_MS) as connection:
@@ -231,7 +231,7 @@ def reset_after_a_byte(peer: Peer) -> None:
     peer.reset()
 
 
-def test_sending_after_a_reset_is_a_close() -> None:
+def test_send_after_reset_raises_connection_closed() -> None:
     with scripted(reset_after_a_byte) as address, Connection(address) as connection:
         connection.send_bytes(b"x")
         connection.expect_closed()
@@ -239,14 +239,14 @@ def test_sending_after_a_reset_is_a_close() -> None:
             connection.send_bytes(b"x")
 
 
-def test_nobody_listens() -> None:
+def test_connect_to_closed_port_raises_connection_closed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = listener.getsockname()
     with pytest.raises(ConnectionClosed, match=f"cannot connect to 127.0.0.1:{address[1]}"):
         Connection(address)
 
 
-def test_use_after_our_own_close_is_not_the_brokers_fault() -> None:
+def test_use_after_own_close_raises_value_error() -> None:
     with scripted(lambda peer: peer.read_to_end()) as address:
         connection = Connection(address)
         connection.close()
@@ -263,7 +263,7 @@ def test_use_after_our_own_close_is_not_the_brokers_fault() -> None:
                 use()
 
 
-def test_our_reset_reaches_the_peer() -> None:
+def test_reset_by_client_reaches_peer() -> None:
     read: list[bytes] = []
     with scripted(lambda peer: read.append(peer.read_to_end())) as address:
         Connection(address).reset()
@@ -273,7 +273,7 @@ def test_our_reset_reaches_the_peer() -> None:
 # -- expect_closed and expect_silence ------------------------------------------------------------
 
 
-def test_expect_closed_by_fin_and_by_reset() -> None:
+def test_expect_closed_accepts_fin_and_reset() -> None:
     for script in (lambda peer: peer.read_exactly(1), reset_after_a_byte):
         with scripted(script) as address, Connection(address) as connection:
             connection.send_bytes(b"x")
@@ -281,7 +281,7 @@ def test_expect_closed_by_fin_and_by_reset() -> None:
             assert "closed by the broker" in connection.transcript.render()
 
 
-def test_expect_closed_when_it_stays_open() -> None:
+def test_expect_closed_on_open_connection_raises_timeout() -> None:
     with scripted(lambda peer: peer.read_to_end()) as address, Connection(address) as connection:
         with pytest.raises(ResponseTimeout, match="neither answered nor closed"):
             connection.expect_closed(SHORT_MS)
@@ -289,7 +289,7 @@ def test_expect_closed_when_it_stays_open() -> None:
 
 @pytest.mark.parametrize("expectation", ["closed", "silence"])
 @pytest.mark.parametrize("waiting", [False, True])
-def test_bytes_where_none_may_come(expectation: str, waiting: bool) -> None:
+def test_unexpected_bytes_raise_wire_violation(expectation: str, waiting: bool) -> None:
     """Also when they came together with an earlier answer, and wait in our buffer already."""
 
     def script(peer: Peer) -> None:
@@ -314,14 +314,14 @@ def test_bytes_where_none_may_come(expectation: str, waiting: bool) -> None:
         )
 
 
-def test_expect_silence() -> None:
+def test_expect_silence_waits_full_time_without_bytes() -> None:
     with scripted(lambda peer: peer.read_to_end()) as address, Connection(address) as connection:
         began = time.monotonic()
         connection.expect_silence(SHORT_MS)
         assert time.monotonic() - began >= SHORT_MS / 1000
 
 
-def test_a_silence_is_watched_again_where_the_machine_stood_still(
+def test_bytes_in_extended_silence_raise_wire_violation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Bytes that arrive in the added time end the silence as well."""
@@ -346,13 +346,13 @@ def test_a_silence_is_watched_again_where_the_machine_stood_still(
             added.set()  # the peer ends also where nothing was added
 
 
-def test_a_close_is_not_silence() -> None:
+def test_close_during_silence_raises_connection_closed() -> None:
     with scripted(lambda peer: None) as address, Connection(address) as connection:
         with pytest.raises(ConnectionClosed):
             connection.expect_silence(5000)
 
 
-def test_a_request_without_answer_is_forgotten() -> None:
+def test_forgotten_request_does_not_shift_later_responses() -> None:
     def script(peer: Peer) -> None:
         peer.read_request()
         correlation_id, _ = peer.read_request()

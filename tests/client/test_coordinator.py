@@ -43,18 +43,18 @@ def asked_for(answers: Sequence[Coordinator], version: int, node: int) -> tuple[
 
 
 @pytest.mark.parametrize("version", [0, 3, 4])
-def test_names_are_drawn_until_this_broker_coordinates(version: int) -> None:
+def test_unique_group_tries_names_until_broker_is_coordinator(version: int) -> None:
     not_yet = Coordinator(ErrorCode.COORDINATOR_NOT_AVAILABLE, -1)
     answers = [not_yet, Coordinator(0, 2), Coordinator(0, 3), Coordinator(0, 1)]
     assert asked_for(answers, version, node=1) == ("p-3", 4)
 
 
-def test_a_broker_alone_is_not_asked() -> None:
+def test_unique_group_of_single_broker_sends_no_request() -> None:
     alone = BrokerUnderTest([("127.0.0.1", 1)], {FIND_COORDINATOR: (0, 4)}, name_prefix="p")
     assert alone.unique_group() == "p-1"
 
 
-def test_transactions_have_no_coordinator_at_version_0() -> None:
+def test_transaction_coordinator_needs_find_coordinator_version_1() -> None:
     client = BrokerUnderTest([("127.0.0.1", 1)], {FIND_COORDINATOR: (0, 0)})
     with pytest.raises(ApiNotAdvertised, match=r"FindCoordinator 1\+"):
         ask_for_coordinator(client, "key", TRANSACTION)

@@ -28,7 +28,7 @@ NO_STOP = Grants({api_named("StopReplica").key: "own_broker"})
 NO_TOPICS = Grants(create_topics=False)
 
 
-def test_a_refused_api() -> None:
+def test_api_without_grant_raises_not_granted() -> None:
     NO_STOP.check(HEALTHY)
     with pytest.raises(NotGranted, match=r"StopReplica is not sent .* lacks own_broker") as caught:
         NO_STOP.check(STOP)
@@ -43,7 +43,7 @@ def test_everything_is_granted_by_default() -> None:
 
 
 @pytest.mark.parametrize("cut", range(1, len(STOP) + 4))
-def test_a_refused_request_is_never_whole_on_the_wire(cut: int) -> None:
+def test_refused_request_in_two_pieces_is_blocked_before_completion(cut: int) -> None:
     """In two pieces: the second one, which would complete it, is held back."""
     data = frame(HEALTHY) + frame(STOP)
     gate = FrameGate(NO_STOP)
@@ -52,7 +52,7 @@ def test_a_refused_request_is_never_whole_on_the_wire(cut: int) -> None:
         gate.check(data[len(HEALTHY) + 4 + cut - 1 :])
 
 
-def test_lengths_that_cannot_be_and_keys_that_nobody_knows() -> None:
+def test_invalid_lengths_and_unknown_api_keys_are_not_refused() -> None:
     gate = FrameGate(NO_TOPICS)
     gate.check(b"\xff\xff\xff\xff" + frame(HEALTHY) + b"\x7f\xff\xff\xff" + bytes(100))
     NO_STOP.check((max(APIS) + 1).to_bytes(2, "big") + bytes(8))
@@ -83,7 +83,7 @@ CREATES: dict[str, tuple[Request[Message], int, bool]] = {
 
 
 @pytest.mark.parametrize("name", CREATES)
-def test_what_could_create_a_topic(name: str) -> None:
+def test_requests_that_may_create_topics_need_grant(name: str) -> None:
     message, version, creates = CREATES[name]
     payload = encode_request(message, version, 1)
     Grants().check(payload)
@@ -95,7 +95,7 @@ def test_what_could_create_a_topic(name: str) -> None:
     assert caught.value.capability == "create_topics"
 
 
-def test_what_cannot_be_read_is_taken_to_create() -> None:
+def test_undecodable_create_topics_is_refused_without_grant() -> None:
     with pytest.raises(NotGranted):
         NO_TOPICS.check(encode_request(_create(), 5, 1)[:-3])
 
@@ -120,7 +120,7 @@ def sink() -> Iterator[tuple[tuple[str, int], bytearray]]:
             thread.join()
 
 
-def test_nothing_of_a_refused_request_goes_out() -> None:
+def test_refused_request_sends_no_bytes() -> None:
     with sink() as (address, came):
         with Connection(address, grants=NO_STOP) as connection:
             connection.send(ApiVersionsRequest(), 0)

@@ -9,7 +9,7 @@ from harness.codec.messages import FetchRequest, MetadataRequest
 TOPIC = MetadataRequest.MetadataRequestTopic(name="t")
 
 
-def test_every_struct_of_a_flexible_request_has_the_tags() -> None:
+def test_grease_adds_tags_to_every_struct_of_flexible_request() -> None:
     asked = MetadataRequest(topics=[TOPIC])
     sent = decode(MetadataRequest, 12, encode(greased(asked, 12), 12))
     assert sent.unknown_tagged_fields == TAGS
@@ -18,12 +18,12 @@ def test_every_struct_of_a_flexible_request_has_the_tags() -> None:
     assert asked == MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name="t")])
 
 
-def test_a_version_without_tagged_fields_stays_as_it_is() -> None:
+def test_grease_leaves_inflexible_version_unchanged() -> None:
     asked = MetadataRequest(topics=[TOPIC])
     assert greased(asked, 8) is asked
 
 
-def test_tags_that_are_there_are_kept_in_order() -> None:
+def test_grease_keeps_existing_tags_in_order() -> None:
     asked = MetadataRequest(unknown_tagged_fields={77: b"x", 1_000: b"mine"})
     assert list(greased(asked, 12).unknown_tagged_fields.items()) == [
         (77, b"x"),
@@ -32,5 +32,5 @@ def test_tags_that_are_there_are_kept_in_order() -> None:
     ]
 
 
-def test_a_struct_that_the_version_lacks_stays_its_default() -> None:
+def test_grease_of_version_without_struct_stays_encodable() -> None:
     assert encode(greased(FetchRequest(), 12), 12)  # the replica state is there from 15 on

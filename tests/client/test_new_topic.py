@@ -41,7 +41,7 @@ def configs_of(topic: CreateTopicsRequest.CreatableTopic) -> list[tuple[str, str
     return [(one.name, one.value) for one in topic.configs]
 
 
-def test_of_several_this_broker_gets_all_partitions() -> None:
+def test_new_topic_of_cluster_places_all_partitions_on_given_broker() -> None:
     topic = wanted_of(7)
     placed = {one.partition_index: one.broker_ids for one in topic.assignments}
     assert placed == {0: [7], 1: [7]}
@@ -49,19 +49,21 @@ def test_of_several_this_broker_gets_all_partitions() -> None:
     assert configs_of(topic) == [RETENTION]
 
 
-def test_a_broker_alone_places_as_it_likes() -> None:
+def test_new_topic_of_single_broker_has_no_assignments() -> None:
     topic = wanted_of(None, fetch=(0, 3))
     assert configs_of(topic) == [RETENTION]
     assert not topic.assignments
     assert (topic.num_partitions, topic.replication_factor) == (2, 1)
 
 
-def test_before_3_7_one_replica_is_said_to_be_enough() -> None:
+def test_new_topic_before_3_7_sets_min_insync_replicas_to_1() -> None:
     assert configs_of(wanted_of(7, fetch=(0, 15))) == [("min.insync.replicas", "1"), RETENTION]
 
 
 @pytest.mark.parametrize(("node", "elsewhere"), [(None, ""), (2, r"\{1: 3\}"), (3, r"\{0: 2\}")])
-def test_what_made_itself_elsewhere_is_of_no_use(node: int | None, elsewhere: str) -> None:
+def test_topic_auto_created_on_other_broker_raises_api_not_advertised(
+    node: int | None, elsewhere: str
+) -> None:
     """Of three partitions on the brokers 2, 3, 4 two are wanted."""
     partitions = [Partition(partition_index=each, leader_id=2 + each) for each in range(3)]
     topic = MetadataResponse.MetadataResponseTopic(name="t", partitions=partitions)

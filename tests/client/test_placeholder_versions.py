@@ -16,7 +16,7 @@ def _shown(**ranges: tuple[int, int]) -> dict[int, VersionRange]:
     return {api_named(name).key: VersionRange(*pair) for name, pair in ranges.items()}
 
 
-def test_a_broker_without_message_sets_shows_produce_0_for_old_clients() -> None:
+def test_produce_0_to_2_are_placeholders_without_old_fetch_versions() -> None:
     shown = _shown(Produce=(0, 13), Fetch=(4, 18))
     assert served_range(shown, "Produce") == VersionRange(3, 13)
     assert served_range(shown, "Fetch") == VersionRange(4, 18)
@@ -36,18 +36,20 @@ def test_a_broker_without_message_sets_shows_produce_0_for_old_clients() -> None
         (_shown(Fetch=(4, 18)), NO_VERSIONS),
     ],
 )
-def test_what_is_served(shown: dict[int, VersionRange], served: VersionRange) -> None:
+def test_served_produce_range_excludes_placeholder_versions(
+    shown: dict[int, VersionRange], served: VersionRange
+) -> None:
     assert served_range(shown, "Produce") == served
 
 
-def test_every_row_is_about_the_lowest_versions_of_an_api() -> None:
+def test_placeholder_rows_start_at_lowest_api_version() -> None:
     for row in PLACEHOLDERS:
         assert row.versions.lowest == api_named(row.api).valid_versions.lowest
         assert row.sign_begins_at > api_named(row.sign).valid_versions.lowest
         assert row.source
 
 
-def test_client_leaves_them_out_and_keeps_what_is_shown() -> None:
+def test_advertised_excludes_placeholders_and_shown_keeps_them() -> None:
     broker = BrokerUnderTest([("127.0.0.1", 1)], {PRODUCE: (0, 13), FETCH: (4, 18)})
     assert broker.advertised("Produce") == VersionRange(3, 13)
     assert broker.shown("Produce") == VersionRange(0, 13)

@@ -13,7 +13,7 @@ def made() -> Transcript:
     return Transcript("to somewhere", clock=lambda: next(ticks) / 1000)
 
 
-def test_the_oldest_events_go_first() -> None:
+def test_transcript_drops_oldest_events_first() -> None:
     transcript = made()
     for number in range(KEPT_EVENTS + 3):
         transcript.add(f"event {number}")
@@ -22,7 +22,7 @@ def test_the_oldest_events_go_first() -> None:
     assert "(3 earlier events are not kept)" in transcript.render()
 
 
-def test_the_bytes_are_bounded_too() -> None:
+def test_transcript_keeps_bounded_bytes_and_newest_event() -> None:
     transcript = made()
     for _ in range(12):
         transcript.add("received", bytes(KEPT_BYTES // 4))
@@ -34,7 +34,7 @@ def test_the_bytes_are_bounded_too() -> None:
     assert [event.what for event in transcript.events] == ["closed"]
 
 
-def test_requests_and_answers_are_decoded() -> None:
+def test_transcript_decodes_requests_and_responses() -> None:
     transcript = made()
     metadata, versions = api_named("Metadata"), api_named("ApiVersions")
     transcript.add("sent", encode_request(MetadataRequest(topics=None), 9, 4, "me"))
@@ -50,7 +50,7 @@ def test_requests_and_answers_are_decoded() -> None:
     assert "ApiVersions v0 correlation=5 ApiVersionsResponse(error_code=35)" in text
 
 
-def test_what_cannot_be_decoded_is_shown_as_bytes() -> None:
+def test_transcript_marks_undecodable_data_and_shows_raw_bytes() -> None:
     transcript = made()
     transcript.add("sent", b"\0\1")
     transcript.add("received", b"junk", api_named("Metadata"), 1)
@@ -64,7 +64,7 @@ def test_what_cannot_be_decoded_is_shown_as_bytes() -> None:
     assert "(not decodable: MetadataRequest v1: topics at byte" in text
 
 
-def test_long_data_is_cut_in_the_text() -> None:
+def test_transcript_text_truncates_long_data() -> None:
     transcript = made()
     transcript.add("received", bytes(2000))
     text = transcript.render()

@@ -36,7 +36,7 @@ def topic(name: str | None = None) -> MetadataRequest.MetadataRequestTopic:
     return MetadataRequest.MetadataRequestTopic(name=name)
 
 
-def test_values_against_their_defaults() -> None:
+def test_values_are_counted_as_default_other_null_or_empty() -> None:
     asked = MetadataRequest(topics=[topic("a"), topic("")], allow_auto_topic_creation=False)
     assert seen(asked, MetadataRequest(topics=None), version=12) == {
         ("message", "", None): 2,
@@ -52,18 +52,18 @@ def test_values_against_their_defaults() -> None:
     }
 
 
-def test_a_default_may_be_empty_too() -> None:
+def test_empty_default_counts_as_empty_and_default() -> None:
     found = seen(MetadataRequest(topics=[]), version=12)
     assert found["empty", "topics", None] == found["default", "topics", None] == 1
     assert ("other", "topics", None) not in found
 
 
-def test_only_the_fields_of_the_version() -> None:
+def test_only_fields_of_version_are_counted() -> None:
     fields = {field for _, field, _ in seen(MetadataRequest(topics=[topic("a")]), version=1)}
     assert fields == {"", "topics", "topics.name"}
 
 
-def test_error_codes() -> None:
+def test_error_codes_are_counted_by_field_and_name() -> None:
     topics = [
         MetadataResponse.MetadataResponseTopic(error_code=code, name="t") for code in (0, 3, 3, 999)
     ]
@@ -78,7 +78,7 @@ def test_error_codes() -> None:
     assert {row[:4] for row in rows} == {("response", 3, "Metadata", 1)}
 
 
-def test_unknown_tags_and_where() -> None:
+def test_unknown_tags_are_counted_by_struct() -> None:
     message = MetadataRequest(topics=[topic("a")])
     message.unknown_tagged_fields = {9: b""}
     message.topics[0].unknown_tagged_fields = {7: b"x"}  # type: ignore[index]
@@ -89,7 +89,7 @@ def test_unknown_tags_and_where() -> None:
     }
 
 
-def test_structs_in_structs() -> None:
+def test_fields_of_nested_structs_are_counted() -> None:
     partition = FetchResponse.PartitionData(records=b"")
     topics = [FetchResponse.FetchableTopicResponse(partitions=[partition])]
     found = seen(FetchResponse(responses=topics), version=12)
@@ -99,7 +99,7 @@ def test_structs_in_structs() -> None:
     assert not any(field == "responses.partitions.diverging_epoch" for _, field, _ in found)
 
 
-def test_a_struct_that_may_be_null() -> None:
+def test_nullable_struct_is_counted_as_null_or_by_fields() -> None:
     cursor = DescribeTopicPartitionsRequest.Cursor(topic_name="t", partition_index=4)
     found = seen(
         DescribeTopicPartitionsRequest(cursor=cursor),
@@ -110,12 +110,12 @@ def test_a_struct_that_may_be_null() -> None:
     assert found["other", "cursor", None] == found["other", "cursor.topic_name", None] == 1
 
 
-def test_of_a_long_array_the_first_elements() -> None:
+def test_only_first_elements_of_long_array_are_counted() -> None:
     found = seen(MetadataRequest(topics=[topic("a")] * 100_000), version=1)
     assert found["other", "topics.name", None] == LOOKED_AT_ELEMENTS
 
 
-def test_a_connection_tells_what_it_sends_and_reads() -> None:
+def test_connection_observer_receives_sent_and_decoded_messages() -> None:
     def script(peer: Peer) -> None:
         peer.answer(ApiVersionsResponse(), 0, peer.read_request()[0])
         peer.read_request()

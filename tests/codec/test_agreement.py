@@ -19,7 +19,7 @@ from tests.codec.each_layout import each_due_class, each_due_version, each_versi
 @each_due_version
 @settings(QUICK, max_examples=4)
 @given(data=st.data())
-def test_both_encoders_write_and_both_decoders_read_the_same(
+def test_generated_and_interpreted_codecs_agree_on_valid_messages(
     cls: type[Message], version: int, data: st.DataObject
 ) -> None:
     message = data.draw(messages_at(cls, version))
@@ -32,7 +32,7 @@ def test_both_encoders_write_and_both_decoders_read_the_same(
 
 
 @each_version
-def test_nothing_of_a_rich_message_is_lost(cls: type[Message], version: int) -> None:
+def test_rich_message_round_trips_without_loss(cls: type[Message], version: int) -> None:
     message = rich(cls, version)
     read = decode(cls, version, encode(message, version))
     assert read == message
@@ -40,7 +40,7 @@ def test_nothing_of_a_rich_message_is_lost(cls: type[Message], version: int) -> 
 
 
 @each_version
-def test_a_message_can_stand_between_other_bytes(cls: type[Message], version: int) -> None:
+def test_decode_prefix_reads_message_between_other_bytes(cls: type[Message], version: int) -> None:
     raw = encode(rich(cls, version), version)
     read, end = decode_prefix(cls, version, b"before" + raw + b"\0after", 6)
     assert read == rich(cls, version)
@@ -48,7 +48,9 @@ def test_a_message_can_stand_between_other_bytes(cls: type[Message], version: in
 
 
 @each_due_version
-def test_every_cut_is_a_decode_error(cls: type[Message], version: int) -> None:
+def test_decode_of_every_truncated_message_raises_decode_error(
+    cls: type[Message], version: int
+) -> None:
     """No prefix of a message is a message, whatever field the cut goes through."""
     raw = encode(rich(cls, version), version)
     for size in range(len(raw)):
@@ -59,7 +61,7 @@ def test_every_cut_is_a_decode_error(cls: type[Message], version: int) -> None:
 
 
 @each_version
-def test_bytes_left_over_are_a_decode_error(cls: type[Message], version: int) -> None:
+def test_decode_of_trailing_bytes_raises_decode_error(cls: type[Message], version: int) -> None:
     raw = encode(rich(cls, version), version)
     with pytest.raises(DecodeError, match="1 bytes left over") as caught:
         decode(cls, version, raw + b"\0")

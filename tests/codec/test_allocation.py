@@ -95,7 +95,7 @@ def bounded(call: Callable[[], object], allowed_bytes: int) -> int:
 
 
 @each_due_class
-def test_a_lie_anywhere_allocates_no_more_than_the_input_allows(cls: type[Message]) -> None:
+def test_decode_with_false_length_at_any_byte_allocates_bounded_memory(cls: type[Message]) -> None:
     for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
         raw = encode(rich(cls, version), version)
         lies = COMPACT_LIES if version in cls.message_spec.flexible else FIXED_LIES
@@ -104,7 +104,7 @@ def test_a_lie_anywhere_allocates_no_more_than_the_input_allows(cls: type[Messag
 
 
 @each_due_class
-def test_a_large_message_stays_within_eight_times_its_bytes(cls: type[Message]) -> None:
+def test_decode_of_large_message_allocates_memory_proportional_to_input(cls: type[Message]) -> None:
     """True or with a lie in it."""
     small = cls.__name__ in OF_SMALL_STRUCTS
     per_byte = PER_BYTE_OF_SMALL_STRUCTS if small else PER_INPUT_BYTE
@@ -134,7 +134,9 @@ def _decoding_is_bounded(cls: type[Message], version: int, data: bytes, allowed_
 
 
 @each_due_class
-def test_a_large_input_that_is_no_message_is_not_multiplied(cls: type[Message]) -> None:
+def test_decode_of_large_invalid_input_allocates_at_most_8_times_its_size(
+    cls: type[Message],
+) -> None:
     """Every length and count that these bytes say is a lie; at most eight times their size."""
     for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
         for byte in FILLED_WITH:
@@ -150,7 +152,7 @@ DENSE: list[tuple[type[Message], int, bytes, bytes, int]] = [
 
 
 @pytest.mark.parametrize(("cls", "version", "before", "element", "count"), DENSE)
-def test_the_densest_true_input_stays_within_the_stated_bound(
+def test_decode_of_smallest_elements_stays_within_memory_bound(
     cls: type[Message], version: int, before: bytes, element: bytes, count: int
 ) -> None:
     """As many of the smallest elements as there are bytes, and then the end is missing."""
@@ -160,7 +162,7 @@ def test_the_densest_true_input_stays_within_the_stated_bound(
     assert peak > 4 * len(data), "the elements were not read: this measures nothing"
 
 
-def test_a_record_count_that_lies_allocates_nothing() -> None:
+def test_false_record_count_raises_codec_error_in_bounded_memory() -> None:
     batch = RecordBatch(records=[Record(b"x")], record_count=2**31 - 1)
     data = encode_batch(batch)
     with pytest.raises(CodecError, match="2147483647 records promised, 1 found"):

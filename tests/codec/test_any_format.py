@@ -59,7 +59,7 @@ MANY = [
 
 
 @pytest.mark.parametrize("nine", MANY, ids=["batch", "message set"])
-def test_so_many_records_and_no_more(nine: bytes) -> None:
+def test_record_limit_stops_reading_with_limit_error(nine: bytes) -> None:
     reading = read_records(nine * 3, limit_bytes=1 << 20, limit_records=18)
     assert len(reading.batches) == 2
     (problem,) = reading.problems
@@ -69,7 +69,7 @@ def test_so_many_records_and_no_more(nine: bytes) -> None:
 
 
 @pytest.mark.parametrize("codec", CODEC_IDS)
-def test_every_field_of_a_batch(codec: str) -> None:
+def test_read_records_returns_every_field_of_batch(codec: str) -> None:
     data = encode_batch(
         RecordBatch(
             TWO,
@@ -106,7 +106,7 @@ def test_every_field_of_a_batch(codec: str) -> None:
     assert batch.records[1] == batch.records[-1] == batch.records[1:][0]
 
 
-def test_the_brokers_clock_counts_for_every_record() -> None:
+def test_log_append_time_overrides_timestamp_of_every_record() -> None:
     data = encode_batch(
         RecordBatch(TWO, attributes=LOG_APPEND_TIME, base_timestamp=1000, max_timestamp=5000)
     )
@@ -115,7 +115,7 @@ def test_the_brokers_clock_counts_for_every_record() -> None:
     assert reading.batches[0].record_timestamps == [1005, 1007]
 
 
-def test_with_a_delete_horizon_the_deltas_count_from_it() -> None:
+def test_delete_horizon_is_base_of_timestamp_deltas() -> None:
     """KIP-534: the base is the horizon; the record's time stays what it was."""
     record = Record(b"v", timestamp_delta=1005 - 90_000)
     (batch,) = read(
@@ -125,7 +125,7 @@ def test_with_a_delete_horizon_the_deltas_count_from_it() -> None:
     assert batch.records[0].timestamp == 1005
 
 
-def test_a_control_batch_and_an_empty_one() -> None:
+def test_read_records_reads_control_batch_and_empty_batch() -> None:
     control = RecordBatch(TWO[:1], attributes=CONTROL | TRANSACTIONAL, producer_id=1)
     empty = RecordBatch(
         (), base_offset=5, last_offset_delta=9, base_timestamp=-1, max_timestamp=77, base_sequence=3
@@ -138,7 +138,7 @@ def test_a_control_batch_and_an_empty_one() -> None:
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
-def test_message_sets(magic: int, codec: str) -> None:
+def test_read_records_reads_message_sets(magic: int, codec: str) -> None:
     sent = [
         replace(message, magic=magic, timestamp=message.timestamp if magic else -1)
         for message in MESSAGES
@@ -154,7 +154,7 @@ def test_message_sets(magic: int, codec: str) -> None:
     assert not last.is_control
 
 
-def test_a_wrapper_with_the_brokers_time_and_odd_offsets_inside() -> None:
+def test_wrapper_with_log_append_time_sets_timestamps_and_keeps_offset_gaps() -> None:
     wrapper = wrapper_of([MESSAGES[0], replace(MESSAGES[2], offset=45)], "gzip")
     wrapper = replace(wrapper, attributes=wrapper.attributes | LOG_APPEND_TIME, timestamp=99)
     rows = seen(read(encode_message(wrapper)))
@@ -166,7 +166,7 @@ OTHER = encode_batch(RecordBatch(TWO, base_offset=20), "gzip")
 OLD = encode_message(MESSAGES[0])
 
 
-def test_formats_may_follow_one_another() -> None:
+def test_read_records_reads_mixed_formats_in_sequence() -> None:
     reading = read(OLD + GOOD + encode_message(replace(MESSAGES[1], magic=0)) + OTHER)
     assert [batch.magic for batch in reading.batches] == [1, 2, 0, 2]
     assert [batch.base_offset for batch in reading.batches] == [40, 10, 41, 20]
@@ -176,7 +176,7 @@ def test_formats_may_follow_one_another() -> None:
 
 
 @pytest.mark.parametrize("last", [GOOD, OTHER, OLD], ids=["plain", "gzip", "old"])
-def test_a_cut_batch_at_the_end_is_reported(last: bytes) -> None:
+def test_truncated_last_batch_is_reported_as_partial_bytes(last: bytes) -> None:
     for size in range(len(last)):
         reading = read(GOOD + last[:size])
         assert (len(reading.batches), reading.problems) == (1, [])
@@ -215,7 +215,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize(("damaged", "problem"), DAMAGED.values(), ids=list(DAMAGED))
-def test_a_damaged_batch_does_not_cost_the_others(damaged: bytes, problem: str) -> None:
+def test_damaged_batch_is_reported_and_other_batches_are_read(damaged: bytes, problem: str) -> None:
     reading = read(OLD + damaged + OTHER + GOOD[:30])
     assert [batch.base_offset for batch in reading.batches] == [40, 20]
     (found,) = reading.problems
@@ -229,7 +229,7 @@ def test_a_damaged_batch_does_not_cost_the_others(damaged: bytes, problem: str) 
 
 
 @pytest.mark.parametrize("length", [-(2**31), -1, 0, 13])
-def test_an_impossible_length_ends_the_reading(length: int) -> None:
+def test_impossible_batch_length_stops_reading(length: int) -> None:
     rest = changed(GOOD, 8, struct.pack(">i", length)) + GOOD
     reading = read(OLD + rest)
     assert [batch.base_offset for batch in reading.batches] == [40]
@@ -237,7 +237,7 @@ def test_an_impossible_length_ends_the_reading(length: int) -> None:
     assert (reading.unread_bytes, reading.partial_bytes) == (len(rest), 0)
 
 
-def test_an_impossible_length_is_seen_before_the_magic() -> None:
+def test_impossible_batch_length_is_reported_before_magic() -> None:
     """As in Kafka's reader, where the bytes end behind the length."""
     assert read(OLD + bytes(11)).partial_bytes == 11
     reading = read(OLD + bytes(12))
@@ -246,7 +246,7 @@ def test_an_impossible_length_is_seen_before_the_magic() -> None:
 
 
 @pytest.mark.parametrize("codec", CODEC_IDS)
-def test_the_limit_counts_for_all_batches_together(codec: str) -> None:
+def test_byte_limit_applies_to_sum_of_batches(codec: str) -> None:
     one = encode_batch(RecordBatch([Record(bytes(1000))]), codec)
     size = len(encode_batch(RecordBatch([Record(bytes(1000))]))) - 61
     assert len(read(one * 5, 5 * size).batches) == 5
@@ -257,7 +257,7 @@ def test_the_limit_counts_for_all_batches_together(codec: str) -> None:
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
-def test_the_limit_counts_for_message_sets(codec: str) -> None:
+def test_byte_limit_applies_to_sum_of_message_sets(codec: str) -> None:
     one = encode_message_set([LegacyMessage(bytes(1000))], codec)
     size = len(encode_message(LegacyMessage(bytes(1000))))
     assert len(read(one * 5, 5 * size).batches) == 5
@@ -270,7 +270,9 @@ def test_the_limit_counts_for_message_sets(codec: str) -> None:
     ("base", "delta", "expected"),
     [(2**63 - 1, 1, -(2**63)), (-(2**63), -1, 2**63 - 1), (1, 2**63 - 1, -(2**63)), (0, -5, -5)],
 )
-def test_sums_wrap_as_in_java(base: int, delta: int, expected: int) -> None:
+def test_offset_and_timestamp_sums_overflow_as_in_java(
+    base: int, delta: int, expected: int
+) -> None:
     batch = RecordBatch([Record(b"v", timestamp_delta=delta)], base_timestamp=base, max_timestamp=0)
     assert seen(read(encode_batch(batch)))[0][1] == expected
     far = RecordBatch([Record(b"v", offset_delta=1)], base_offset=2**63 - 1)
@@ -285,7 +287,9 @@ def accounted_bytes(reading: RecordsReading) -> int:
 
 @settings(QUICK, max_examples=200)
 @given(records=RECORDS, codec=st.sampled_from(list(CODEC_IDS)), data=st.data())
-def test_any_damage_is_reported(records: list[Record], codec: str, data: st.DataObject) -> None:
+def test_reading_of_damaged_batch_accounts_for_every_byte(
+    records: list[Record], codec: str, data: st.DataObject
+) -> None:
     raw = bytearray(OLD + encode_batch(RecordBatch(records, max_timestamp=0), codec) + GOOD)
     at = data.draw(st.integers(0, len(raw) - 1))
     raw[at] ^= data.draw(st.integers(1, 255))
@@ -295,6 +299,6 @@ def test_any_damage_is_reported(records: list[Record], codec: str, data: st.Data
 
 @settings(QUICK, max_examples=300)
 @given(st.binary(max_size=200))
-def test_random_bytes_raise_nothing(raw: bytes) -> None:
+def test_reading_of_random_bytes_accounts_for_every_byte(raw: bytes) -> None:
     reading = read(raw)
     assert accounted_bytes(reading) == len(raw)

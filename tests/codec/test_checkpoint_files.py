@@ -28,7 +28,7 @@ from labs.data_vectors import log_folder_vectors as vectors
 Read = Callable[[bytes], object]
 
 
-def test_an_offset_checkpoint() -> None:
+def test_offset_checkpoint_round_trips() -> None:
     wanted = [
         CheckpointedOffset("written", 0, 615),
         CheckpointedOffset("__transaction_state", 0, 12),
@@ -40,7 +40,7 @@ def test_an_offset_checkpoint() -> None:
     assert offset_checkpoint_bytes([]) == b"0\n0\n"
 
 
-def test_leader_epochs() -> None:
+def test_leader_epoch_checkpoint_round_trips() -> None:
     wanted = [EpochStart(0, 0), EpochStart(3, 260)]
     assert read_leader_epoch_checkpoint(vectors.LEADER_EPOCHS) == wanted
     assert leader_epoch_checkpoint_bytes(wanted) == vectors.LEADER_EPOCHS
@@ -63,14 +63,16 @@ def test_leader_epochs() -> None:
         (b"0\n1\n\xff 0 1\n", 3, 4, "no UTF-8"),
     ],
 )
-def test_a_bad_checkpoint(data: bytes, line: int, offset: int, problem: str) -> None:
+def test_malformed_checkpoint_raises_decode_error_with_line_and_offset(
+    data: bytes, line: int, offset: int, problem: str
+) -> None:
     with pytest.raises(DecodeError) as caught:
         read_offset_checkpoint(data)
     assert (caught.value.path, caught.value.offset) == (f"line {line}", offset)
     assert problem in caught.value.problem
 
 
-def test_partition_metadata() -> None:
+def test_partition_metadata_round_trips() -> None:
     wanted = PartitionMetadata(0, UUID("1436e9e6-eeff-40f5-87a4-d43840989121"))
     assert read_partition_metadata(vectors.PARTITION_METADATA) == wanted
     assert partition_metadata_bytes(wanted) == vectors.PARTITION_METADATA
@@ -78,7 +80,7 @@ def test_partition_metadata() -> None:
     assert read_partition_metadata(later) == wanted._replace(version=1)
 
 
-def test_meta_properties() -> None:
+def test_meta_properties_round_trip() -> None:
     found = read_meta_properties(vectors.META_4_4)
     assert found.version == 1
     assert found.values["directory.id"] == "HKMtt6uMASuvuqEhHz589w"
@@ -87,7 +89,7 @@ def test_meta_properties() -> None:
         assert meta_properties_bytes(read_meta_properties(raw)) == raw
 
 
-def test_what_java_escapes_in_properties() -> None:
+def test_meta_properties_escapes_special_characters_as_java() -> None:
     properties = MetaProperties({"version": "0", "odd": r"a:b=c\d"})
     raw = meta_properties_bytes(properties)
     assert rb"odd=a\:b\=c\\d" in raw
@@ -95,7 +97,7 @@ def test_what_java_escapes_in_properties() -> None:
     assert read_meta_properties(b"version : 0\r\n! told\r\n").values == {"version": "0"}
 
 
-def test_a_clean_shutdown() -> None:
+def test_clean_shutdown_file_round_trips() -> None:
     assert read_clean_shutdown(b"") == CleanShutdown()
     assert read_clean_shutdown(vectors.CLEAN_SHUTDOWN) == CleanShutdown(11)
     assert clean_shutdown_bytes(CleanShutdown(11)) == vectors.CLEAN_SHUTDOWN
@@ -119,7 +121,9 @@ def test_a_clean_shutdown() -> None:
         (read_clean_shutdown, b'{"version":0}', "brokerEpoch", "a number expected, not None"),
     ],
 )
-def test_a_bad_note(read: Read, data: bytes, path: str, problem: str) -> None:
+def test_malformed_metadata_file_raises_decode_error(
+    read: Read, data: bytes, path: str, problem: str
+) -> None:
     with pytest.raises(DecodeError) as caught:
         read(data)
     assert caught.value.path == path

@@ -46,7 +46,7 @@ def _decoded(*words: str, stdin: str | bytes | None = None) -> str:
     return ended.output
 
 
-def test_a_body_by_api_version_and_kind() -> None:
+def test_decode_prints_fields_of_body_given_api_version_and_kind() -> None:
     said = _decoded("--api", "Fetch", "--version", "12", "--kind", "request",
                     raw(FETCH_REQUEST_V12).hex())  # fmt: skip
     first, *rest = said.splitlines()
@@ -57,12 +57,12 @@ def test_a_body_by_api_version_and_kind() -> None:
 
 @pytest.mark.parametrize("words", [["--api", "3"], ["--api", "metadata", "--kind", "request"],
                                    ["--name", "MetadataRequest"]])  # fmt: skip
-def test_ways_to_name_a_message(words: list[str]) -> None:
+def test_decode_accepts_message_by_api_key_api_name_or_class_name(words: list[str]) -> None:
     said = _decoded(*words, "--version", "4", METADATA_V4)
     assert "topics []MetadataRequestTopic, 1 element" in said
 
 
-def test_bytes_come_as_digits_or_as_they_are(tmp_path: Path) -> None:
+def test_decode_accepts_hex_and_raw_bytes_from_argument_stdin_and_file(tmp_path: Path) -> None:
     words = ("--api", "Metadata", "--version", "4")
     wanted = _decoded(*words, METADATA_V4)
     assert _decoded(*words, f"{METADATA_V4[:8]} {METADATA_V4[8:].upper()}") == wanted
@@ -74,7 +74,7 @@ def test_bytes_come_as_digits_or_as_they_are(tmp_path: Path) -> None:
     assert _decoded(*words, str(tmp_path / "bytes")) == wanted
 
 
-def test_a_whole_request_says_itself_which_it_is() -> None:
+def test_decode_with_header_identifies_request_by_its_header() -> None:
     message = ApiVersionsRequest(client_software_name="a", client_software_version="b")
     sent = encode_request(message, 3, 7, "me")
     said = _decoded("--kind", "request", "--with-header", sent.hex())
@@ -83,7 +83,7 @@ def test_a_whole_request_says_itself_which_it_is() -> None:
 
 
 @each_of({api.name: api for api in APIS.values()})
-def test_json_goes_both_ways_with_headers(api: Api) -> None:
+def test_json_output_encodes_to_same_bytes_with_and_without_header(api: Api) -> None:
     for version in {api.valid_versions.lowest, api.valid_versions.highest}:
         request = encode_request(rich(api.request, version), version, 7)
         of_any = ("--kind", "request", "--with-header")
@@ -109,19 +109,19 @@ def test_json_goes_both_ways_with_headers(api: Api) -> None:
         (["--name", "RequestHeader", "--version", "2"], 2),
     ],
 )
-def test_headers_alone(words: list[str], version: int) -> None:
+def test_decode_reads_request_header_alone_at_each_version(words: list[str], version: int) -> None:
     raw_header = bytes.fromhex("0003000900000007" + ["", "ffff", "ffff00"][version])
     assert f"RequestHeader v{version}, {len(raw_header)} bytes" in _decoded(
         *words, raw_header.hex()
     )
 
 
-def test_the_header_of_apiversions_answers_is_never_flexible() -> None:
+def test_api_versions_response_header_is_version_0() -> None:
     words = ("--kind", "response_header", "--api", "ApiVersions", "--version", "3")
     assert "ResponseHeader v0, 4 bytes" in _decoded(*words, "00000007")
 
 
-def test_broken_bytes_show_what_could_be_read() -> None:
+def test_decode_of_malformed_bytes_prints_readable_part_and_exits_1() -> None:
     ended = _codec("decode", "--api", "Metadata", "--version", "4", METADATA_V4[:10] + "05")
     assert ended.exit_code == 1
     assert "[0] MetadataRequestTopic" in ended.stdout
@@ -131,7 +131,7 @@ def test_broken_bytes_show_what_could_be_read() -> None:
     assert "at byte 8: 1 bytes left over" in ended.stderr
 
 
-def test_a_header_of_no_api_is_told() -> None:
+def test_decode_of_header_with_unknown_api_key_exits_1() -> None:
     ended = _codec("decode", "--kind", "request", "--with-header", "7fff" + "00" * 8)
     assert ended.exit_code == 1
     assert "unknown api key 32767" in ended.stderr
@@ -159,13 +159,13 @@ def test_a_header_of_no_api_is_told() -> None:
         (["encode", "--kind", "request", "--with-header", '{"header": {}, "body": {}}'], "lacks"),
     ],
 )
-def test_wrong_usage_is_told_and_exits_2(words: list[str], said: str) -> None:
+def test_wrong_usage_exits_2_with_reason(words: list[str], said: str) -> None:
     ended = _codec(*words)
     assert ended.exit_code == 2, ended.output
     assert said in " ".join(ended.output.split())
 
 
-def test_json_that_is_not_the_form_names_the_field() -> None:
+def test_encode_of_wrong_json_type_names_field_and_exits_1() -> None:
     words = ("encode", "--api", "Metadata", "--version", "4")
     ended = _codec(*words, '{"topics": [{"name": 5}]}')
     assert ended.exit_code == 1
@@ -173,7 +173,7 @@ def test_json_that_is_not_the_form_names_the_field() -> None:
     assert _codec(*words, '{"topics": [{"name": "t"}]}').output.strip() == METADATA_V4
 
 
-def test_records_both_ways() -> None:
+def test_records_round_trip_through_decode_and_encode() -> None:
     batch = encode_batch(RecordBatch(records=[Record(value=b"v")], base_offset=7))
     said = _decoded("--kind", "records", batch.hex())
     assert "batch magic 2, base_offset 7, 1 record, none, CreateTime" in said
@@ -182,7 +182,7 @@ def test_records_both_ways() -> None:
     assert _codec("encode", "--kind", "records", form).output.strip() == batch.hex()
 
 
-def test_damaged_records_are_shown_and_told() -> None:
+def test_decode_of_damaged_records_prints_other_batches_and_exits_1() -> None:
     good = encode_batch(RecordBatch(records=[Record(value=b"v")]))
     damaged = good[:-1] + bytes([good[-1] ^ 1])
     ended = _codec("decode", "--kind", "records", (damaged + good).hex())
@@ -199,14 +199,14 @@ def test_damaged_records_are_shown_and_told() -> None:
         (["encode", "--kind", "records", "{}"], "a list of batches"),
     ],
 )
-def test_wrong_usage_of_records(words: list[str], said: str) -> None:
+def test_wrong_usage_with_records_kind_exits_2(words: list[str], said: str) -> None:
     ended = _codec(*words)
     assert ended.exit_code == 2
     assert said in " ".join(ended.output.split())
 
 
 @pytest.mark.parametrize("command", ["decode", "encode", "transcode"])
-def test_the_examples_of_the_help_keep_their_lines(command: str) -> None:
+def test_help_keeps_lines_of_examples(command: str) -> None:
     said = _codec(command, "--help").output
     assert "\\b" not in said
     shown = [line for line in said.splitlines() if line.startswith(("    codec ", '  {"kind"'))]
@@ -214,7 +214,7 @@ def test_the_examples_of_the_help_keep_their_lines(command: str) -> None:
 
 
 @pytest.mark.parametrize("words", [["transcode"], ["decode", "--kind", "records", "-"]])
-def test_a_closed_standard_input_is_an_empty_one(words: list[str]) -> None:
+def test_closed_standard_input_is_read_as_empty(words: list[str]) -> None:
     command = shlex.join([sys.executable, "-m", "harness.cli", "codec", *words])
     done = subprocess.run(
         ["sh", "-c", f"{command} <&-"], capture_output=True, text=True, check=False

@@ -45,7 +45,7 @@ def quickly(payload: bytes, bad_utf8: str = "strict") -> Rows:
 
 @settings(QUICK, max_examples=150)
 @given(records=RECORDS)
-def test_any_records(records: list[Record]) -> None:
+def test_column_reader_agrees_with_record_decoder_on_any_records(records: list[Record]) -> None:
     payload = payload_of(records)
     assert encode_records(records) == payload
     assert quickly(payload) == plainly(payload)
@@ -97,14 +97,18 @@ ALIKE = st.builds(
 
 @settings(QUICK, max_examples=150)
 @given(records=ALIKE, others=RECORDS)
-def test_many_records_of_one_shape(records: list[Record], others: list[Record]) -> None:
+def test_column_reader_agrees_with_record_decoder_on_uniform_records(
+    records: list[Record], others: list[Record]
+) -> None:
     payload = payload_of([*others, *records, *others, *records])
     assert quickly(payload) == plainly(payload)
 
 
 @settings(QUICK, max_examples=300)
 @given(records=ALIKE, data=st.data())
-def test_damage_among_records_of_one_shape(records: list[Record], data: st.DataObject) -> None:
+def test_column_reader_agrees_with_record_decoder_on_damaged_records(
+    records: list[Record], data: st.DataObject
+) -> None:
     raw = bytearray(payload_of(records))
     start = data.draw(st.integers(0, min(len(raw) - 1, 3000)))
     raw[start : start + data.draw(st.integers(0, 2))] = data.draw(
@@ -122,7 +126,7 @@ def test_damage_among_records_of_one_shape(records: list[Record], data: st.DataO
 
 @settings(QUICK, max_examples=300)
 @given(st.binary(max_size=60))
-def test_random_bytes(payload: bytes) -> None:
+def test_column_reader_agrees_with_record_decoder_on_random_bytes(payload: bytes) -> None:
     expected = outcome(lambda: plainly(payload), Exception)
     found = outcome(lambda: quickly(payload), BadColumnRecord)
     assert found == expected or (
@@ -130,7 +134,7 @@ def test_random_bytes(payload: bytes) -> None:
     )
 
 
-def test_a_bad_record_is_named() -> None:
+def test_column_reader_reports_position_and_offset_of_bad_record() -> None:
     good = [encode_record(Record(b"v"), at) for at in range(200)]
     bad = encode_varlong(6) + b"\0\0\0\1\1\1"
     with pytest.raises(BadColumnRecord) as caught:
@@ -142,7 +146,7 @@ def test_a_bad_record_is_named() -> None:
 
 @settings(QUICK, max_examples=100)
 @given(name=st.binary(max_size=80), value=BYTES)
-def test_a_header_name_that_is_no_utf_8_is_not_lost(name: bytes, value: bytes | None) -> None:
+def test_header_name_that_is_not_utf8_round_trips(name: bytes, value: bytes | None) -> None:
     header = encode_varlong(len(name)) + name
     header += b"\1" if value is None else encode_varlong(len(value)) + value
     body = b"\0\0\0\1\1\2" + header

@@ -18,7 +18,7 @@ SPECS = {**definitions(), "AllKinds": parse_definition(TEXT, "AllKinds.json")}
 
 
 @each_of({key: key for key in SPECS})
-def test_a_line_says_all_of_the_definition(key: str) -> None:
+def test_compact_line_round_trips_whole_definition(key: str) -> None:
     line = compact_line(key, SPECS[key])
     assert "\n" not in line
     assert plain_message(read_line(line)) == plain_message(SPECS[key])
@@ -40,14 +40,14 @@ def plain_field(spec: FieldSpec) -> dict[str, Any]:
     return {**attributes, "struct": spec.struct and spec.struct.name}
 
 
-def test_structs_are_shared_as_in_the_definition() -> None:
+def test_read_line_shares_structs_as_in_definition() -> None:
     spec = read_line(compact_line("AllKinds", SPECS["AllKinds"]))
     shared = [field.struct for field in spec.root.fields if field.struct is not None]
     assert all(spec.structs[struct.name] is struct for struct in shared)
 
 
 @pytest.mark.parametrize("default", ["a b", "a,b", "a|b", "a\nb", "null"])
-def test_a_default_that_does_not_fit_is_refused(default: str) -> None:
+def test_compact_line_refuses_unrepresentable_default(default: str) -> None:
     spec = parse_definition(TEXT, "AllKinds.json")
     word = next(field for field in spec.root.fields if field.name == "old_word")
     word.default = default
@@ -55,7 +55,7 @@ def test_a_default_that_does_not_fit_is_refused(default: str) -> None:
         compact_line("AllKinds", spec)
 
 
-def test_an_older_layout_keeps_the_name_of_the_message() -> None:
+def test_compact_line_of_older_layout_keeps_message_name() -> None:
     line = compact_line("FetchRequest@2.7", SPECS["FetchRequest"])
     assert line.startswith("FetchRequest@2.7 request 1 ")
     assert read_line(line).name == "FetchRequest"

@@ -31,7 +31,7 @@ LIMIT = 1 << 22
 @pytest.mark.parametrize("codec", CODEC_IDS.values())
 @settings(QUICK, max_examples=30)
 @given(data=st.binary(max_size=300) | st.just(TEXT) | st.just(b"\0" * 70_000))
-def test_what_was_compressed_comes_back(codec: int, data: bytes) -> None:
+def test_compressed_data_round_trips(codec: int, data: bytes) -> None:
     packed = compress(codec, data)
     assert decompress(codec, packed, LIMIT) == data
     assert decompress(codec, packed, len(data)) == data
@@ -39,7 +39,7 @@ def test_what_was_compressed_comes_back(codec: int, data: bytes) -> None:
 
 @pytest.mark.parametrize("codec", CODEC_IDS.values())
 @pytest.mark.parametrize("size", [1, 100, 65_535, 65_536, 65_537, 300_000])
-def test_the_limit_is_exact(codec: int, size: int) -> None:
+def test_decompress_limit_is_exact(codec: int, size: int) -> None:
     data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     packed = compress(codec, data)
     assert decompress(codec, packed, size) == data
@@ -48,21 +48,21 @@ def test_the_limit_is_exact(codec: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("codec", PACKING)
-def test_bombs_end_at_the_limit(codec: int) -> None:
+def test_decompress_of_compression_bomb_stops_at_limit(codec: int) -> None:
     bomb = compress(codec, bytes(1 << 25))
     assert len(bomb) < 1 << 22
     with pytest.raises(CompressionError, match="more than 100000 bytes"):
         decompress(codec, bomb, 100_000)
 
 
-def test_gzip_members_may_follow_one_another() -> None:
+def test_decompress_reads_concatenated_gzip_members() -> None:
     data = gzip.compress(b"one ") + gzip.compress(b"") + gzip.compress(b"two")
     assert decompress(1, data, 7) == b"one two"
     with pytest.raises(CompressionError, match="more than 6 bytes"):
         decompress(1, data, 6)
 
 
-def test_many_gzip_members_take_time_in_proportion() -> None:
+def test_decompress_time_is_linear_in_number_of_gzip_members() -> None:
     """Each used to copy all that were behind it: hours for a message of a hundred megabytes."""
     member = gzip.compress(b"a", mtime=0)
     few, many = member * 2_000, member * 32_000
@@ -76,7 +76,7 @@ def _seconds(data: bytes) -> float:
     return time.process_time() - began
 
 
-def test_snappy_is_read_in_both_framings() -> None:
+def test_decompress_reads_raw_and_stream_snappy() -> None:
     raw = bytes(cramjam.snappy.compress_raw(TEXT))
     assert decompress(2, raw, LIMIT) == TEXT
     stream = compress(2, TEXT)
@@ -92,7 +92,7 @@ def test_lz4_blocks_are_independent() -> None:
     assert packed[4] & 0x20
 
 
-def test_what_is_before_an_lz4_frame_hides_no_linked_blocks() -> None:
+def test_skippable_frame_before_linked_lz4_blocks_is_refused() -> None:
     linked = lz4.frame.compress(b"x" * 100, block_linked=True)
     skippable = struct.pack("<II", 0x184D2A50, 0)
     with pytest.raises(CompressionError, match="lz4: no frame"):
@@ -103,7 +103,7 @@ def test_what_is_before_an_lz4_frame_hides_no_linked_blocks() -> None:
 @pytest.mark.parametrize("block_size", [4, 5, 6, 7])
 @pytest.mark.parametrize("checksums", [False, True])
 @pytest.mark.parametrize("size_told", [False, True])
-def test_lz4_frames_of_every_kind(
+def test_decompress_reads_independent_lz4_blocks_and_refuses_linked_blocks(
     linked: bool, block_size: int, checksums: bool, size_told: bool
 ) -> None:
     text = TEXT * 22  # more than one block of the largest size, or lz4 links nothing
@@ -123,12 +123,12 @@ def test_lz4_frames_of_every_kind(
 
 
 @pytest.mark.parametrize("size_told", [False, True])
-def test_zstd_frames_that_tell_their_size_or_do_not(size_told: bool) -> None:
+def test_decompress_reads_zstd_frames_with_and_without_content_size(size_told: bool) -> None:
     frame = zstandard.ZstdCompressor(write_content_size=size_told).compress(TEXT)
     assert decompress(4, frame, LIMIT) == TEXT
 
 
-def test_snappy_streams_may_follow_one_another() -> None:
+def test_decompress_reads_concatenated_snappy_streams() -> None:
     assert decompress(2, compress(2, TEXT) + compress(2, b"more"), LIMIT) == TEXT + b"more"
 
 
@@ -151,7 +151,7 @@ except Exception as error:
 """
 
 
-def test_a_missing_wheel_is_named_when_it_is_needed() -> None:
+def test_missing_cramjam_package_is_named_only_when_needed() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_WHEEL], capture_output=True, text=True, check=True
     )
@@ -177,13 +177,15 @@ BROKEN: list[tuple[int, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("codec", "data", "problem"), BROKEN, ids=range(len(BROKEN)))
-def test_broken_streams(codec: int, data: bytes, problem: str) -> None:
+def test_decompress_of_malformed_stream_raises_compression_error(
+    codec: int, data: bytes, problem: str
+) -> None:
     with pytest.raises(CompressionError, match=problem):
         decompress(codec, data, LIMIT)
 
 
 @pytest.mark.parametrize("codec", PACKING)
-def test_every_cut_of_a_stream_is_refused(codec: int) -> None:
+def test_decompress_of_every_truncated_stream_raises_compression_error(codec: int) -> None:
     packed = compress(codec, b"some text that is not all the same " * 3)
     whole = range(len(packed))
     ends = [len(HEADER)] if codec == 2 else []  # a snappy stream without blocks is empty, not cut
@@ -196,7 +198,9 @@ def test_every_cut_of_a_stream_is_refused(codec: int) -> None:
 @pytest.mark.parametrize("codec", PACKING)
 @settings(QUICK, max_examples=150)
 @given(garbage=st.binary(max_size=120), keep=st.integers(0, 20))
-def test_garbage_is_a_compression_error_only(codec: int, garbage: bytes, keep: int) -> None:
+def test_decompress_of_random_bytes_raises_only_compression_error(
+    codec: int, garbage: bytes, keep: int
+) -> None:
     packed = compress(codec, b"a text a text a text, and something else")
     out = outcome(lambda: decompress(codec, packed[:keep] + garbage, LIMIT), CompressionError)
     assert isinstance(out, CompressionError) or len(out) <= LIMIT

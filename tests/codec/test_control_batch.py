@@ -18,7 +18,7 @@ def batch_of(*records: tuple[bytes | None, bytes | None], attributes: int = CONT
     return read_records(data, limit_bytes=1000).batches[0]
 
 
-def test_transaction_markers() -> None:
+def test_control_records_reads_commit_and_abort_markers() -> None:
     """Key: version 0, type 0 or 1. Value: version 0, the coordinator's epoch."""
     for type_, name in enumerate(("ABORT", "COMMIT")):
         key, value = b"\0\0\0" + bytes([type_]), b"\0\0\0\0\0\x05"
@@ -27,7 +27,7 @@ def test_transaction_markers() -> None:
         assert found.message == message_class("EndTxnMarker")(coordinator_epoch=5)
 
 
-def test_the_quorums_batches_may_hold_several() -> None:
+def test_control_records_reads_several_quorum_records_in_one_batch() -> None:
     """LEADER_CHANGE: version, leader 3, no voters, no granting voters, no tags; KRAFT_VERSION 1."""
     leader = b"\0\0" + b"\0\0\0\3" + b"\1" + b"\1" + b"\0"
     version = b"\0\0" + b"\0\1" + b"\0"
@@ -37,13 +37,13 @@ def test_the_quorums_batches_may_hold_several() -> None:
     assert second.message == message_class("KRaftVersionRecord")(version=0, k_raft_version=1)
 
 
-def test_types_that_nobody_knows_and_batches_that_control_nothing() -> None:
+def test_control_records_returns_unknown_types_and_skips_data_batches() -> None:
     (found,) = control_records(batch_of((b"\0\0\0\x63", None)))
     assert (found.type, found.name, found.message) == (99, "UNKNOWN", None)
     assert control_records(batch_of((b"k", b"v"), attributes=0)) == []
 
 
-def test_a_control_record_needs_a_key() -> None:
+def test_control_record_without_key_raises_records_error() -> None:
     with pytest.raises(RecordsError, match="record 1 has no key") as caught:
         control_records(batch_of((b"\0\0\0\0", b"\0\0\0\0\0\x05"), (None, b"")))
     assert caught.value.path == "records[1].key"

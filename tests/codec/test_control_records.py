@@ -39,7 +39,7 @@ MESSAGES: dict[str, Message] = {
 
 
 @pytest.mark.parametrize("type_", CONTROL_TYPES)
-def test_a_record_that_kafka_wrote(type_: int) -> None:
+def test_control_record_written_by_kafka_round_trips(type_: int) -> None:
     name = CONTROL_TYPES[type_][0]
     key, value = vector(f"{name}.key", RELEASE), vector(f"{name}.value", RELEASE)
     record = read_control_record(key, value)
@@ -51,14 +51,14 @@ def test_a_record_that_kafka_wrote(type_: int) -> None:
     assert control_record_value(record.message) == value
 
 
-def test_voters() -> None:
+def test_kraft_voters_record_contains_voter_and_its_version() -> None:
     raw = (vector("KRAFT_VOTERS.key", RELEASE), vector("KRAFT_VOTERS.value", RELEASE))
     (voter,) = read_control_record(*raw).message.voters  # type: ignore[union-attr]
     assert (voter.voter_id, voter.k_raft_version_feature.max_supported_version) == (1, 1)
 
 
 @pytest.mark.parametrize(("release", "granting"), [("2.7.2", False), ("2.8.2", True)])
-def test_leader_change_before_3_0(release: str, granting: bool) -> None:
+def test_leader_change_before_3_0_has_type_3_and_no_version(release: str, granting: bool) -> None:
     """Its type was 3, and it did not say its version."""
     key, value = vector("LEADER_CHANGE.key", release), vector("LEADER_CHANGE.value", release)
     record = read_control_record(key, value, release)
@@ -71,12 +71,12 @@ def test_leader_change_before_3_0(release: str, granting: bool) -> None:
     assert control_types(release)[3] == control_types()[2]
 
 
-def test_a_type_that_is_not_known_is_reported() -> None:
+def test_unknown_control_type_is_returned_as_unknown() -> None:
     assert read_control_record(b"\0\0\0\x07", b"?") == (7, "UNKNOWN", -1, None)
     assert read_control_record(b"\0\0\xff\xff", None) == (-1, "UNKNOWN", -1, None)
 
 
-def test_newer_and_longer_is_read_as_the_version_that_is_known() -> None:
+def test_newer_control_record_is_read_as_newest_known_version() -> None:
     key, value = vector("COMMIT.key", RELEASE), vector("COMMIT.value", RELEASE)
     newer = read_control_record(b"\0\5" + key[2:] + b"more", b"\0\6" + value[2:] + b"more")
     assert newer == (1, "COMMIT", 6, MESSAGES["COMMIT"])
@@ -85,7 +85,7 @@ def test_newer_and_longer_is_read_as_the_version_that_is_known() -> None:
     assert footer.message == SnapshotFooterRecord(version=3)
 
 
-def test_a_leader_change_with_directories() -> None:
+def test_leader_change_version_1_round_trips() -> None:
     message = LeaderChangeMessage(version=1, leader_id=1, voters=[Voter(voter_id=1)])
     value = control_record_value(message, 1)
     assert read_control_record(control_record_key(2), value) == (2, "LEADER_CHANGE", 1, message)
@@ -104,7 +104,9 @@ def test_a_leader_change_with_directories() -> None:
         (b"\0\0\0\2", b"\0\0\0", "LeaderChangeMessage v0: leader_id at byte 2"),
     ],
 )
-def test_a_bad_control_record(key: bytes, value: bytes | None, said: str) -> None:
+def test_malformed_control_record_raises_decode_error(
+    key: bytes, value: bytes | None, said: str
+) -> None:
     with pytest.raises(DecodeError) as caught:
         read_control_record(key, value)
     assert said in str(caught.value)

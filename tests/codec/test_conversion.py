@@ -53,7 +53,7 @@ def _batch(codec: str, records: list[Record], attributes: int = 0) -> RecordBatc
 @pytest.mark.parametrize("magic", [0, 1])
 @settings(QUICK, max_examples=40)
 @given(records=RECORDS, by_broker=st.booleans())
-def test_offsets_keys_values_and_times_stay(
+def test_down_conversion_keeps_offsets_keys_values_and_timestamps(
     codec: str, magic: int, records: list[Record], by_broker: bool
 ) -> None:
     batch = _batch(codec, records, LOG_APPEND_TIME if by_broker else 0)
@@ -72,7 +72,7 @@ def test_offsets_keys_values_and_times_stay(
     ]
 
 
-def test_the_first_offset_cuts_only_what_is_not_compressed() -> None:
+def test_first_offset_drops_earlier_records_only_from_uncompressed_batch() -> None:
     records = [Record(b"x")] * 4
     plain = decode_message_set(down_convert(_batch("none", records), 1, 72))
     assert [message.offset for message in plain] == [72, 73]
@@ -81,7 +81,7 @@ def test_the_first_offset_cuts_only_what_is_not_compressed() -> None:
     assert down_convert(_batch("none", records), 1, 74) == b""
 
 
-def test_gaps_between_offsets_stay() -> None:
+def test_down_conversion_keeps_offset_gaps() -> None:
     """A compacted batch: the deltas have gaps, the wrapper ends at the last record that is left."""
     records = [Record(b"x", offset_delta=delta) for delta in (2, 5)]
     for codec in ("none", "lz4"):
@@ -91,7 +91,7 @@ def test_gaps_between_offsets_stay() -> None:
             assert split_message_set(raw)[-1].offset == 75
 
 
-def test_what_has_no_old_form() -> None:
+def test_down_conversion_drops_control_batch_and_refuses_zstd() -> None:
     assert down_convert(_batch("none", [Record(b"x")], CONTROL), 1) == b""
     with pytest.raises(NoOldForm, match="zstd"):
         down_convert(_batch("zstd", [Record(b"x")]), 0)
@@ -103,7 +103,7 @@ def test_what_has_no_old_form() -> None:
     parts=st.lists(st.tuples(BYTES, BYTES, st.integers(-1, 2**40)), min_size=1, max_size=6),
     append_time=st.none() | st.integers(0, 2**40),
 )
-def test_messages_become_one_batch(
+def test_up_conversion_returns_one_batch_of_all_messages(
     codec: str, parts: list[tuple[bytes | None, bytes | None, int]], append_time: int | None
 ) -> None:
     messages = [LegacyMessage(value, key, time, 500) for value, key, time in parts]
@@ -124,7 +124,7 @@ def test_messages_become_one_batch(
 @pytest.mark.parametrize("codec", CODECS)
 @settings(QUICK, max_examples=20)
 @given(parts=st.lists(st.tuples(BYTES, BYTES), min_size=1, max_size=6))
-def test_magic_0_goes_up_and_comes_down(
+def test_magic_0_messages_round_trip_through_up_and_down_conversion(
     codec: str, parts: list[tuple[bytes | None, bytes | None]]
 ) -> None:
     sent = [LegacyMessage(value, key, -1, at, 0) for at, (value, key) in enumerate(parts)]

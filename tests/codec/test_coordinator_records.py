@@ -44,7 +44,7 @@ def log_of(name: str) -> CoordinatorLog:
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_a_pair_that_kafka_wrote(name: str) -> None:
+def test_coordinator_record_written_by_kafka_round_trips(name: str) -> None:
     log, raw_key, raw_value = log_of(name), vector(f"{name}.key"), vector(f"{name}.value")
     record = log.read_record(raw_key, raw_value)
     assert isinstance(record.key, Message)
@@ -56,11 +56,11 @@ def test_a_pair_that_kafka_wrote(name: str) -> None:
     assert log.read_record(raw_key, None) == (record.key, -1, None)
 
 
-def test_the_pairs() -> None:
+def test_vectors_contain_18_coordinator_records() -> None:
     assert len(PAIRS) == 18
 
 
-def test_values_of_a_pair() -> None:
+def test_offset_commit_and_share_snapshot_are_decoded_to_known_values() -> None:
     key, version, value = OFFSETS.read_record(
         vector("OffsetCommit3.key"), vector("OffsetCommit3.value")
     )
@@ -80,7 +80,7 @@ def test_values_of_a_pair() -> None:
     )
 
 
-def test_transactions() -> None:
+def test_transaction_log_values_round_trip_at_both_versions() -> None:
     key = TRANSACTION_STATE.read_key(vector("TransactionLog.key"))
     assert key == TransactionLogKey(transactional_id="tx")
     assert isinstance(key, Message)
@@ -133,7 +133,7 @@ WRITTEN_BY_HAND: dict[str, tuple[CoordinatorLog, str, int, Message]] = {
 
 
 @pytest.mark.parametrize("name", WRITTEN_BY_HAND)
-def test_a_release_before_the_definitions(name: str) -> None:
+def test_values_written_by_release_without_definitions_round_trip(name: str) -> None:
     log, key, version, wanted = WRITTEN_BY_HAND[name]
     raw = vector(f"{name}.value", BY_HAND)
     found = log.read_record(vector(f"{key}.key", BY_HAND), raw, release=BY_HAND)
@@ -141,7 +141,7 @@ def test_a_release_before_the_definitions(name: str) -> None:
     assert log.value_bytes(wanted, version) == raw
 
 
-def test_an_older_release_has_its_own_value() -> None:
+def test_older_release_keeps_newer_tags_of_transaction_log_as_unknown() -> None:
     """Of 4.4 the tags are unknown to 3.9, and kept."""
     key = TRANSACTION_STATE.read_key(vector("TransactionLog.key"))
     assert isinstance(key, Message)
@@ -154,7 +154,7 @@ def test_an_older_release_has_its_own_value() -> None:
     assert TRANSACTION_STATE.read_value(key, old, release="3.9.2")[0] == 1
 
 
-def test_the_preview_of_consumer_groups() -> None:
+def test_consumer_group_record_of_3_5_is_read_only_with_its_release() -> None:
     key, value = (vector(f"ConsumerGroupMemberMetadata.{one}", "3.5.2") for one in ("key", "value"))
     record = OFFSETS.read_record(key, value, release="3.5.2")
     assert record.key == ConsumerGroupMemberMetadataKey(group_id="g", member_id="m")
@@ -166,7 +166,7 @@ def test_the_preview_of_consumer_groups() -> None:
     assert isinstance(outcome(lambda: OFFSETS.read_record(key, value), DecodeError), DecodeError)
 
 
-def test_a_retired_record_type() -> None:
+def test_retired_share_group_record_type_round_trips() -> None:
     name = "ShareGroupPartitionMetadata"
     key, value = (vector(f"{name}.{one}", "3.9.2") for one in ("key", "value"))
     record = OFFSETS.read_record(key, value, release="3.9.2")
@@ -179,13 +179,13 @@ def test_a_retired_record_type() -> None:
 
 
 @pytest.mark.parametrize("id_", [18, 24, 32767])
-def test_an_id_that_no_release_wrote_is_reported(id_: int) -> None:
+def test_unknown_record_id_is_returned_as_unknown_record(id_: int) -> None:
     key = id_.to_bytes(2, "big") + b"who knows"
     assert OFFSETS.read_key(key) == UnknownRecord(id_, key)
     assert OFFSETS.read_record(key, b"\0\0whatever") == (UnknownRecord(id_, key), -1, None)
 
 
-def test_the_first_key_with_a_later_value() -> None:
+def test_legacy_offset_commit_key_accepts_version_1_value() -> None:
     key = OFFSETS.read_key(vector("LegacyOffsetCommit.key"))
     assert isinstance(key, Message)
     version, value = OFFSETS.read_value(key, vector("OffsetCommit1.value"))
@@ -201,11 +201,13 @@ def test_the_first_key_with_a_later_value() -> None:
         (lambda: OFFSETS.read_key(b"\0\2\0\1ab"), "1 bytes left over"),
     ],
 )
-def test_a_bad_key(call: Callable[[], object], said: str) -> None:
+def test_malformed_coordinator_key_raises_decode_error(
+    call: Callable[[], object], said: str
+) -> None:
     assert said in str(outcome(call, DecodeError))
 
 
-def test_a_value_of_a_version_that_is_not_known() -> None:
+def test_value_of_unknown_version_raises_unsupported_version_error() -> None:
     with pytest.raises(
         UnsupportedVersionError, match=r"GroupMetadataValue has versions 0-4, not 5"
     ):
@@ -214,14 +216,14 @@ def test_a_value_of_a_version_that_is_not_known() -> None:
         OFFSETS.read_value(GroupMetadataKey(group="g"), b"")
 
 
-def test_a_key_of_another_topic() -> None:
+def test_key_of_another_topic_raises_encode_error() -> None:
     with pytest.raises(EncodeError, match="TransactionLogKey is no key in __consumer_offsets"):
         OFFSETS.key_bytes(TransactionLogKey())
     with pytest.raises(EncodeError, match="no key in __transaction_state"):
         TRANSACTION_STATE.read_value(GroupMetadataKey(), b"\0\0")
 
 
-def test_the_tables_are_those_of_the_definitions() -> None:
+def test_record_id_tables_match_definitions() -> None:
     """Keys and values carry their id as API key since 4.1."""
     ids: dict[str, int] = {}
     for name in message_names():
@@ -240,7 +242,7 @@ def test_the_tables_are_those_of_the_definitions() -> None:
     assert retired <= set(listed)
 
 
-def test_an_older_key_says_its_id_as_version() -> None:
+def test_key_definitions_of_4_0_have_record_id_as_version() -> None:
     for id_, name in OFFSETS.records.items():
         older = message_class(f"{name}Key", "4.0").message_spec
         assert id_ in older.valid or older.type == "coordinator-key", name

@@ -14,7 +14,9 @@ from labs.message_values.values import QUICK, outcome
 @pytest.mark.parametrize("name", READERS)
 @QUICK
 @given(data=st.data())
-def test_a_value_or_a_typed_error(name: str, data: st.DataObject) -> None:
+def test_reader_of_damaged_bytes_returns_value_or_typed_error(
+    name: str, data: st.DataObject
+) -> None:
     raw = bytearray(data.draw(st.sampled_from(SEEDS) | st.binary(max_size=40)))
     for _ in range(data.draw(st.integers(0, 3))):
         start = data.draw(st.integers(0, len(raw)))

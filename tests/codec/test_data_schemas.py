@@ -73,7 +73,7 @@ def test_every_older_layout_has_its_row() -> None:
     assert len(found) == 65
 
 
-def test_a_row_says_what_the_file_says() -> None:
+def test_table_rows_match_versions_of_definitions() -> None:
     for name, row in CURRENT.items():
         assert str(message_class(name).message_spec.valid) == row["versions"], name
     for (name, until), row in OLDER.items():
@@ -82,7 +82,7 @@ def test_a_row_says_what_the_file_says() -> None:
         assert row["last_release"].startswith(f"{until}.")
 
 
-def test_what_is_retired() -> None:
+def test_retired_schemas_match_table() -> None:
     newest = {STREAMS: "4.3.1", "connect-runtime": "4.3.1"}  # not a part of a broker
     retired = {
         name: row["last_release"]
@@ -92,7 +92,7 @@ def test_what_is_retired() -> None:
     assert retired == RETIRED
 
 
-def test_the_table_is_in_the_order_of_releases() -> None:
+def test_table_is_ordered_by_release() -> None:
     by_name: dict[str, list[Row]] = {}
     for row in table():
         by_name.setdefault(row["schema"], []).append(row)
@@ -110,7 +110,7 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 
 @older_layout
-def test_an_older_layout_differs_from_the_next(key: tuple[str, str]) -> None:
+def test_older_layout_differs_from_next_layout(key: tuple[str, str]) -> None:
     """A layout equal to the next one is a file without a use."""
     name, until = key
     releases = [*older_releases(name), None]
@@ -120,7 +120,7 @@ def test_an_older_layout_differs_from_the_next(key: tuple[str, str]) -> None:
 
 
 @older_layout
-def test_an_older_layout_round_trips(key: tuple[str, str]) -> None:
+def test_older_layout_round_trips_and_refuses_truncation(key: tuple[str, str]) -> None:
     cls = message_class(*key)
     for version in cls.message_spec.valid:
         message = rich(cls, version)
@@ -131,7 +131,7 @@ def test_an_older_layout_round_trips(key: tuple[str, str]) -> None:
                 decode(cls, version, raw[:size])
 
 
-def test_a_release_gets_its_own_layout() -> None:
+def test_message_class_returns_layout_of_given_release() -> None:
     def leader_change(release: str | None) -> type[Message]:
         return message_class("LeaderChangeMessage", release)
 
@@ -141,7 +141,7 @@ def test_a_release_gets_its_own_layout() -> None:
     assert leader_change("3.0.0") is leader_change("4.4.0") is leader_change(None)
 
 
-def test_each_definition_says_what_it_is() -> None:
+def test_each_definition_begins_with_its_only_comment() -> None:
     for entry in (files("harness.codec") / "schemas" / "data").iterdir():
         text = entry.read_text("utf-8")
         first, _, rest = text.partition("\n")
@@ -153,7 +153,7 @@ def test_each_definition_says_what_it_is() -> None:
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_released_kafka_has_the_same_layouts(release: str) -> None:
+def test_definitions_of_released_kafka_have_same_layouts(release: str) -> None:
     """Every definition in the jars of a release, version by version, names included."""
     theirs = _definitions_of(release)
     wrong = {

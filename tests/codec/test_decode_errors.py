@@ -43,7 +43,7 @@ HAND_MADE: list[tuple[type[Message], int, str, str, int, str]] = [
 
 
 @pytest.mark.parametrize(("cls", "version", "digits", "path", "offset", "problem"), HAND_MADE)
-def test_the_error_names_message_version_path_and_offset(
+def test_decode_error_names_message_version_path_and_offset(
     cls: type[Message], version: int, digits: str, path: str, offset: int, problem: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
@@ -66,7 +66,7 @@ FETCH_V12_PREFIX = "ffffffff 00000000 00000000 00000000 00 00000000 ffffffff 01 
         ("01 01 01 00", "(tagged fields)", 29, "tag 1 is not valid at this version"),
     ],
 )
-def test_known_tags_are_read_within_their_size(
+def test_known_tag_with_wrong_size_or_version_raises_decode_error(
     tags: str, path: str, offset: int, problem: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
@@ -75,7 +75,7 @@ def test_known_tags_are_read_within_their_size(
     assert problem in caught.value.problem
 
 
-def test_a_count_is_refused_before_its_elements() -> None:
+def test_element_count_above_remaining_bytes_is_refused_before_elements() -> None:
     """Two elements of 13 bytes each cannot stand in 20, however long they say they are."""
     data = bytes.fromhex("00000000 0000 0000 0000 02 ff")
     with pytest.raises(DecodeError, match="1 elements cannot fit in the 1 bytes") as caught:
@@ -83,7 +83,7 @@ def test_a_count_is_refused_before_its_elements() -> None:
     assert caught.value.path == "responses"
 
 
-def test_a_retired_tag_is_not_valid_again() -> None:
+def test_retired_tag_is_refused_at_later_version() -> None:
     raw = encode(ALL_KINDS(), 3)
     assert raw[-1] == 0
     with pytest.raises(DecodeError, match="tag 2 is not valid at this version"):
@@ -92,7 +92,7 @@ def test_a_retired_tag_is_not_valid_again() -> None:
     assert read.retired == "x"  # type: ignore[attr-defined]
 
 
-def test_offsets_in_answers_count_from_the_start_of_the_payload() -> None:
+def test_decode_error_offset_of_response_counts_from_start_of_payload() -> None:
     payload = bytes.fromhex("00000007 00 00000000 05")
     with pytest.raises(DecodeError) as caught:
         decode_response(api_named("Metadata"), 9, payload)
@@ -128,7 +128,7 @@ TOLERATED: list[tuple[type[Message], int, str, Message]] = [
 
 
 @pytest.mark.parametrize(("cls", "version", "digits", "read"), TOLERATED)
-def test_a_tolerant_reader_takes_what_kafkas_own_takes(
+def test_tolerant_decoder_accepts_deviations_that_kafka_accepts(
     cls: type[Message], version: int, digits: str, read: Message
 ) -> None:
     """Negative lengths are null, no UTF-8 is replaced, tags in any order, sizes of known tags."""
@@ -138,7 +138,7 @@ def test_a_tolerant_reader_takes_what_kafkas_own_takes(
         decode_prefix(cls, version, data)
 
 
-def test_a_tolerant_reader_still_refuses_what_is_not_there() -> None:
+def test_tolerant_decoder_refuses_truncated_message() -> None:
     for digits in ("", "0000 0001", "7fff ffff 00", "0000 0001 0005 74"):
         with pytest.raises(DecodeError):
             decode_prefix(MetadataRequest, 1, bytes.fromhex(digits), tolerant=True)

@@ -53,7 +53,9 @@ BAD_MESSAGES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "said"), BAD_MESSAGES)
-def test_a_bad_message(changes: dict[str, Any], said: str) -> None:
+def test_malformed_message_definition_raises_definition_error(
+    changes: dict[str, Any], said: str
+) -> None:
     with pytest.raises(DefinitionError) as caught:
         parse(**changes)
     assert str(caught.value).startswith(f"M.json: {said}")
@@ -89,13 +91,15 @@ BAD_FIELDS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "said"), BAD_FIELDS)
-def test_a_bad_field(changes: dict[str, Any], said: str) -> None:
+def test_malformed_field_definition_raises_definition_error(
+    changes: dict[str, Any], said: str
+) -> None:
     with pytest.raises(DefinitionError) as caught:
         parse(fields=[field(**changes)])
     assert str(caught.value).startswith(f"M.json: {said}")
 
 
-def test_names_and_structs_are_unique() -> None:
+def test_duplicate_field_or_struct_raises_definition_error() -> None:
     with pytest.raises(DefinitionError, match=r"M\.json: M: two fields have the same name"):
         parse(fields=[field(), field()])
     one, two = (field(name=n, type="S", fields=[field()]) for n in "AB")
@@ -104,12 +108,12 @@ def test_names_and_structs_are_unique() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '"x"', "{} trailing", "// only a comment"])
-def test_what_is_no_object(text: str) -> None:
+def test_text_that_is_not_json_object_raises_definition_error(text: str) -> None:
     with pytest.raises(DefinitionError, match=r"^M\.json: (not JSON|an object expected)"):
         parse_definition(text, "M.json")
 
 
-def test_comments_and_defaults() -> None:
+def test_field_defaults_are_parsed_to_typed_values() -> None:
     root = ALL_KINDS.message_spec.root
     defaults = {one.name: one.default for one in root.fields if one.default is not None}
     assert defaults["truth"] is True
@@ -118,7 +122,7 @@ def test_comments_and_defaults() -> None:
     assert parse(fields=[field(default=-1)]).root.fields[0].default == -1
 
 
-def test_a_struct_may_contain_itself() -> None:
+def test_definition_accepts_recursive_struct() -> None:
     inner = [field(name="Children", type="[]Node")]
     spec = parse(fields=[field(name="Top", type="Node", fields=inner)])
     node = spec.structs["Node"]
@@ -130,7 +134,7 @@ _DELETED = object()
 
 @settings(QUICK, max_examples=200)
 @given(data=st.data())
-def test_any_change_is_read_or_refused(data: st.DataObject) -> None:
+def test_changed_definition_is_parsed_or_raises_definition_error(data: st.DataObject) -> None:
     """One attribute somewhere is deleted or replaced: never anything but a DefinitionError."""
     lines = [line for line in TEXT.splitlines() if not line.startswith("//")]
     raw = json.loads("\n".join(lines))
@@ -165,14 +169,14 @@ def test_any_change_is_read_or_refused(data: st.DataObject) -> None:
         ("x", "x"),
     ],
 )
-def test_snake_case(name: str, snake: str) -> None:
+def test_snake_case_converts_camel_case_names(name: str, snake: str) -> None:
     assert snake_case(name) == snake
 
 
 @pytest.mark.parametrize(
     ("text", "low", "high"), [("3", 3, 3), ("1-4", 1, 4), ("2+", 2, HIGHEST), ("0", 0, 0)]
 )
-def test_version_ranges(text: str, low: int, high: int) -> None:
+def test_version_range_parses_and_contains_its_versions(text: str, low: int, high: int) -> None:
     found = VersionRange.parse(text)
     assert (found.lowest, found.highest) == (low, high)
     assert str(found) == text
@@ -184,7 +188,7 @@ def test_version_ranges(text: str, low: int, high: int) -> None:
     assert list(found & VersionRange(0, 9)) == list(range(low, min(high, 9) + 1))
 
 
-def test_no_versions() -> None:
+def test_empty_version_range_contains_no_version() -> None:
     assert VersionRange.parse("none") == NO_VERSIONS
     assert not NO_VERSIONS
     assert list(NO_VERSIONS) == []
@@ -193,12 +197,12 @@ def test_no_versions() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1-", "-1", "+", "1+2", "a", "4-1", "1 - 2", "1.0"])
-def test_no_version_ranges(text: str) -> None:
+def test_malformed_version_range_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="not a version range"):
         VersionRange.parse(text)
 
 
-def test_the_generated_files_are_current() -> None:
+def test_generated_codec_files_are_current() -> None:
     assert COMPACT.read_text("utf-8") == compact_text(), "run python -m harness.codec.stubs"
     assert STUB.read_text("utf-8") == stub_text(), "run python -m harness.codec.stubs"
     assert TABLE.read_text("utf-8") == table_text(), "run python -m harness.codec.stubs"

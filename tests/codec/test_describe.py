@@ -22,7 +22,7 @@ every struct ends in its tagged fields; lengths are unsigned varints, plus 1
 
 
 @each_version
-def test_every_field_of_a_version_has_its_row(cls: type[Message], version: int) -> None:
+def test_description_has_row_for_every_field_of_version(cls: type[Message], version: int) -> None:
     named = {row.path for row in rows(cls.message_spec, version)}
     for path, _, own in structs_in(rich(cls, version), version):
         inner = path.replace("[0]", "")
@@ -34,7 +34,7 @@ def test_every_field_of_a_version_has_its_row(cls: type[Message], version: int) 
         assert line == line.rstrip()
 
 
-def test_a_layout_by_hand() -> None:
+def test_layout_lines_match_hand_written_layout() -> None:
     text = "".join(f"{line}\n" for line in layout_lines(HeartbeatRequest.message_spec, 4))
     assert text == LAYOUT
     text = "\n".join(layout_lines(FetchRequest.message_spec, 12))
@@ -61,11 +61,13 @@ def test_a_layout_by_hand() -> None:
         (ALL_KINDS, 3, ["- retired"]),
     ],
 )  # fmt: skip
-def test_what_a_version_changed(cls: type[Message], version: int, said: list[str]) -> None:
+def test_changes_lists_added_removed_and_nullable_fields(
+    cls: type[Message], version: int, said: list[str]
+) -> None:
     assert changes(cls.message_spec, version) == said
 
 
-def test_fields_that_become_tagged() -> None:
+def test_changes_lists_field_that_becomes_tagged() -> None:
     said = changes(ALL_KINDS.message_spec, 2)
     assert said[0] == "flexible"
     assert "moved: tag 0" in said
@@ -74,9 +76,7 @@ def test_fields_that_become_tagged() -> None:
 
 
 @each_version
-def test_a_version_that_changes_nothing_has_the_same_layout(
-    cls: type[Message], version: int
-) -> None:
+def test_changes_is_empty_exactly_if_layouts_are_equal(cls: type[Message], version: int) -> None:
     """The words are held against the bytes: a rich message of both versions."""
     spec = cls.message_spec
     if version == spec.valid.lowest:
@@ -92,7 +92,7 @@ def test_a_version_that_changes_nothing_has_the_same_layout(
     assert (before == after) == (changes(spec, version) == [])
 
 
-def test_the_generated_source_can_be_read() -> None:
+def test_generated_source_compiles_and_names_every_field() -> None:
     decoder = decoder_source(FetchRequest, 12)
     encoder = encoder_source(FetchRequest, 12)
     for text in (decoder, encoder):

@@ -28,7 +28,7 @@ from tests.codec.each_layout import each_due_version, each_version
 @each_due_version
 @settings(QUICK, max_examples=3)
 @given(data=st.data())
-def test_a_message_comes_back_through_text(
+def test_message_round_trips_through_json(
     cls: type[Message], version: int, data: st.DataObject
 ) -> None:
     message = data.draw(messages_at(cls, version))
@@ -37,14 +37,14 @@ def test_a_message_comes_back_through_text(
 
 
 @each_version
-def test_the_form_gives_the_same_bytes(cls: type[Message], version: int) -> None:
+def test_message_from_json_encodes_to_same_bytes(cls: type[Message], version: int) -> None:
     message = rich(cls, version)
     made = from_dict(cls, version, json.loads(json.dumps(to_dict(message, version))))
     assert encode(made, version) == encode(message, version)
 
 
 @each_version
-def test_the_fields_of_the_version_and_no_others(cls: type[Message], version: int) -> None:
+def test_to_dict_returns_exactly_fields_of_version(cls: type[Message], version: int) -> None:
     message = rich(cls, version)
     form = to_dict(message, version)
     for path, _, own in structs_in(message, version):
@@ -55,7 +55,7 @@ def test_the_fields_of_the_version_and_no_others(cls: type[Message], version: in
         assert list(inner) == carried + ([UNKNOWN_TAGS] if own.flexible else [])
 
 
-def test_the_form_by_hand() -> None:
+def test_to_dict_matches_hand_written_dictionary() -> None:
     topic = MetadataRequest.MetadataRequestTopic(name=None, unknown_tagged_fields={9: b"\1\2"})
     message = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
     assert to_dict(message, 12) == {
@@ -73,7 +73,7 @@ def test_the_form_by_hand() -> None:
     assert to_dict(MetadataRequest(topics=[topic]), 0) == {"topics": [{"name": "t"}]}
 
 
-def test_tagged_fields_are_there_at_their_default_too() -> None:
+def test_to_dict_includes_tagged_fields_at_default() -> None:
     assert to_dict(FetchRequest(), 12)["cluster_id"] is None
     assert "cluster_id" not in to_dict(FetchRequest(), 11)
 
@@ -82,14 +82,14 @@ def test_tagged_fields_are_there_at_their_default_too() -> None:
     ("value", "shown"),
     [(math.inf, "Infinity"), (-math.inf, "-Infinity"), (math.nan, "NaN"), (0.5, 0.5)],
 )
-def test_floats_that_json_cannot_say(value: float, shown: object) -> None:
+def test_nonfinite_floats_round_trip_as_words(value: float, shown: object) -> None:
     form = to_dict(ALL_KINDS(ratio=value), 0)
     assert form["ratio"] == shown
     made: Any = from_dict(ALL_KINDS, 0, json.loads(json.dumps(form, allow_nan=False)))
     assert made.ratio == value or (math.isnan(made.ratio) and math.isnan(value))
 
 
-def test_a_nan_keeps_its_bits() -> None:
+def test_nan_round_trips_with_its_bits() -> None:
     (number,) = struct.unpack(">d", bytes.fromhex("ffff040000000001"))
     form = to_dict(ALL_KINDS(ratio=number), 0)
     assert form["ratio"] == "NaN(0xffff040000000001)"
@@ -98,12 +98,12 @@ def test_a_nan_keeps_its_bits() -> None:
 
 
 @pytest.mark.parametrize("word", ["NaN(0x3ff0000000000000)", "NaN(0x7ff8)", "nan"])
-def test_what_is_no_nan(word: str) -> None:
+def test_from_dict_refuses_malformed_nan(word: str) -> None:
     with pytest.raises(DictionaryError, match=r"ratio: a number expected"):
         from_dict(ALL_KINDS, 0, {"ratio": word})
 
 
-def test_what_is_left_out_takes_its_default() -> None:
+def test_from_dict_sets_defaults_of_missing_fields() -> None:
     assert from_dict(FetchRequest, 4, {"max_wait_ms": 5}) == FetchRequest(max_wait_ms=5)
 
 
@@ -149,7 +149,7 @@ BAD: list[tuple[type[Message], int, Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("cls", "version", "value", "path", "said"), BAD)
-def test_what_is_not_the_form(
+def test_from_dict_of_wrong_value_raises_dictionary_error_with_path(
     cls: type[Message], version: int, value: Any, path: str, said: str
 ) -> None:
     with pytest.raises(DictionaryError) as caught:
@@ -160,7 +160,7 @@ def test_what_is_not_the_form(
     assert said in caught.value.problem
 
 
-def test_a_version_that_does_not_exist() -> None:
+def test_unknown_version_raises_unsupported_version_error() -> None:
     with pytest.raises(UnsupportedVersionError, match="versions 0-18, not 19"):
         to_dict(FetchRequest(), 19)
     with pytest.raises(UnsupportedVersionError, match="versions 0-18, not -1"):

@@ -27,21 +27,21 @@ def _examples() -> list[tuple[str, str]]:
     return found
 
 
-def test_the_python_examples() -> None:
+def test_python_examples_in_docs_pass() -> None:
     failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert tried >= 10
     assert failed == 0
 
 
 @pytest.mark.parametrize(("command", "printed"), _examples())
-def test_the_examples_of_the_command_line(command: str, printed: str) -> None:
+def test_command_line_examples_in_docs_print_documented_output(command: str, printed: str) -> None:
     ended = subprocess.run(
         ["bash", "-c", COMMAND + command], capture_output=True, text=True, check=False
     )
     assert ended.stdout + ended.stderr == printed
 
 
-def test_there_are_examples_of_each_command() -> None:
+def test_docs_have_example_of_each_codec_command() -> None:
     commands = {
         command.split("kafka-conformance codec ")[1].split()[0] for command, _ in _examples()
     }

@@ -34,7 +34,7 @@ Fields:
 
 
 @each_class
-def test_every_struct_tells_its_fields(cls: type[Message]) -> None:
+def test_docstring_of_every_struct_lists_its_fields(cls: type[Message]) -> None:
     spec = cls.message_spec
     for made, struct in [
         (cls, spec.root),
@@ -46,7 +46,7 @@ def test_every_struct_tells_its_fields(cls: type[Message]) -> None:
         assert named == [*(field.name for field in struct.fields), "unknown_tagged_fields"]
 
 
-def test_a_docstring_by_hand() -> None:
+def test_docstring_matches_hand_written_text() -> None:
     assert (ALL_KINDS.__doc__ or "").startswith(ALL_KINDS_SAID)
     assert ALL_KINDS.Shared.__doc__ == SHARED_SAID  # type: ignore[attr-defined]
     assert ALL_KINDS().__doc__ == ALL_KINDS.__doc__
@@ -61,11 +61,11 @@ def test_a_docstring_by_hand() -> None:
         "shorts: []int16\n        versions 0+, nullable 2+, default empty\n",
     ],
 )
-def test_facts_of_a_field(line: str) -> None:
+def test_docstring_contains_versions_and_default_of_field(line: str) -> None:
     assert f"    {line}" in (ALL_KINDS.__doc__ or "")
 
 
-def test_help_shows_it() -> None:
+def test_help_prints_docstring_of_message_class() -> None:
     said = pydoc.plain(pydoc.render_doc(FetchRequest))
     assert "FetchRequest: request of API key 1, versions 0-18, flexible from 12." in said
     assert "default 2147483647 (0x7fffffff), left out where a version lacks it" in said

@@ -168,19 +168,19 @@ def _planted(name: str, plant: Plant) -> list[str]:
     return [line for line in _unlisted(theirs) if line.startswith(f"{name} ")]
 
 
-def test_ours_do_not_differ_from_ours() -> None:
+def test_drift_of_own_definitions_is_empty() -> None:
     assert _unlisted(_ours()) == []
 
 
 @pytest.mark.parametrize("what", PLANTS)
-def test_a_planted_difference_is_seen(what: str) -> None:
+def test_drift_reports_planted_difference(what: str) -> None:
     plant, seen = PLANTS[what]
     found = _planted("FetchResponse", plant)
     assert any(re.fullmatch(f"FetchResponse {seen}.*", line) for line in found), found
 
 
 @pytest.mark.parametrize("what", OF_REQUESTS)
-def test_a_planted_difference_of_a_request_is_seen(what: str) -> None:
+def test_drift_reports_planted_difference_of_request(what: str) -> None:
     plant, seen = OF_REQUESTS[what]
     assert [
         re.fullmatch(f"FetchRequest {seen}", line) is not None
@@ -188,7 +188,7 @@ def test_a_planted_difference_of_a_request_is_seen(what: str) -> None:
     ] == [True]
 
 
-def test_a_field_between_the_same_neighbours_is_the_same_field() -> None:
+def test_drift_matches_renamed_field_by_its_neighbours() -> None:
     """So a new name does not hide what else changed."""
     change = {"name": "Watermark", "nullableVersions": "0+", "type": "string"}
     found = _planted("FetchResponse", lambda raw: _field(raw, *PARTITION, "Records").update(change))
@@ -205,7 +205,7 @@ def test_a_field_between_the_same_neighbours_is_the_same_field() -> None:
     ]
 
 
-def test_what_came_later_is_no_difference() -> None:
+def test_drift_ignores_versions_and_messages_of_later_releases() -> None:
     """3.0 has Fetch up to version 12, and no share groups: that is right."""
     raw = loaded_text("FetchRequest")
     raw["validVersions"] = "0-12"
@@ -223,7 +223,7 @@ def test_what_came_later_is_no_difference() -> None:
     assert "FetchRequest v12: version: ours there, theirs absent" in _unlisted(theirs, "3.0.2")
 
 
-def test_an_older_layout_is_compared_with_the_release_that_has_it() -> None:
+def test_drift_compares_release_with_layout_of_that_release() -> None:
     theirs = {"EndQuorumEpochRequest": our_definition("EndQuorumEpochRequest", "2.7.2")}
     wrong = (
         "EndQuorumEpochRequest v0 topics.partitions.replica_id: field: ours absent, theirs there"
@@ -232,7 +232,7 @@ def test_an_older_layout_is_compared_with_the_release_that_has_it() -> None:
     assert not any(line.startswith("EndQuorumEpochReq") for line in _unlisted(theirs, "2.7.2"))
 
 
-def test_a_message_that_we_lack_is_a_difference() -> None:
+def test_drift_reports_message_without_own_definition() -> None:
     text = '{"name": "New", "type": "data", "validVersions": "0-1", "fields": []}'
     theirs = {**_ours(), "New": read_definition(text, "new")}
     assert _unlisted(theirs) == ["New v0-1: message: ours absent, theirs there"]
@@ -240,7 +240,7 @@ def test_a_message_that_we_lack_is_a_difference() -> None:
     assert _unlisted({**_ours(), "New": stub}) == []
 
 
-def test_definitions_of_old_releases_can_be_read() -> None:
+def test_definitions_of_old_releases_are_parsed() -> None:
     text = """
       // a comment
       {"name": "OldRequest", "type": "request", "apiKey": 1, "validVersions": "0-1",

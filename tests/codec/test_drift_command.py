@@ -46,7 +46,7 @@ def _unlisted(result: Result) -> set[str]:
     return set(re.findall(r"(?m)^unlisted: (.*) -> correct .* or list it", result.output))
 
 
-def test_a_difference_that_is_not_listed(folder: Path) -> None:
+def test_unlisted_difference_is_printed_and_exits_1(folder: Path) -> None:
     before = _unlisted(_run(folder, "--release", "4.4.0"))
     _change(folder, "HeartbeatRequest", '"MemberId"', '"WhoIsIt"')
     result = _run(folder, "--release", "4.4.0")
@@ -56,7 +56,7 @@ def test_a_difference_that_is_not_listed(folder: Path) -> None:
     }
 
 
-def test_a_difference_that_is_listed_but_not_there(folder: Path) -> None:
+def test_stale_reviewed_difference_is_printed_and_exits_1(folder: Path) -> None:
     """Ours have what 4.0 dropped; a 4.4.0 that has it all the same makes those entries stale."""
     result = _run(folder, "--release", "4.4.0")
     assert result.exit_code == 1
@@ -64,7 +64,7 @@ def test_a_difference_that_is_listed_but_not_there(folder: Path) -> None:
     assert "v0-2: version: ours there, theirs absent (listed for 4.0+) -> it is not so" in line
 
 
-def test_json(folder: Path) -> None:
+def test_json_output_lists_stale_differences(folder: Path) -> None:
     result = _run(folder, "--release", "4.4.0", "--json")
     found = json.loads(result.stdout)
     assert result.exit_code == 1
@@ -82,7 +82,7 @@ def test_json(folder: Path) -> None:
     } in found["stale"]
 
 
-def test_a_definition_that_cannot_be_read_is_a_difference(folder: Path) -> None:
+def test_unreadable_definition_is_reported_as_difference(folder: Path) -> None:
     _change(folder, "HeartbeatRequest", '"string"', '"rope"')
     result = _run(folder, "--release", "4.4.0")
     assert result.exit_code == 1
@@ -108,14 +108,14 @@ DEFINITION = '{"name": "X", "type": "data", "validVersions": "0", "flexibleVersi
         {"META-INF/MANIFEST.MF": "", "kafka/kafka-version.properties": "version=3.9.2-SNAPSHOT"},
     ],
 )
-def test_a_jar_says_its_release(tmp_path: Path, says: dict[str, str]) -> None:
+def test_release_is_read_from_jar(tmp_path: Path, says: dict[str, str]) -> None:
     jar = _jar(tmp_path / "x.jar", {"common/message/X.json": DEFINITION, **says})
     assert read_definitions(jar).release == "3.9.2"
     assert read_definitions(jar, "4.0.0").release == "4.0.0"
     assert list(read_definitions(jar).messages) == ["X"]
 
 
-def test_other_json_in_a_jar_is_left_alone(tmp_path: Path) -> None:
+def test_jar_with_other_json_only_exits_2(tmp_path: Path) -> None:
     names = ["X.json", "META-INF/X.json", "common/message/README.md", "common/message/deep/X.json"]
     jar = _jar(tmp_path / "x.jar", dict.fromkeys(names, DEFINITION))
     result = _run(jar, "--release", "4.4.0")
@@ -123,7 +123,7 @@ def test_other_json_in_a_jar_is_left_alone(tmp_path: Path) -> None:
     assert "no message definitions inside" in result.output
 
 
-def test_nothing_to_compare_with(tmp_path: Path, folder: Path) -> None:
+def test_unusable_input_exits_2_with_reason(tmp_path: Path, folder: Path) -> None:
     text = tmp_path / "text"
     text.write_text("no jar")
     silent = _jar(tmp_path / "x.jar", {"common/message/X.json": DEFINITION})
@@ -142,6 +142,6 @@ def test_nothing_to_compare_with(tmp_path: Path, folder: Path) -> None:
         assert reason in result.output
 
 
-def test_older_layouts_are_used() -> None:
+def test_older_releases_lists_releases_with_own_layout() -> None:
     assert older_releases("ApiVersionsResponse") == ("2.6", "3.3")
     assert older_releases("UpdateMetadataRequest") == ("3.6.0",)

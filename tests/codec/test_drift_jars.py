@@ -38,7 +38,7 @@ def _definitions(release: str) -> Definitions:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_all_differences_are_reviewed(release: str) -> None:
+def test_all_differences_from_client_jar_are_reviewed(release: str) -> None:
     theirs = _definitions(release)
     assert theirs.release == release
     report = check_drift(theirs)
@@ -48,7 +48,7 @@ def test_all_differences_are_reviewed(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_first_releases(release: str) -> None:
+def test_versions_in_jar_match_first_release_table(release: str) -> None:
     """A version is in the jars from its first release on, until it is dropped; never before."""
     numbers = release_numbers(release)
     there, unstable = _versions(release)
@@ -81,14 +81,14 @@ def _versions(release: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
     return there, unstable
 
 
-def test_the_newest_and_the_last_of_the_third_know_all_versions() -> None:
+def test_releases_3_9_2_and_4_4_0_together_have_every_version() -> None:
     there = _versions("3.9.2")[0] | _versions("4.4.0")[0]
     assert there == {(key, version) for key, api in APIS.items() for version in api.valid_versions}
     assert len(there) == 368
 
 
 @pytest.mark.parametrize("release", WITH_OTHER_JARS)
-def test_what_is_no_rpc_is_as_reviewed(release: str) -> None:
+def test_all_differences_from_other_jars_are_reviewed(release: str) -> None:
     """Records of coordinators, of the metadata log and of files are in other jars."""
     pins = [pin for pin in pinned_artifacts()[release] if pin.artifact in OTHER_JARS]
     assert len(pins) >= len(OTHER_JARS) - 1  # 3.9 has no jar of the share coordinator

@@ -30,7 +30,7 @@ def _review(release: str, *found: DriftDifference) -> Review:
     return review(found, release_numbers(release), SHARED, read_reviewed(LISTED))
 
 
-def test_all_as_reviewed() -> None:
+def test_listed_difference_is_returned_as_reviewed() -> None:
     for release in ("2.4.0", "2.4", "3.0.2", "3.9.2"):
         found = _review(release, RENAMED)
         assert found.as_reviewed == ((RENAMED, "was called otherwise (KIP-1)"),)
@@ -38,7 +38,7 @@ def test_all_as_reviewed() -> None:
     assert _review("4.4.0", GONE).as_reviewed == ((GONE, "went away (KIP-2)"),)
 
 
-def test_what_is_not_listed_for_the_release_is_unlisted() -> None:
+def test_difference_listed_for_other_release_is_unlisted() -> None:
     for release in ("2.3.1", "4.0.0"):
         assert _review(release, RENAMED).unlisted == (RENAMED,)
     assert _review("3.9.2", RENAMED, GONE).unlisted == (GONE,)
@@ -53,13 +53,13 @@ def test_what_is_not_listed_for_the_release_is_unlisted() -> None:
         DriftDifference("FetchResponse", "topics.topic", "name", "topic", "name", (3, 4, 5)),
     ],
 )
-def test_an_entry_is_for_one_difference_at_one_place(other: DriftDifference) -> None:
+def test_entry_covers_one_difference_at_one_field(other: DriftDifference) -> None:
     found = _review("3.0.0", other)
     assert found.unlisted == (other,)
     assert found.stale == ((RENAMED, "2.4-3.9"),)
 
 
-def test_versions_must_be_those_that_are_listed() -> None:
+def test_other_versions_than_listed_are_stale_or_unlisted() -> None:
     fewer = DriftDifference(*_key(RENAMED), (3, 5))
     found = _review("3.0.0", fewer)
     assert found.stale == ((DriftDifference(*_key(RENAMED), (4,)), "2.4-3.9"),)
@@ -69,13 +69,13 @@ def test_versions_must_be_those_that_are_listed() -> None:
     assert found.stale == ()
 
 
-def test_an_entry_that_fits_no_version_of_the_release_is_stale() -> None:
+def test_entry_without_matching_version_is_stale() -> None:
     entries = read_reviewed(LISTED)
     found = review([], (3, 0), {"FetchRequest": frozenset({0, 1})}, entries)
     assert found.stale == ((DriftDifference(*_key(RENAMED), ()), "2.4-3.9"),)
 
 
-def test_a_message_that_is_not_compared_has_no_stale_entries() -> None:
+def test_entries_of_message_that_is_not_compared_are_not_stale() -> None:
     found = review([], (3, 0), {}, read_reviewed(LISTED))
     assert found == Review((), (), ())
 
@@ -100,12 +100,12 @@ TWICE = '["FetchRequest", "3", "topics.topic", "name", "topic", "name"], ["Fetch
         ('["FetchRequest", "3+"', TWICE),
     ],
 )
-def test_a_broken_list_is_an_error(old: str, new: str) -> None:
+def test_malformed_review_list_raises_drift_error(old: str, new: str) -> None:
     with pytest.raises(DriftError, match=r"reviewed_drift\.toml"):
         read_reviewed(LISTED.replace(old, new, 1))
 
 
-def test_the_list_is_about_messages_that_exist_and_says_why() -> None:
+def test_reviewed_entries_name_known_messages_and_have_reasons() -> None:
     entries = reviewed_drift()
     assert len(entries) > 400
     assert {entry.key[0] for entry in entries} <= set(message_names())
@@ -128,14 +128,16 @@ def _fits(entry: Reviewed) -> bool:
         ("4.0+", ["4.0.0", "4.10.1", "11.0"], ["3.9.2"]),
     ],
 )
-def test_ranges_of_releases(text: str, inside: list[str], outside: list[str]) -> None:
+def test_release_range_contains_its_releases(
+    text: str, inside: list[str], outside: list[str]
+) -> None:
     found = ReleaseRange.parse(text)
     assert str(found) == text
     assert [release for release in inside if release_numbers(release) not in found] == []
     assert [release for release in outside if release_numbers(release) in found] == []
 
 
-def test_ranges_that_overlap() -> None:
+def test_overlapping_release_ranges_are_found() -> None:
     ranges = [ReleaseRange.parse(text) for text in ("2.4-3.3.1", "3.3.2-3.9", "3.3", "4.0+")]
     overlapping = [(str(a), str(b)) for a in ranges for b in ranges if a.overlaps(b) and a != b]
     assert overlapping == [
@@ -147,6 +149,6 @@ def test_ranges_that_overlap() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "3.", "3.9-", "-3", "4.0-3.9", "3.9-SNAPSHOT", "²"])
-def test_what_is_no_range(text: str) -> None:
+def test_malformed_release_range_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="not a r"):
         ReleaseRange.parse(text)

@@ -17,7 +17,7 @@ from tests.codec.each_layout import check_each, each_class, each_of, each_versio
 NAMES = frozenset(map(class_name, CLASSES))
 
 
-def test_a_failure_is_named_and_does_not_end_the_loop(request: pytest.FixtureRequest) -> None:
+def test_failed_case_is_named_and_loop_continues(request: pytest.FixtureRequest) -> None:
     seen: list[tuple[str, int]] = []
 
     def check(cls: type[Message], version: int) -> None:
@@ -41,7 +41,7 @@ def test_a_failure_is_named_and_does_not_end_the_loop(request: pytest.FixtureReq
     assert str(caught.value.__cause__).startswith("a reason")
 
 
-def test_every_class_and_every_value_is_checked(request: pytest.FixtureRequest) -> None:
+def test_loop_checks_every_class_and_value(request: pytest.FixtureRequest) -> None:
     classes: list[type[Message]] = []
     each_class(classes.append)(request)
     assert classes == CLASSES
@@ -50,7 +50,7 @@ def test_every_class_and_every_value_is_checked(request: pytest.FixtureRequest) 
     assert values == [1, 2]
 
 
-def test_a_loop_over_nothing_is_an_error() -> None:
+def test_loop_without_cases_raises_assertion_error() -> None:
     with pytest.raises(AssertionError, match="no case to check"):
         check_each([])
 
@@ -59,27 +59,27 @@ def _changed(name: str) -> dict[str, str]:
     return {**hashes(), name: "another"}
 
 
-def test_another_code_makes_every_layout_due() -> None:
+def test_changed_code_makes_every_layout_due() -> None:
     assert due_names(hashes(), _changed(CODE), "") == NAMES
     assert due_names(hashes(), {}, "") == NAMES
 
 
 @pytest.mark.parametrize("name", ["FetchRequest", "FetchResponse@2.7", "AllKinds"])
-def test_a_layout_that_changed_is_due(name: str) -> None:
+def test_changed_or_unrecorded_layout_is_due(name: str) -> None:
     drawn = due_names(hashes(), hashes(), "a")
     assert due_names(hashes(), _changed(name), "a") == drawn | {name}
     unknown = {key: digest for key, digest in hashes().items() if key != name}
     assert due_names(hashes(), unknown, "a") == drawn | {name}
 
 
-def test_the_hash_of_a_layout_follows_from_its_definition() -> None:
+def test_hashes_cover_every_layout_and_differ_by_definition() -> None:
     digests = hashes()
     assert digests.keys() == NAMES | {CODE}
     assert digests["FetchResponse"] != digests["FetchResponse@2.7"]
     assert all(path.exists() for path in checked_layouts.SOURCES)
 
 
-def test_the_draw_reaches_every_layout_in_time() -> None:
+def test_draws_of_many_commits_cover_every_layout() -> None:
     same = hashes()
     draws = [due_names(same, same, f"commit {number}") for number in range(24 * ONE_IN)]
     assert draws[0] != draws[1]
@@ -95,8 +95,11 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked_layouts.write(hashes())
 
 
-def test_what_is_recorded_is_what_is_read(recorded: None) -> None:
+def test_written_hashes_are_read_back(recorded: None) -> None:
     assert checked_layouts.read() == hashes()
+
+
+A_TEST = "test_decode_of_every_truncated_message_raises_decode_error"
 
 
 @pytest.mark.parametrize(
@@ -104,11 +107,11 @@ def test_what_is_recorded_is_what_is_read(recorded: None) -> None:
     [
         (False, ["tests"], False),
         (False, ["tests", "tests/codec/test_agreement.py"], False),
-        (False, ["tests/codec/test_agreement.py::test_every_cut_is_a_decode_error"], True),
+        (False, [f"tests/codec/test_agreement.py::{A_TEST}"], True),
         (True, ["tests"], True),
     ],
 )
-def test_all_are_due_at_depth_and_where_a_test_is_named(
+def test_all_layouts_are_due_at_depth_and_for_named_test(
     recorded: None, deep: bool, arguments: list[str], everything: bool
 ) -> None:
     def getoption(name: str, default: object = None) -> object:

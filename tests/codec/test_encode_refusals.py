@@ -46,7 +46,9 @@ def refused(message: Message, version: int) -> EncodeError:
 
 
 @each_version
-def test_a_field_that_the_version_lacks(cls: type[Message], version: int) -> None:
+def test_field_absent_at_version_is_refused_or_dropped_if_ignorable(
+    cls: type[Message], version: int
+) -> None:
     """Refused when it is set and not ignorable, dropped when it is ignorable; null counts too."""
     message = rich(cls, version)
     raw = encode(message, version)
@@ -67,7 +69,7 @@ def test_a_field_that_the_version_lacks(cls: type[Message], version: int) -> Non
             setattr(own, field.name, before)
 
 
-def test_how_many_cases_that_is() -> None:
+def test_number_of_refused_and_ignorable_absent_fields_is_known() -> None:
     """Of requests and responses, so that the test above cannot become empty unseen."""
     found = {True: 0, False: 0}
     for api in APIS.values():
@@ -80,7 +82,7 @@ def test_how_many_cases_that_is() -> None:
 
 
 @each_version
-def test_wrong_types_and_values_out_of_range_name_the_field(
+def test_wrong_type_or_out_of_range_value_raises_error_with_field_path(
     cls: type[Message], version: int
 ) -> None:
     message = rich(cls, version)
@@ -100,7 +102,7 @@ def test_wrong_types_and_values_out_of_range_name_the_field(
 
 
 @each_version
-def test_wrong_elements_name_their_position(cls: type[Message], version: int) -> None:
+def test_wrong_element_raises_error_with_its_position(cls: type[Message], version: int) -> None:
     message = rich(cls, version)
     for path, own, at in list(structs_in(message, version)):
         for slot in (*at.plain, *at.tagged.values()):
@@ -125,7 +127,7 @@ UNKNOWN_TAGS: list[tuple[dict[Any, Any], str]] = [
 
 
 @each_version
-def test_unknown_tagged_fields_that_cannot_be(cls: type[Message], version: int) -> None:
+def test_invalid_unknown_tagged_fields_are_refused(cls: type[Message], version: int) -> None:
     for path, own, at in list(structs_in(message := rich(cls, version), version)):
         before = own.unknown_tagged_fields
         for tags, problem in UNKNOWN_TAGS:
@@ -137,7 +139,7 @@ def test_unknown_tagged_fields_that_cannot_be(cls: type[Message], version: int) 
 
 
 @each_version
-def test_a_known_tag_is_not_an_unknown_one(cls: type[Message], version: int) -> None:
+def test_known_tag_among_unknown_tagged_fields_is_refused(cls: type[Message], version: int) -> None:
     for _, own, at in list(structs_in(message := rich(cls, version), version)):
         for field in own.spec.fields:
             if field.tag >= 0 and at.flexible:
@@ -146,19 +148,19 @@ def test_a_known_tag_is_not_an_unknown_one(cls: type[Message], version: int) -> 
         own.unknown_tagged_fields = {}
 
 
-def test_a_value_of_the_largest_size_still_fits() -> None:
+def test_string_of_maximum_size_round_trips() -> None:
     for version in (2, 3):
         request = ApiVersionsRequest(client_software_name="x" * 32767 if version == 3 else "")
         assert decode(ApiVersionsRequest, version, encode(request, version)) == request
 
 
-def test_null_is_refused_where_the_version_has_none() -> None:
+def test_null_is_refused_at_version_without_null() -> None:
     error = refused(MetadataRequest(topics=None), 0)
     assert str(error) == "MetadataRequest v0: topics: None, but this version allows no null"
     assert encode(MetadataRequest(topics=None), 1) == b"\xff\xff\xff\xff"
 
 
-def test_the_path_goes_through_lists_and_structs() -> None:
+def test_error_path_includes_list_positions_and_structs() -> None:
     partition = FetchRequest.FetchPartition(partition=2**31)
     topics = [FetchRequest.FetchTopic(), FetchRequest.FetchTopic(partitions=[partition])]
     error = refused(FetchRequest(topics=topics), 12)
@@ -166,20 +168,20 @@ def test_the_path_goes_through_lists_and_structs() -> None:
     assert str(error).startswith("FetchRequest v12: topics[1].partitions[0].partition: 2147483648")
 
 
-def test_a_version_that_is_not_there() -> None:
+def test_unknown_version_raises_unsupported_version_error() -> None:
     for call in (lambda: encode(FetchRequest(), 19), lambda: decode(FetchRequest, -1, b"")):
         with pytest.raises(UnsupportedVersionError, match=r"FetchRequest has versions 0-18, not"):
             call()
 
 
-def test_a_refused_message_is_not_changed() -> None:
+def test_refused_message_is_unchanged() -> None:
     message = FetchRequest(max_wait_ms=2**40, topics=[FetchRequest.FetchTopic(topic="t")])
     before = copy.deepcopy(message)
     refused(message, 4)
     assert message == before
 
 
-def test_constructors_refuse_names_that_are_no_fields() -> None:
+def test_constructor_refuses_unknown_field() -> None:
     kinds: list[type[Struct]] = [FetchRequest, FetchRequest.FetchTopic]
     for cls in kinds:
         with pytest.raises(TypeError, match="no_such"):

@@ -48,7 +48,7 @@ def test_every_code_has_its_row() -> None:
 
 
 @pytest.mark.parametrize("release", HIGHEST)
-def test_the_highest_code_of_a_release(release: str) -> None:
+def test_known_codes_of_release_end_at_its_highest_code(release: str) -> None:
     known = [
         one.code
         for one in error_details().values()
@@ -57,14 +57,14 @@ def test_the_highest_code_of_a_release(release: str) -> None:
     assert known == list(range(-1, HIGHEST[release] + 1))
 
 
-def test_32_are_retriable() -> None:
+def test_32_error_codes_are_retriable() -> None:
     assert sum(code.retriable for code in ErrorCode) == 32
     assert ErrorCode.NOT_CONTROLLER.retriable
     assert not ErrorCode.NONE.retriable
 
 
 @pytest.mark.parametrize("word", ["6", "NOT_LEADER_OR_FOLLOWER", "not_leader_for_partition"])
-def test_an_error_is_found_by_number_name_and_former_name(word: str) -> None:
+def test_find_error_accepts_number_name_and_former_name(word: str) -> None:
     found = find_error(word)
     assert found is not None
     assert found.code == 6
@@ -77,7 +77,7 @@ def _shown(*words: str) -> str:
     return done.output
 
 
-def test_the_command_shows_all_or_one() -> None:
+def test_errors_command_prints_all_codes_or_given_code() -> None:
     assert len(_shown().splitlines()) == 138
     line = _shown("-1")
     assert line.split()[:4] == ["-1", "UNKNOWN_SERVER_ERROR", "-", "0.7"]
@@ -95,7 +95,7 @@ def test_the_command_shows_all_or_one() -> None:
     assert [one["code"] for one in json.loads(_shown("--json"))] == list(range(-1, 137))
 
 
-def test_a_code_that_is_none_is_a_usage_error() -> None:
+def test_errors_command_with_unknown_code_exits_2() -> None:
     done = CliRunner().invoke(main, ["codec", "errors", "137"])
     assert done.exit_code == 2
     assert "codes go from -1 to 136" in done.output

@@ -13,7 +13,7 @@ from harness.codec.messages import older_releases
 from harness.codec.releases import release_numbers
 
 
-def test_every_version_of_every_api_is_there() -> None:
+def test_every_version_of_every_api_has_first_release() -> None:
     assert {key: list(first_releases(key)) for key in APIS} == {
         key: list(api.valid_versions) for key, api in APIS.items()
     }
@@ -22,13 +22,13 @@ def test_every_version_of_every_api_is_there() -> None:
         first_releases(95)
 
 
-def test_no_version_is_older_than_the_one_before() -> None:
+def test_first_releases_ascend_with_versions() -> None:
     for key in APIS:
         releases = [release_numbers(first.release) for first in first_releases(key).values()]
         assert releases == sorted(releases), key
 
 
-def test_some_that_are_known_otherwise() -> None:
+def test_first_releases_match_kips() -> None:
     """From the KIPs and release notes."""
     assert first_releases(0)[0].release == "0.8.0"
     assert first_releases(18)[0].release == "0.10.0"  # KIP-35
@@ -38,7 +38,7 @@ def test_some_that_are_known_otherwise() -> None:
     assert first_releases(18)[5].release == "4.4"  # KIP-1242
 
 
-def test_early_access() -> None:
+def test_early_access_versions_are_in_their_preview_releases() -> None:
     share_fetch = first_releases(78)
     assert share_fetch[0].early_access
     assert str(share_fetch[0].early_access) == "3.9-4.0"
@@ -54,14 +54,14 @@ def test_early_access() -> None:
     assert str(both_ends.early_access) == "4.1+"
 
 
-def test_an_older_layout_is_of_a_release_that_has_the_message() -> None:
+def test_older_layouts_belong_to_releases_with_message() -> None:
     for api in APIS.values():
         for name in (f"{api.name}Request", f"{api.name}Response"):
             for release in older_releases(name):
                 assert first_releases(api.key)[0].is_in(release_numbers(release)), (name, release)
 
 
-def test_a_version_without_a_row_names_the_file_that_lacks_it() -> None:
+def test_version_without_first_release_raises_error_with_table_path() -> None:
     said = "Heartbeat v9 has no first release: add it to harness/codec/first_releases.tsv"
     with pytest.raises(DefinitionError, match=re.escape(said)):
         first_releases(12)[9]

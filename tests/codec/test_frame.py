@@ -28,7 +28,7 @@ def pieces(stream: bytes, cuts: list[int]) -> list[bytes]:
 @given(
     payloads=PAYLOADS, cuts=st.lists(st.integers(0, 400), max_size=8), rest=st.binary(max_size=3)
 )
-def test_any_chunking_gives_the_same_payloads(
+def test_splitter_returns_same_payloads_for_any_chunking(
     payloads: list[bytes], cuts: list[int], rest: bytes
 ) -> None:
     splitter = FrameSplitter(LIMIT)
@@ -45,7 +45,7 @@ def test_any_chunking_gives_the_same_payloads(
     length=st.integers(-(2**31), -1) | st.integers(LIMIT + 1, 2**31 - 1),
     cuts=CUTS,
 )
-def test_payloads_before_a_bad_length_are_not_lost(
+def test_splitter_returns_payloads_before_bad_length(
     payloads: list[bytes], length: int, cuts: list[int]
 ) -> None:
     splitter, found = FrameSplitter(LIMIT), []
@@ -64,12 +64,12 @@ def test_payloads_before_a_bad_length_are_not_lost(
         splitter.feed(b"")
 
 
-def test_the_limit_itself_is_allowed() -> None:
+def test_splitter_accepts_frame_of_limit_size() -> None:
     assert FrameSplitter(LIMIT).feed(frame(b"x" * LIMIT)) == [b"x" * LIMIT]
     assert FrameSplitter(0).feed(frame(b"")) == [b""]
 
 
-def test_a_bad_length_behind_a_payload_is_told_by_the_next_call() -> None:
+def test_splitter_is_broken_after_bad_length_behind_payload() -> None:
     splitter = FrameSplitter(LIMIT)
     assert splitter.feed(frame(b"good") + b"\xff\xff\xff\xff" + b"junk") == [b"good"]
     assert splitter.broken is not None

@@ -274,12 +274,14 @@ VECTORS: list[tuple[Message, int, Lines]] = [
     VECTORS,
     ids=[f"{type(message).__name__}-v{version}" for message, version, _ in VECTORS],
 )
-def test_vector(message: Message, version: int, lines: Lines) -> None:
+def test_message_matches_vector_in_both_directions(
+    message: Message, version: int, lines: Lines
+) -> None:
     assert encode(message, version).hex(" ") == raw(lines).hex(" ")
     assert decode(type(message), version, raw(lines)) == message
 
 
-def test_requests_carry_the_header_of_their_version() -> None:
+def test_request_has_header_of_its_version() -> None:
     body = MetadataRequest(topics=None)
     old = raw([("00 03 00 01", "Metadata v1"), ("00 00 00 05", "id"), ("00 01 63", "client 'c'")])
     assert encode_request(body, 1, 5, "c") == old + b"\xff\xff\xff\xff"
@@ -297,7 +299,7 @@ def test_requests_carry_the_header_of_their_version() -> None:
 
 
 @pytest.mark.parametrize("version", range(6))
-def test_api_versions_answers_always_have_header_0(version: int) -> None:
+def test_api_versions_response_has_header_0_at_every_version(version: int) -> None:
     payload = encode_response(ApiVersionsResponse(error_code=35), version, 9)
     assert payload.startswith(bytes.fromhex("00 00 00 09 00 23"))
     correlation_id, read = decode_response(api_named("ApiVersions"), version, payload)
@@ -305,7 +307,7 @@ def test_api_versions_answers_always_have_header_0(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(8, 11))
-def test_other_flexible_answers_have_header_1(version: int) -> None:
+def test_flexible_metadata_response_has_header_1(version: int) -> None:
     header = "00 00 00 09" if version < 9 else "00 00 00 09 00"
     payload = encode_response(MetadataResponse(throttle_time_ms=3), version, 9)
     assert payload.startswith(bytes.fromhex(header + "00 00 00 03"))

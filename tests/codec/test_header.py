@@ -28,7 +28,7 @@ each_api = each_of({api.name: api for api in APIS.values()})
 
 
 @each_api
-def test_requests_come_back(api: Api) -> None:
+def test_request_with_header_round_trips(api: Api) -> None:
     for version, client_id in product(api.valid_versions, ("me", "", None)):
         sent = rich(api.request, version)
         payload = encode_request(sent, version, -7, client_id)
@@ -40,14 +40,14 @@ def test_requests_come_back(api: Api) -> None:
 
 
 @each_api
-def test_responses_come_back(api: Api) -> None:
+def test_response_with_header_round_trips(api: Api) -> None:
     for version in api.valid_versions:
         sent = rich(api.response, version)
         payload = encode_response(sent, version, 2**31 - 1)
         assert decode_response(api, version, payload) == (2**31 - 1, sent)
 
 
-def test_header_tags_travel_in_flexible_versions_only() -> None:
+def test_header_tags_are_refused_at_inflexible_version() -> None:
     tags = {5: b"five"}
     header, _ = decode_request_header(encode_request(MetadataRequest(), 9, 1, None, tags))
     assert header.unknown_tagged_fields == tags
@@ -55,7 +55,7 @@ def test_header_tags_travel_in_flexible_versions_only() -> None:
         encode_request(MetadataRequest(), 8, 1, None, tags)
 
 
-def test_an_unknown_api_still_tells_what_was_asked() -> None:
+def test_unknown_api_error_contains_decoded_header() -> None:
     with pytest.raises(RefusedApi, match="unknown api key 999") as caught:
         decode_request_header(struct.pack(">hhi", 999, 3, 77))
     assert isinstance(caught.value, UnknownApiError)
@@ -68,7 +68,7 @@ def test_an_unknown_api_still_tells_what_was_asked() -> None:
 
 
 @pytest.mark.parametrize("version", [-1, 14, 32767])
-def test_an_unknown_version_still_tells_what_was_asked(version: int) -> None:
+def test_unknown_version_error_contains_decoded_header(version: int) -> None:
     with pytest.raises(
         RefusedVersion, match=f"Metadata has versions 0-13, not {version}"
     ) as caught:
@@ -77,7 +77,7 @@ def test_an_unknown_version_still_tells_what_was_asked(version: int) -> None:
     assert caught.value.header.correlation_id == 77
 
 
-def test_a_newer_api_versions_request_has_header_2() -> None:
+def test_newer_api_versions_request_is_read_with_header_2() -> None:
     payload = struct.pack(">hhih", 18, 9, 77, 2) + b"me\0" + b"whatever a newer body holds"
     with pytest.raises(RefusedVersion) as caught:
         decode_request_header(payload)
@@ -87,7 +87,7 @@ def test_a_newer_api_versions_request_has_header_2() -> None:
 
 
 @pytest.mark.parametrize("size", range(8))
-def test_too_short_for_a_header(size: int) -> None:
+def test_payload_shorter_than_header_raises_decode_error(size: int) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_request_header(b"\0\3\0\1\0\0\0\7"[:size])
     assert caught.value.message == "RequestHeader"
@@ -95,12 +95,12 @@ def test_too_short_for_a_header(size: int) -> None:
 
 @settings(QUICK, max_examples=200)
 @given(st.binary(max_size=40))
-def test_any_bytes_are_a_header_or_a_codec_error(raw: bytes) -> None:
+def test_random_bytes_decode_to_header_or_raise_codec_error(raw: bytes) -> None:
     found = outcome(lambda: decode_request_header(raw), CodecError)
     assert isinstance(found, CodecError) or found[1] <= len(raw)
 
 
-def test_apis_by_key_name_and_class() -> None:
+def test_api_is_found_by_key_name_and_class() -> None:
     for key, api in APIS.items():
         assert (
             api_for_key(key) is api_named(api.name) is api_of(api.request) is api_of(api.response)
@@ -115,6 +115,6 @@ def test_apis_by_key_name_and_class() -> None:
         api_of(message_class("PartitionRecord"))  # its number is a record type's
 
 
-def test_unstable_versions() -> None:
+def test_unstable_versions_are_marked() -> None:
     assert list(api_named("InitProducerId").unstable_versions) == [6]
     assert not api_named("Fetch").unstable_versions

@@ -45,7 +45,7 @@ def _form(place: Place) -> str:
 
 
 @each_version
-def test_null_where_the_version_allows_none(cls: type[Message], version: int) -> None:
+def test_null_is_refused_at_version_without_null(cls: type[Message], version: int) -> None:
     raw, found = _distinct(cls, version)
     for place in found:
         if place.what == "tags":
@@ -61,7 +61,7 @@ def test_null_where_the_version_allows_none(cls: type[Message], version: int) ->
 
 
 @each_version
-def test_negative_lengths(cls: type[Message], version: int) -> None:
+def test_negative_length_raises_decode_error(cls: type[Message], version: int) -> None:
     """-1 is null; any other is an error, also where null is allowed."""
     raw, found = _distinct(cls, version)
     for place in found:
@@ -73,7 +73,7 @@ def test_negative_lengths(cls: type[Message], version: int) -> None:
 
 
 @each_version
-def test_absurd_lengths(cls: type[Message], version: int) -> None:
+def test_length_above_remaining_bytes_raises_decode_error(cls: type[Message], version: int) -> None:
     raw, found = _distinct(cls, version)
     for place in found:
         if place.what == "tags":
@@ -83,7 +83,7 @@ def test_absurd_lengths(cls: type[Message], version: int) -> None:
 
 
 @each_version
-def test_varints_that_are_too_long(cls: type[Message], version: int) -> None:
+def test_overlong_varint_raises_decode_error(cls: type[Message], version: int) -> None:
     raw, found = _distinct(cls, version)
     for place in found:
         if place.compact:
@@ -93,7 +93,7 @@ def test_varints_that_are_too_long(cls: type[Message], version: int) -> None:
 
 
 @each_version
-def test_text_that_is_no_utf8(cls: type[Message], version: int) -> None:
+def test_string_that_is_not_utf8_raises_decode_error(cls: type[Message], version: int) -> None:
     raw, found = _distinct(cls, version)
     for place in found:
         if place.what == "string":
@@ -104,7 +104,7 @@ def test_text_that_is_no_utf8(cls: type[Message], version: int) -> None:
 
 
 @each_version
-def test_tags_twice_or_in_the_wrong_order(cls: type[Message], version: int) -> None:
+def test_duplicate_or_descending_tags_raise_decode_error(cls: type[Message], version: int) -> None:
     """In every tagged section; after a known tag that is a lower one too."""
     raw, found = _distinct(cls, version)
     for place in found:
@@ -117,7 +117,7 @@ def test_tags_twice_or_in_the_wrong_order(cls: type[Message], version: int) -> N
 
 
 @each_version
-def test_unknown_tags_survive(cls: type[Message], version: int) -> None:
+def test_unknown_tags_round_trip(cls: type[Message], version: int) -> None:
     """In every tagged section two of them, one without a byte; the bytes come back."""
     raw, found = _distinct(cls, version)
     for place in found:

@@ -23,19 +23,19 @@ TIMES = [TimeIndexEntry(1795574200289, 539), TimeIndexEntry(1795574200293, 549)]
 
 
 @pytest.mark.parametrize("zeros", [0, 8, 4096])
-def test_an_offset_index(zeros: int) -> None:
+def test_offset_index_round_trips_with_trailing_zeros(zeros: int) -> None:
     """While its segment is written it has its largest size."""
     assert list(offset_index_entries(OFFSET_INDEX + bytes(zeros), 520)) == OFFSETS
     assert offset_index_bytes(OFFSETS, 520) == OFFSET_INDEX
 
 
 @pytest.mark.parametrize("zeros", [0, 12, 4092])
-def test_a_time_index(zeros: int) -> None:
+def test_time_index_round_trips_with_trailing_zeros(zeros: int) -> None:
     assert list(time_index_entries(TIME_INDEX + bytes(zeros), 520)) == TIMES
     assert time_index_bytes(TIMES, 520) == TIME_INDEX
 
 
-def test_an_entry_that_ends_in_zeros_is_whole() -> None:
+def test_index_entry_that_ends_in_zeros_is_read_whole() -> None:
     entry = OffsetIndexEntry(1, 0x0100_0000)
     assert list(offset_index_entries(offset_index_bytes([entry], 0) + bytes(8), 0)) == [entry]
     first = TimeIndexEntry(7 << 40, 0)
@@ -43,14 +43,14 @@ def test_an_entry_that_ends_in_zeros_is_whole() -> None:
 
 
 @pytest.mark.parametrize("left", range(1, 8))
-def test_a_cut_entry(left: int) -> None:
+def test_truncated_index_entry_raises_decode_error(left: int) -> None:
     with pytest.raises(DecodeError, match=r"OffsetIndex.*\[1\] at byte 8: .*no multiple of 8"):
         offset_index_entries(OFFSET_INDEX[: 8 + left], 0)
     with pytest.raises(DecodeError, match=r"TimeIndex.*\[1\] at byte 12: .*no multiple of 12"):
         time_index_entries(TIME_INDEX[: 12 + left], 0)
 
 
-def test_what_is_too_far_from_the_base() -> None:
+def test_index_entry_too_far_from_base_offset_raises_encode_error() -> None:
     with pytest.raises(EncodeError, match=r"OffsetIndex.*\[0\]"):
         offset_index_bytes([OffsetIndexEntry(1 << 31, 1)], 0)
     with pytest.raises(EncodeError, match=r"TimeIndex.*\[0\]"):

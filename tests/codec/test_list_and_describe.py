@@ -29,7 +29,7 @@ def _codec(*words: str) -> Result:
     return CliRunner().invoke(main, ["codec", *words])
 
 
-def test_the_list_as_json() -> None:
+def test_list_json_contains_every_api_with_first_releases() -> None:
     rows = json.loads(_codec("list", "--json").output)
     assert [row["api_key"] for row in rows] == list(range(95))
     assert sum(row["versions"]["max"] - row["versions"]["min"] + 1 for row in rows) == 368
@@ -40,7 +40,7 @@ def test_the_list_as_json() -> None:
         assert row["name"] == APIS[row["api_key"]].name
 
 
-def test_rows_by_hand() -> None:
+def test_list_json_rows_match_known_apis() -> None:
     rows = {row["name"]: row for row in json.loads(_codec("list", "--json").output)}
     assert rows["SaslHandshake"] == {
         "api_key": 17,
@@ -58,7 +58,7 @@ def test_rows_by_hand() -> None:
     assert rows["UnregisterController"]["first_release"] == {"0": "4.4"}
 
 
-def test_the_list_for_people() -> None:
+def test_list_prints_one_line_per_api_and_total() -> None:
     lines = _codec("list").output.splitlines()
     assert lines[-1] == "95 APIs, 368 (api, version) pairs"
     assert len(lines) == 1 + 95 + 1
@@ -68,7 +68,7 @@ def test_the_list_for_people() -> None:
     assert "4-5:0.11" in fetch
 
 
-def test_the_list_of_everything_has_the_other_schemas_too() -> None:
+def test_list_all_includes_schemas_that_are_not_rpcs() -> None:
     specs = [message_class(name).message_spec for name in message_names()]
     wanted = {spec.name for spec in specs if spec.type not in RPC_TYPES}
     rows = json.loads(_codec("list", "--all", "--json").output)
@@ -77,14 +77,14 @@ def test_the_list_of_everything_has_the_other_schemas_too() -> None:
     assert all(f" {name} " in said for name in wanted)
 
 
-def test_nothing_is_coloured_or_cut_in_a_pipe() -> None:
+def test_list_output_in_pipe_is_neither_coloured_nor_truncated() -> None:
     command = [sys.executable, "-m", "harness.cli", "codec", "list"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "\x1b" not in said
     assert said == _codec("list").output
 
 
-def test_a_terminal_gets_a_table() -> None:
+def test_list_output_on_terminal_is_table() -> None:
     master, slave = pty.openpty()
     environment = {**os.environ, "COLUMNS": "250", "TERM": "xterm"}
     command = [sys.executable, "-m", "harness.cli", "codec", "list"]
@@ -115,7 +115,7 @@ FetchRequest v2: not flexible, API key 1, request header v1, first released in 0
 """
 
 
-def test_one_version_by_hand() -> None:
+def test_describe_of_version_matches_hand_written_layout() -> None:
     said = _codec("describe", "Fetch", "2", "--kind", "request").output
     assert said.startswith(FETCH_V2)
     assert "not at this version: session_id (versions 7+), left out when set" in said
@@ -132,11 +132,11 @@ def test_one_version_by_hand() -> None:
         (["FetchResponse", "12"], "response header v1"),
     ],
 )
-def test_the_header_before_it(words: list[str], header: str) -> None:
+def test_describe_of_version_names_header_version(words: list[str], header: str) -> None:
     assert header in _codec("describe", *words).output.splitlines()[0]
 
 
-def test_all_versions_of_an_api() -> None:
+def test_describe_of_api_lists_changes_of_every_version() -> None:
     lines = _codec("describe", "fetch").output.splitlines()
     assert lines[0] == "FetchRequest: request of API key 1, versions 0-18, flexible from 12."
     assert lines[1:5] == [
@@ -149,7 +149,7 @@ def test_all_versions_of_an_api() -> None:
 
 
 @each_class
-def test_every_schema_can_be_described(cls: type[Message]) -> None:
+def test_describe_accepts_every_schema(cls: type[Message]) -> None:
     if cls is ALL_KINDS:  # made up: the command cannot name it
         return
     name, _, last = class_name(cls).partition("@")
@@ -163,7 +163,7 @@ def test_every_schema_can_be_described(cls: type[Message]) -> None:
     assert ended.output.startswith(f"{name} v{valid.highest}: ")
 
 
-def test_other_layouts_of_older_releases() -> None:
+def test_describe_with_release_prints_layout_of_that_release() -> None:
     said = _codec("describe", "FetchResponse").output
     assert "  other bytes up to release 2.7: --release 2.7" in said
     now = _codec("describe", "FetchResponse", "12").output
@@ -175,7 +175,7 @@ def test_other_layouts_of_older_releases() -> None:
     assert leader_change["older_releases"] == ["2.7", "2.8"]
 
 
-def test_an_older_layout_is_not_said_to_be_of_a_later_release() -> None:
+def test_describe_of_older_layout_names_no_later_release() -> None:
     words = ["describe", "JoinGroup", "--kind", "request", "--release", "0.8.2"]
     head = _codec(*words, "0").output.splitlines()[0]
     assert head.endswith("API key 11, request header v1, as release 0.8.2 spoke it")
@@ -184,7 +184,7 @@ def test_an_older_layout_is_not_said_to_be_of_a_later_release() -> None:
     assert "--release" not in history
 
 
-def test_the_source_is_python() -> None:
+def test_describe_source_prints_compilable_python() -> None:
     said = _codec("describe", "Heartbeat", "4", "--source").output
     compile(said, "source", "exec")
     assert said.count("# decoder of ") == said.count("# encoder of ") == 2
@@ -201,13 +201,13 @@ def test_the_source_is_python() -> None:
         (["describe", "Fetch", "1", "--release", "new"], "new is no release"),
     ],
 )
-def test_wrong_usage_is_told_and_exits_2(words: list[str], said: str) -> None:
+def test_wrong_usage_exits_2_with_reason(words: list[str], said: str) -> None:
     ended = _codec(*words)
     assert ended.exit_code == 2, ended.output
     assert said in " ".join(ended.output.split())
 
 
-def test_describe_names_the_file_that_lacks_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_describe_of_version_without_first_release_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
     table = VersionsOfAnApi("Heartbeat", {})
     monkeypatch.setattr(describe, "first_releases", lambda _: table)
     ended = _codec("describe", "Heartbeat", "4")

@@ -32,13 +32,13 @@ def run(code: str, **environment: str) -> str:
     ).stdout.strip()
 
 
-def test_one_message_loads_no_heavy_module() -> None:
+def test_use_of_one_message_loads_no_heavy_module() -> None:
     loaded = run("print(*sorted(set(sys.modules) - before))").split()
     assert "harness.codec.generate_decoder" in loaded, "nothing was decoded: this shows nothing"
     assert [name for name in NOT_NEEDED if name in loaded] == []
 
 
-def test_one_message_makes_no_other_class_and_no_other_version() -> None:
+def test_use_of_one_message_builds_only_its_class_and_version() -> None:
     code = """
 from harness.codec import message_codec, messages
 print(*messages._classes)
@@ -48,6 +48,6 @@ print(*[version for _, version, *_ in [*message_codec._encoders, *message_codec.
 
 
 @pytest.mark.parametrize("variable", ["PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE"])
-def test_it_works_where_no_bytecode_can_be_written_and_without_asserts(variable: str) -> None:
+def test_decode_works_without_bytecode_files_or_asserts(variable: str) -> None:
     code = "print(decode(FetchRequest, 12, encode(message, 12)).topics[0].topic)"
     assert run(code, **{variable: "1"}) == "t"

@@ -22,7 +22,7 @@ from labs.data_vectors.data_vectors import vector, vector_text
 RELEASE = "3.9.2"
 
 
-def test_transaction_index() -> None:
+def test_transaction_index_round_trips() -> None:
     raw = vector("txnindex", RELEASE)
     wanted = [
         AbortedTxn(producer_id=1, first_offset=2, last_offset=3, last_stable_offset=4),
@@ -34,7 +34,7 @@ def test_transaction_index() -> None:
 
 
 @pytest.mark.parametrize("left", [1, 2, 33])
-def test_a_cut_transaction_index(left: int) -> None:
+def test_truncated_transaction_index_raises_decode_error(left: int) -> None:
     with pytest.raises(DecodeError) as caught:
         read_transaction_index(vector("txnindex", RELEASE)[: 34 + left])
     assert caught.value.message == "AbortedTxn"
@@ -42,7 +42,7 @@ def test_a_cut_transaction_index(left: int) -> None:
     assert 34 <= caught.value.offset <= 34 + left
 
 
-def test_producer_snapshot() -> None:
+def test_producer_snapshot_round_trips() -> None:
     raw = vector("snapshot", RELEASE)
     entry = ProducerSnapshot.ProducerEntry(
         producer_id=11,
@@ -70,7 +70,7 @@ def test_producer_snapshot() -> None:
         (1, None, b"", "version", 0),
     ],
 )
-def test_a_damaged_producer_snapshot(
+def test_damaged_producer_snapshot_raises_decode_error(
     start: int, stop: int | None, new: bytes, path: str, offset: int
 ) -> None:
     raw = bytearray(vector("snapshot", RELEASE))
@@ -92,13 +92,13 @@ QUORUM_STATES = {
 
 
 @pytest.mark.parametrize("version", QUORUM_STATES)
-def test_quorum_state(version: int) -> None:
+def test_quorum_state_round_trips(version: int) -> None:
     text = vector_text(f"quorum{version}")
     assert read_quorum_state(text) == (version, QUORUM_STATES[version])
     assert quorum_state_text(QUORUM_STATES[version], version) == text
 
 
-def test_a_quorum_state_without_voters() -> None:
+def test_quorum_state_without_voters_round_trips() -> None:
     text = quorum_state_text(QuorumStateData(current_voters=None), 0)
     assert '"currentVoters":null' in text
     assert read_quorum_state(text).message.current_voters is None
@@ -130,7 +130,9 @@ def test_a_quorum_state_without_voters() -> None:
         ),
     ],
 )
-def test_a_bad_quorum_state(changes: dict[str, object], path: str) -> None:
+def test_malformed_quorum_state_raises_decode_error_with_path(
+    changes: dict[str, object], path: str
+) -> None:
     found = {**json.loads(vector_text("quorum1")), **changes}
     text = json.dumps({name: value for name, value in found.items() if value is not ...})
     with pytest.raises(DecodeError) as caught:
@@ -139,6 +141,6 @@ def test_a_bad_quorum_state(changes: dict[str, object], path: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "5", "null"])
-def test_what_is_no_object(text: str) -> None:
+def test_quorum_state_that_is_not_json_object_raises_decode_error(text: str) -> None:
     with pytest.raises(DecodeError, match="QuorumStateData"):
         read_quorum_state(text)

@@ -17,7 +17,7 @@ FRAME = compress(3, b"a text that is worth it " * 20)
 CHECKSUM_AT = 6  # of a frame without a content size
 
 
-def test_xxh32_has_its_published_values() -> None:
+def test_xxh32_returns_published_values() -> None:
     """Of the reference implementation, seed 0: nothing, one lane, several lanes with a rest."""
     assert xxh32(b"") == 0x02CC5D05
     assert xxh32(b"abc") == 0x32D153FF
@@ -27,7 +27,7 @@ def test_xxh32_has_its_published_values() -> None:
 @pytest.mark.parametrize("content_size", [False, True])
 @given(data=st.binary(min_size=1, max_size=200))
 @QUICK
-def test_the_right_checksum_is_that_of_lz4_itself(content_size: bool, data: bytes) -> None:
+def test_right_checksum_equals_checksum_of_lz4_library(content_size: bool, data: bytes) -> None:
     frame = lz4.frame.compress(data, store_size=content_size)
     assert with_right_checksum(frame) == frame
     wrong = with_wrong_checksum(frame)
@@ -36,7 +36,7 @@ def test_the_right_checksum_is_that_of_lz4_itself(content_size: bool, data: byte
     assert with_right_checksum(wrong) == frame
 
 
-def test_the_wrong_checksum_covers_the_magic_number_too() -> None:
+def test_wrong_checksum_covers_magic_number() -> None:
     """The byte that Kafka's own writer gives its frames of magic 0: flags 0x60, blocks 0x40."""
     frame = bytes.fromhex("04224d18 60 40") + b"?" + bytes(4)
     assert with_right_checksum(frame)[CHECKSUM_AT] == 0x82
@@ -44,13 +44,13 @@ def test_the_wrong_checksum_covers_the_magic_number_too() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", FRAME[:6], b"\0" * 20, FRAME[:4] + b"\x68\x40" + bytes(8)])
-def test_what_is_no_frame_is_refused(raw: bytes) -> None:
+def test_bytes_that_are_not_lz4_frame_are_refused(raw: bytes) -> None:
     for change in (with_right_checksum, with_wrong_checksum):
         with pytest.raises(CompressionError, match="lz4: "):
             change(raw)
 
 
-def test_magic_0_writes_it_wrong_and_reads_it_either_way() -> None:
+def test_magic_0_writes_wrong_checksum_and_reads_both() -> None:
     for magic in (0, 1):
         wrapper = wrapper_of([LegacyMessage(b"x", magic=magic)], "lz4")
         packed = wrapper.value or b""
@@ -65,7 +65,7 @@ def test_magic_0_writes_it_wrong_and_reads_it_either_way() -> None:
     )
 
 
-def test_magic_1_is_not_forgiven() -> None:
+def test_magic_1_with_wrong_checksum_raises_compression_error() -> None:
     wrapper = wrapper_of([LegacyMessage(b"x" * 99)], "lz4")
     wrong = LegacyMessage(with_wrong_checksum(wrapper.value or b""), attributes=3)
     with pytest.raises(CompressionError, match="lz4"):

@@ -52,7 +52,7 @@ def message_sets(draw: st.DrawFn, magic: int) -> list[LegacyMessage]:
 @pytest.mark.parametrize("magic", [0, 1])
 @settings(QUICK, max_examples=40)
 @given(data=st.data())
-def test_messages_come_back(codec: str, magic: int, data: st.DataObject) -> None:
+def test_message_set_round_trips(codec: str, magic: int, data: st.DataObject) -> None:
     sent = data.draw(message_sets(magic))
     raw = encode_message_set(sent, codec)
     assert decode_message_set(raw) == sent
@@ -61,7 +61,7 @@ def test_messages_come_back(codec: str, magic: int, data: st.DataObject) -> None
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_a_message_byte_by_byte(magic: int) -> None:
+def test_message_encodes_to_hand_written_bytes(magic: int) -> None:
     """Offset, length; checksum of CRC-32 from the magic on; magic 1 alone has a time."""
     time = struct.pack(">q", 1_000) if magic else b""
     covered = bytes([magic, 8]) + time + struct.pack(">i1si", 1, b"k", -1)
@@ -71,7 +71,7 @@ def test_a_message_byte_by_byte(magic: int) -> None:
     assert zlib.crc32(b"123456789") == 0xCBF43926, "the check value of CRC-32 (IEEE 802.3)"
 
 
-def test_offsets_inside_of_a_wrapper() -> None:
+def test_inner_offsets_are_absolute_in_magic_0_and_relative_in_magic_1() -> None:
     """Magic 0 keeps them, magic 1 counts from the first; the wrapper has the last one's."""
     for magic, inside in ((0, [40, 41, 43]), (1, [0, 1, 3])):
         messages = [
@@ -84,14 +84,14 @@ def test_offsets_inside_of_a_wrapper() -> None:
         assert [message.offset for message in split_message_set(opened)] == inside
 
 
-def test_a_wrapper_at_offset_0_counts_from_0() -> None:
+def test_wrapper_at_offset_0_has_inner_offsets_from_0() -> None:
     """Producers that leave the wrapper's offset at 0 number their messages all the same."""
     sent = [LegacyMessage(b"x", offset=at) for at in range(3)]
     raw = encode_message(replace(wrapper_of(sent, "gzip"), offset=0))
     assert [message.offset for message in decode_message_set(raw)] == [0, 1, 2]
 
 
-def test_the_brokers_time_stands_in_the_wrapper_alone() -> None:
+def test_log_append_time_of_wrapper_applies_to_inner_messages() -> None:
     inside = [LegacyMessage(b"x", timestamp=5, offset=at) for at in (1, 2)]
     wrapper = replace(wrapper_of(inside, "gzip"), timestamp=99)
     wrapper = replace(wrapper, attributes=wrapper.attributes | LOG_APPEND_TIME)
@@ -99,7 +99,7 @@ def test_the_brokers_time_stands_in_the_wrapper_alone() -> None:
     assert [(m.timestamp, m.attributes) for m in found] == [(99, LOG_APPEND_TIME)] * 2
 
 
-def test_a_cut_last_message_is_left_out() -> None:
+def test_truncated_last_message_is_ignored() -> None:
     first, second = (encode_message(LegacyMessage(word, offset=1)) for word in (b"one", b"two"))
     for size in range(len(second)):
         assert [m.value for m in decode_message_set(first + second[:size])] == [b"one"]
@@ -128,7 +128,9 @@ def _raw(covered: bytes) -> bytes:
     ],
     ids=range(9),
 )
-def test_messages_that_are_none(raw: bytes, error: type[RecordsError], problem: str) -> None:
+def test_malformed_message_raises_records_error_with_position(
+    raw: bytes, error: type[RecordsError], problem: str
+) -> None:
     for before in (b"", encode_message(GOOD)):
         with pytest.raises(error, match=problem) as caught:
             decode_message_set(before + raw)
@@ -136,7 +138,7 @@ def test_messages_that_are_none(raw: bytes, error: type[RecordsError], problem: 
         assert type(caught.value) is error
 
 
-def test_a_broker_reads_what_a_judge_does_not() -> None:
+def test_tolerant_decoder_accepts_negative_lengths_and_trailing_bytes() -> None:
     """Any negative length is null; bytes after the value are ignored."""
     raw = _raw(b"\0\0" + struct.pack(">ii", -7, -2) + b"rest")
     (message,) = decode_message_set(raw, tolerant=True)
@@ -161,12 +163,12 @@ def _wrapped(inner: bytes, codec: int = 1, magic: int = 1, offset: int = 0) -> b
     ],
     ids=range(7),
 )
-def test_wrong_nesting(raw: bytes, problem: str) -> None:
+def test_wrong_nesting_raises_nesting_error(raw: bytes, problem: str) -> None:
     with pytest.raises(NestingError, match=problem):
         decode_message_set(raw)
 
 
-def test_damage_inside_of_a_wrapper_is_found() -> None:
+def test_damaged_inner_message_raises_corrupt_message_error() -> None:
     raw = _wrapped(encode_message(replace(GOOD, crc=1)))
     assert len(split_message_set(raw)) == 1, "the wrapper itself is sound"
     with pytest.raises(CorruptMessageError, match="checksum 0x1"):
@@ -175,14 +177,14 @@ def test_damage_inside_of_a_wrapper_is_found() -> None:
 
 @pytest.mark.parametrize("codec", CODECS[1:])
 @pytest.mark.parametrize("magic", [0, 1])
-def test_a_wrapper_ends_at_the_limit(codec: str, magic: int) -> None:
+def test_decompression_of_wrapper_stops_at_limit(codec: str, magic: int) -> None:
     bomb = encode_message_set([LegacyMessage(bytes(1 << 22), magic=magic)], codec)
     assert len(bomb) < 1 << 19
     with pytest.raises(CompressionError, match="more than 100000 bytes"):
         decode_message_set(bomb, 100_000)
 
 
-def test_an_unknown_codec_is_refused() -> None:
+def test_unknown_codec_raises_compression_error() -> None:
     with pytest.raises(CompressionError, match="unknown compression codec 5"):
         decode_message_set(encode_message(LegacyMessage(b"x", attributes=5)))
 
@@ -191,7 +193,9 @@ def test_an_unknown_codec_is_refused() -> None:
 @pytest.mark.parametrize("magic", [0, 1])
 @settings(QUICK, max_examples=100)
 @given(data=st.data())
-def test_damage_is_a_codec_error(codec: str, magic: int, data: st.DataObject) -> None:
+def test_decode_of_damaged_message_set_raises_only_codec_error(
+    codec: str, magic: int, data: st.DataObject
+) -> None:
     """With the outer checksum made right again, so that the damage is reached."""
     raw = bytearray(encode_message_set(data.draw(message_sets(magic)), codec))
     length = struct.unpack_from(">i", raw, 8)[0]
@@ -204,6 +208,6 @@ def test_damage_is_a_codec_error(codec: str, magic: int, data: st.DataObject) ->
 
 @settings(QUICK, max_examples=100)
 @given(st.binary(max_size=200))
-def test_random_bytes_are_a_codec_error_or_nothing(raw: bytes) -> None:
+def test_decode_of_random_bytes_raises_codec_error_or_returns_nothing(raw: bytes) -> None:
     found = outcome(lambda: decode_message_set(raw), CodecError)
     assert isinstance(found, CodecError) or found == []

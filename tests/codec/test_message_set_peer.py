@@ -24,7 +24,7 @@ THEIR_CODECS = {"none": 0, "gzip": 1}
 @pytest.mark.parametrize("magic", [0, 1])
 @settings(QUICK, max_examples=30)
 @given(values=st.lists(st.tuples(BYTES, BYTES), min_size=1, max_size=5))
-def test_another_client_agrees(
+def test_kafka_python_and_codec_read_message_sets_of_each_other(
     codec: str, magic: int, values: list[tuple[bytes | None, bytes | None]]
 ) -> None:
     """kafka-python reads what we write, and we read what it writes."""

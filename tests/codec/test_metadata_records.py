@@ -28,7 +28,7 @@ TOPIC_ID = UUID(int=1 << 64 | 2)
 PREVIEW = "2.8.2"
 
 
-def test_records_that_kafka_wrote() -> None:
+def test_metadata_records_written_by_kafka_round_trip() -> None:
     wanted = {
         "TopicRecord": (0, TopicRecord(name="t", topic_id=TOPIC_ID)),
         "UnregisterControllerRecord": (0, UnregisterControllerRecord()),
@@ -53,7 +53,7 @@ def test_records_that_kafka_wrote() -> None:
         assert CLUSTER_METADATA.write(message, version) == raw
 
 
-def test_remote_log_metadata_has_keys_of_its_own() -> None:
+def test_remote_log_record_round_trips_and_is_refused_as_cluster_record() -> None:
     raw = vector("remote.RemotePartitionDelete")
     found = REMOTE_LOG_METADATA.read(raw)
     assert isinstance(found, MetadataRecord)
@@ -67,7 +67,7 @@ def test_remote_log_metadata_has_keys_of_its_own() -> None:
 @pytest.mark.parametrize(
     "name", ["TopicRecord", "PartitionRecord", "QuotaRecord", "PartitionChangeRecord"]
 )
-def test_the_preview_of_2_8(name: str) -> None:
+def test_preview_record_of_2_8_is_read_only_with_its_release(name: str) -> None:
     raw = vector(name, PREVIEW)
     with pytest.raises(DecodeError, match=r"frame version 0 is the preview .* release 2\.8"):
         CLUSTER_METADATA.read(raw)
@@ -77,13 +77,13 @@ def test_the_preview_of_2_8(name: str) -> None:
     assert CLUSTER_METADATA.write(found.message, 0, release=PREVIEW) == raw
 
 
-def test_the_preview_wrote_nothing_else() -> None:
+def test_frame_version_1_is_refused_for_release_2_8() -> None:
     with pytest.raises(DecodeError, match="frame version 1, not 0"):
         CLUSTER_METADATA.read(vector("metadata.TopicRecord"), release="2.8.0")
 
 
 @pytest.mark.parametrize("api_key", [13, 30, 32767])
-def test_an_api_key_that_no_release_wrote_is_reported(api_key: int) -> None:
+def test_unknown_api_key_is_returned_as_unknown_record(api_key: int) -> None:
     varint = bytes([api_key]) if api_key < 128 else b"\xff\xff\x01"
     raw = b"\1" + varint + b"\0rest"
     assert CLUSTER_METADATA.read(raw) == UnknownRecord(api_key, raw)
@@ -101,25 +101,25 @@ def test_an_api_key_that_no_release_wrote_is_reported(api_key: int) -> None:
         (vector("metadata.TopicRecord") + b"\0", "1 bytes left over"),
     ],
 )
-def test_a_bad_frame(raw: bytes, said: str) -> None:
+def test_malformed_frame_raises_decode_error(raw: bytes, said: str) -> None:
     with pytest.raises(DecodeError) as caught:
         CLUSTER_METADATA.read(raw)
     assert said in str(caught.value)
 
 
-def test_versions_that_are_not_known() -> None:
+def test_unknown_version_raises_unsupported_version_error() -> None:
     with pytest.raises(UnsupportedVersionError, match="TopicRecord has versions 0, not 1"):
         CLUSTER_METADATA.read(b"\1\2\1")
     with pytest.raises(UnsupportedVersionError):
         CLUSTER_METADATA.write(FenceBrokerRecord(), 1)
 
 
-def test_what_is_no_record_of_the_topic() -> None:
+def test_record_of_other_topic_raises_encode_error() -> None:
     with pytest.raises(EncodeError, match="TopicRecord is no record of __remote_log_metadata"):
         REMOTE_LOG_METADATA.write(TopicRecord(), 0)
 
 
-def test_the_tables_are_those_of_the_definitions() -> None:
+def test_record_key_tables_match_definitions() -> None:
     keys = {
         name: message_class(name).message_spec.api_key
         for name in message_names()

@@ -56,12 +56,12 @@ def _outcomes() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("codec", ["snappy", "lz4", "zstd"])
-def test_the_error_names_what_to_install(codec: str) -> None:
+def test_error_of_missing_wheel_names_package_to_install(codec: str) -> None:
     for said in _outcomes()[codec]:
         assert codec in said
         assert "pip install" in said
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
-def test_what_needs_no_wheel_works(codec: str) -> None:
+def test_codecs_without_wheel_work_where_all_wheels_are_missing(codec: str) -> None:
     assert _outcomes()[codec] == ["works"] * 3

@@ -31,7 +31,7 @@ each_row = pytest.mark.parametrize(COLUMNS, ROWS, ids=[f"{row[1]}@{row[0]}" for 
 
 
 @each_row
-def test_the_bytes_of_the_release(
+def test_older_layout_round_trips_bytes_of_its_release(
     release: str, name: str, version: int, raw: bytes, value: str
 ) -> None:
     cls = message_class(name, release)
@@ -41,7 +41,7 @@ def test_the_bytes_of_the_release(
 
 
 @each_row
-def test_the_newest_layout_is_another(
+def test_newest_layout_differs_from_older_layout(
     release: str, name: str, version: int, raw: bytes, value: str
 ) -> None:
     """It cannot read the bytes, or finds other fields; what has new tags only writes the same."""
@@ -57,7 +57,7 @@ def test_the_newest_layout_is_another(
         assert to_dict(read, version) != json.loads(value)
 
 
-def test_every_older_layout_of_an_rpc_has_a_row() -> None:
+def test_every_older_layout_of_rpc_has_row() -> None:
     rows = {(name, message_class(name, release)) for release, name, *_ in _rows()}
     layouts = {
         (name, message_class(name, release))

@@ -36,7 +36,7 @@ CODECS = list(CODEC_IDS)
 @pytest.mark.parametrize("codec", CODECS)
 @settings(QUICK, max_examples=40)
 @given(records=RECORDS)
-def test_records_come_back(codec: str, records: list[Record]) -> None:
+def test_record_batch_round_trips(codec: str, records: list[Record]) -> None:
     sent = RecordBatch(records=records, base_offset=7, base_timestamp=1000, max_timestamp=5)
     (read,) = decode_batches(encode_batch(sent, codec))
     assert read.compression == codec
@@ -53,7 +53,7 @@ def test_records_come_back(codec: str, records: list[Record]) -> None:
 
 @settings(QUICK, max_examples=100)
 @given(records=RECORDS, compression=st.sampled_from([None, *CODECS]))
-def test_rows_become_the_same_batch(records: list[Record], compression: str | None) -> None:
+def test_encode_rows_equals_encode_batch(records: list[Record], compression: str | None) -> None:
     rows = [(5 + record.timestamp_delta % 2**62, record.key, record.value) for record in records]
     base = rows[0][0] if rows else 3
     made = [Record(value, key, timestamp_delta=time - base) for time, key, value in rows]
@@ -63,7 +63,7 @@ def test_rows_become_the_same_batch(records: list[Record], compression: str | No
     assert decode_batches(encode_rows(rows))[0].record_count == len(rows)
 
 
-def test_a_batch_byte_by_byte() -> None:
+def test_batch_encodes_to_hand_written_bytes() -> None:
     record = Record(b"v", b"k", [Header("h", b"x")], timestamp_delta=-1)
     payload = bytes.fromhex("18 00 01 00 02 6b 02 76 02 02 68 02 78")
     header = struct.pack(">qiibIhiqqqhii", 3, 49 + 13, -1, 2, 0, 0x10, 0, 100, 99, 8, 1, 5, 1)
@@ -80,7 +80,7 @@ def test_a_batch_byte_by_byte() -> None:
     assert encode_batch(batch) == header[:17] + struct.pack(">I", crc) + header[21:] + payload
 
 
-def test_the_checksum_is_crc_32c() -> None:
+def test_checksum_is_crc_32c() -> None:
     """The check value of CRC-32C (RFC 3720, appendix B.4: 32 bytes of zeros; and "123456789")."""
     assert google_crc32c.value(b"123456789") == 0xE3069283
     assert google_crc32c.value(bytes(32)) == 0x8A9136AA
@@ -100,7 +100,7 @@ def test_the_checksum_is_crc_32c() -> None:
         ("attributes", 0x38),
     ],
 )
-def test_every_header_field_can_be_set(field: str, value: int) -> None:
+def test_every_batch_header_field_round_trips(field: str, value: int) -> None:
     values: dict[str, Any] = {field: value}
     data = encode_batch(RecordBatch([Record(b"x")], **values))
     assert getattr(BatchHeader.read(data), field) == value
@@ -118,7 +118,7 @@ def test_every_header_field_can_be_set(field: str, value: int) -> None:
         (RecordBatch([Record(b"x")], batch_length=-1), "impossible length -1"),
     ],
 )
-def test_headers_that_lie(batch: RecordBatch, problem: str) -> None:
+def test_inconsistent_batch_header_raises_records_error(batch: RecordBatch, problem: str) -> None:
     for before in (b"", encode_batch(RecordBatch([Record(b"first")]))):
         with pytest.raises(RecordsError, match=problem) as caught:
             decode_batches(before + encode_batch(batch))
@@ -140,12 +140,12 @@ def test_headers_that_lie(batch: RecordBatch, problem: str) -> None:
     ],
     ids=range(9),
 )
-def test_records_that_are_none(payload: bytes, problem: str) -> None:
+def test_malformed_record_raises_records_error(payload: bytes, problem: str) -> None:
     with pytest.raises(RecordsError, match=problem):
         decode_batches(encode_batch_around(RecordBatch(record_count=1), payload))
 
 
-def test_an_unknown_codec_is_refused() -> None:
+def test_unknown_codec_raises_compression_error() -> None:
     data = bytearray(encode_batch(RecordBatch([Record(b"x")])))
     data[22] |= 5
     data[17:21] = struct.pack(">I", google_crc32c.value(bytes(data[21:])))
@@ -153,7 +153,7 @@ def test_an_unknown_codec_is_refused() -> None:
         decode_batches(bytes(data))
 
 
-def test_a_cut_last_batch_is_left_out() -> None:
+def test_truncated_last_batch_is_ignored() -> None:
     first, second = (encode_batch(RecordBatch([Record(word)])) for word in (b"one", b"two"))
     for size in range(len(second)):
         found = decode_batches(first + second[:size])
@@ -161,14 +161,16 @@ def test_a_cut_last_batch_is_left_out() -> None:
     assert [start for _, start in split_batches(first + second)] == [0, len(first)]
 
 
-def test_a_header_needs_61_bytes() -> None:
+def test_batch_header_shorter_than_61_bytes_raises_records_error() -> None:
     with pytest.raises(RecordsError, match="a batch header at byte 2 needs 61 bytes"):
         BatchHeader.read(bytes(BATCH_HEADER_BYTES + 1), 2)
 
 
 @settings(QUICK, max_examples=100)
 @given(records=RECORDS, codec=st.sampled_from(CODECS), data=st.data())
-def test_damage_is_a_codec_error(records: list[Record], codec: str, data: st.DataObject) -> None:
+def test_decode_of_damaged_batch_raises_only_codec_error(
+    records: list[Record], codec: str, data: st.DataObject
+) -> None:
     """With the checksum made right again, so that the damage is reached."""
     raw = bytearray(encode_batch(RecordBatch(records, max_timestamp=0), codec))
     at = data.draw(st.integers(BATCH_HEADER_BYTES - 4, len(raw) - 1))
@@ -180,6 +182,6 @@ def test_damage_is_a_codec_error(records: list[Record], codec: str, data: st.Dat
 
 @settings(QUICK, max_examples=100)
 @given(st.binary(max_size=200))
-def test_random_bytes_are_a_codec_error_or_nothing(raw: bytes) -> None:
+def test_decode_of_random_bytes_raises_codec_error_or_returns_nothing(raw: bytes) -> None:
     found = outcome(lambda: decode_batches(raw), CodecError)
     assert isinstance(found, CodecError) or found == []

@@ -34,7 +34,7 @@ def _lines(data: bytes) -> list[str]:
     return [" ".join(line.split()) for line in records_lines(data, 0, len(data), 0)]
 
 
-def test_a_batch_and_its_records() -> None:
+def test_text_of_batch_shows_header_and_records() -> None:
     batch, first, second = _lines(BATCH)
     told = "batch magic 2, base_offset 7, 2 records, none, CreateTime, partition_leader_epoch 2"
     assert batch == f"0 {BATCH[:10].hex()}.. {told}"
@@ -44,7 +44,7 @@ def test_a_batch_and_its_records() -> None:
     assert second == "record 8, timestamp 1005, key null, value null"
 
 
-def test_attributes_are_named() -> None:
+def test_text_of_batch_names_attributes() -> None:
     batch = RecordBatch(
         records=[Record(key=b"\0\0\0\1", value=b"\xff" * 21)],
         attributes=TRANSACTIONAL | CONTROL | DELETE_HORIZON | 0x80,
@@ -60,7 +60,7 @@ def test_attributes_are_named() -> None:
     assert second.startswith(told)
 
 
-def test_control_records_say_what_they_mean() -> None:
+def test_text_of_control_records_names_their_types() -> None:
     marker = message_class("EndTxnMarker")(coordinator_epoch=3)
     records = [
         Record(key=control_record_key(1), value=control_record_value(marker)),
@@ -75,7 +75,7 @@ def test_control_records_say_what_they_mean() -> None:
     assert "not a control record: ControlRecordTypeSchema" in bad
 
 
-def test_damaged_and_cut_batches_stand_where_they_are() -> None:
+def test_text_marks_damaged_and_truncated_batches_at_their_positions() -> None:
     damaged = bytearray(BATCH)
     damaged[-1] ^= 1
     said = _lines(bytes(damaged) + OLD + BATCH[:30])
@@ -89,11 +89,11 @@ def test_damaged_and_cut_batches_stand_where_they_are() -> None:
     assert said[-1].endswith("the first 30 bytes of a batch that is cut")
 
 
-def test_nothing_at_all() -> None:
+def test_text_of_empty_records_is_empty() -> None:
     assert _lines(b"") == []
 
 
-def test_the_batches_stand_under_their_field() -> None:
+def test_trace_shows_batches_below_records_field() -> None:
     partition = FetchResponse.PartitionData(records=BATCH)
     topic = FetchResponse.FetchableTopicResponse(topic="t", partitions=[partition])
     data = encode(FetchResponse(responses=[topic]), 11)
@@ -105,7 +105,7 @@ def test_the_batches_stand_under_their_field() -> None:
     assert "record 8" in lines[index + 3]
 
 
-def test_a_slice_of_a_snapshot_is_not_taken_for_batches() -> None:
+def test_trace_of_unaligned_records_shows_no_batches() -> None:
     partition = FetchSnapshotResponse.PartitionSnapshot(unaligned_records=BATCH)
     topic = FetchSnapshotResponse.TopicSnapshot(name="t", partitions=[partition])
     data = encode(FetchSnapshotResponse(topics=[topic]), 0)

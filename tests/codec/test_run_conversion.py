@@ -40,13 +40,13 @@ def converted(data: bytes, to_magic: int, first_offset: int = 0) -> bytes:
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
-def test_magic_1_for_readers_of_magic_0(codec: str) -> None:
+def test_magic_1_converts_to_magic_0_without_timestamps(codec: str) -> None:
     """Times go; offsets inside a compressed set are absolute again."""
     found = decode_message_set(converted(encode_message_set(OLD, codec), 0))
     assert found == [replace(message, magic=0, timestamp=-1) for message in OLD]
 
 
-def test_what_is_old_enough_stays_byte_for_byte() -> None:
+def test_messages_of_requested_or_older_magic_are_unchanged() -> None:
     plain, packed = encode_message_set(OLD), encode_message_set(OLD, "gzip")
     oldest = encode_message(replace(OLD[0], magic=0))
     assert converted(plain + packed + oldest, 1) == plain + packed + oldest
@@ -55,7 +55,7 @@ def test_what_is_old_enough_stays_byte_for_byte() -> None:
 
 @pytest.mark.parametrize("to_magic", [0, 1])
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
-def test_batches_become_what_the_conversion_of_one_batch_gives(codec: str, to_magic: int) -> None:
+def test_conversion_of_run_equals_conversion_of_each_batch(codec: str, to_magic: int) -> None:
     for attributes in (0, LOG_APPEND_TIME):
         data = encode_batch(replace(NEW, attributes=attributes, max_timestamp=1007), codec)
         (batch,) = decode_batches(data)
@@ -63,19 +63,19 @@ def test_batches_become_what_the_conversion_of_one_batch_gives(codec: str, to_ma
         assert converted(oldest + data, to_magic) == oldest + down_convert(batch, to_magic)
 
 
-def test_records_before_the_first_offset_go_unless_they_are_compressed() -> None:
+def test_first_offset_drops_earlier_records_only_from_uncompressed_batch() -> None:
     for codec, offsets in (("none", [51]), ("gzip", [50, 51])):
         found = decode_message_set(converted(encode_batch(NEW, codec), 1, 51))
         assert [message.offset for message in found] == offsets
 
 
-def test_control_batches_empty_ones_and_cut_ones_leave_nothing() -> None:
+def test_control_empty_and_truncated_batches_convert_to_nothing() -> None:
     control = encode_batch(replace(NEW, attributes=CONTROL))
     empty = encode_batch(RecordBatch((), last_offset_delta=4))
     assert converted(control + empty + encode_batch(NEW)[:-1], 1) == b""
 
 
-def test_what_cannot_be_converted() -> None:
+def test_zstd_batch_and_corrupt_batch_are_refused() -> None:
     with pytest.raises(NoOldForm, match="offset 50 is in zstd"):
         converted(encode_batch(NEW, "zstd"), 1)
     with pytest.raises(CorruptMessageError, match="checksum"):

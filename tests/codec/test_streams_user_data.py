@@ -48,7 +48,7 @@ def assignment(version: int) -> AssignmentInfo:
 
 
 @versions
-def test_assignment_info(version: int) -> None:
+def test_assignment_info_round_trips_at_every_version(version: int) -> None:
     raw = vector(f"streams.assignment{version}", RELEASE)
     wanted = assignment(version)
     assert read_assignment_info(raw) == wanted
@@ -62,7 +62,7 @@ OLD = [(at, name) for at in ("0.10.1.1", "2.4.1") for name in vector_names(at)]
 @pytest.mark.parametrize(
     ("release", "name"), [(at, name) for at, name in OLD if name.startswith("streams.")]
 )
-def test_releases_before_the_schema(release: str, name: str) -> None:
+def test_user_data_of_releases_before_schema_round_trips(release: str, name: str) -> None:
     """Up to 2.4 the subscription was written by hand too, and the newest version was 5."""
     raw = vector(name, release)
     if name.startswith("streams.assignment"):
@@ -79,7 +79,7 @@ def test_releases_before_the_schema(release: str, name: str) -> None:
 
 
 @versions
-def test_a_cut_assignment_info_is_an_error(version: int) -> None:
+def test_truncated_assignment_info_raises_decode_error(version: int) -> None:
     raw = vector(f"streams.assignment{version}", RELEASE)
     for size in range(len(raw)):
         with pytest.raises(DecodeError) as caught:
@@ -92,7 +92,7 @@ def test_a_cut_assignment_info_is_an_error(version: int) -> None:
 
 @QUICK
 @given(data=st.data())
-def test_damaged_assignment_info_is_read_or_refused(data: st.DataObject) -> None:
+def test_damaged_assignment_info_is_decoded_or_raises_decode_error(data: st.DataObject) -> None:
     version = data.draw(st.sampled_from(VERSIONS))
     raw = bytearray(vector(f"streams.assignment{version}", RELEASE))
     start = data.draw(st.integers(0, len(raw) - 1))
@@ -118,19 +118,19 @@ def int32s(*numbers: int) -> bytes:
         (int32s(10, 11, 1, 0, 0, 1) + b"\xd8\0" + int32s(0) * 9, "topology_name at byte 20: not U"),
     ],
 )
-def test_bad_assignment_info(raw: bytes, said: str) -> None:
+def test_malformed_assignment_info_raises_decode_error(raw: bytes, said: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_assignment_info(raw)
     assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("host", ["", "h\0st", "hôst", "\U0001f600", "x" * 65535])
-def test_modified_utf8(host: str) -> None:
+def test_host_in_modified_utf8_round_trips(host: str) -> None:
     info = AssignmentInfo(2, partitions_by_host=[(HostInfo(host, 1), [])])
     assert read_assignment_info(assignment_info_bytes(info)) == info
 
 
-def test_modified_utf8_as_java_writes_it() -> None:
+def test_modified_utf8_equals_bytes_of_java() -> None:
     """A zero takes two bytes, a character beyond 16 bits two surrogates of three bytes each."""
     info = AssignmentInfo(2, partitions_by_host=[(HostInfo("\0\U0001f600", 1), [])])
     raw = assignment_info_bytes(info)
@@ -152,14 +152,16 @@ def test_modified_utf8_as_java_writes_it() -> None:
         (assignment(2)._replace(partitions_by_host=[(HostInfo("x" * 65536, 1), [])]), ""),
     ],
 )
-def test_what_a_version_cannot_carry(info: AssignmentInfo, path: str) -> None:
+def test_value_that_version_cannot_carry_raises_encode_error(
+    info: AssignmentInfo, path: str
+) -> None:
     with pytest.raises(EncodeError) as caught:
         assignment_info_bytes(info)
     assert caught.value.path == path
 
 
 @versions
-def test_subscription_info(version: int) -> None:
+def test_subscription_info_round_trips_at_every_version(version: int) -> None:
     raw = vector(f"streams.subscription{version}", RELEASE)
     found = read_subscription_info(raw)
     assert (found.version, found.latest_supported_version) == (version, 11 if version >= 3 else -1)
@@ -169,7 +171,7 @@ def test_subscription_info(version: int) -> None:
     assert subscription_info_bytes(found.message) == raw
 
 
-def test_offsets_of_a_subscription() -> None:
+def test_subscription_offset_sums_are_decoded_at_versions_7_and_11() -> None:
     sums = {}
     for version in (7, 11):
         found = read_subscription_info(vector(f"streams.subscription{version}", RELEASE))
@@ -182,7 +184,7 @@ def test_offsets_of_a_subscription() -> None:
     )
 
 
-def test_a_newer_subscription_says_its_two_versions() -> None:
+def test_newer_subscription_is_read_as_its_two_versions() -> None:
     assert read_subscription_info(int32s(12, 13) + b"?") == SubscriptionInfo(12, 13, None)
 
 
@@ -196,7 +198,7 @@ def test_a_newer_subscription_says_its_two_versions() -> None:
         (int32s(1), "process_id"),
     ],
 )
-def test_a_bad_subscription(raw: bytes, path: str) -> None:
+def test_malformed_subscription_raises_decode_error(raw: bytes, path: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_subscription_info(raw)
     assert (caught.value.message, caught.value.path) == ("SubscriptionInfoData", path)

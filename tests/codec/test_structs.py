@@ -17,7 +17,7 @@ from labs.message_values.values import OLDER, rich, structs_in
 from tests.codec.each_layout import each_class
 
 
-def test_unknown_tags_of_a_fresh_struct_can_be_set_and_are_its_own() -> None:
+def test_unknown_tags_of_new_struct_are_not_shared() -> None:
     one, other = FetchRequest(), FetchRequest()
     one.unknown_tagged_fields[9999] = b"x"
     assert other.unknown_tagged_fields == {}
@@ -26,7 +26,7 @@ def test_unknown_tags_of_a_fresh_struct_can_be_set_and_are_its_own() -> None:
     assert decode(FetchRequest, 12, encode(one, 12)).unknown_tagged_fields == {9999: b"x"}
 
 
-def test_unknown_tags_of_a_decoded_struct_are_its_own() -> None:
+def test_unknown_tags_of_decoded_struct_are_not_shared() -> None:
     raw = encode(FetchRequest(topics=[FetchRequest.FetchTopic() for _ in range(2)]), 12)
     read = decode(FetchRequest, 12, raw)
     read.topics[0].unknown_tagged_fields[9999] = b"x"
@@ -35,7 +35,7 @@ def test_unknown_tags_of_a_decoded_struct_are_its_own() -> None:
     assert decode(FetchRequest, 12, encode(read, 12)) == read
 
 
-def test_tags_that_were_looked_at_are_no_difference() -> None:
+def test_read_of_unknown_tags_leaves_struct_equal() -> None:
     one, other = FetchRequest(), FetchRequest()
     assert one.unknown_tagged_fields == {}
     assert one == other
@@ -44,7 +44,7 @@ def test_tags_that_were_looked_at_are_no_difference() -> None:
 
 
 @each_class
-def test_nothing_of_a_default_is_shared(cls: type[Message]) -> None:
+def test_default_lists_and_structs_are_not_shared(cls: type[Message]) -> None:
     """A change of a default list or struct changes one object only."""
     one, other = cls(), cls()
     version = cls.message_spec.valid.highest
@@ -58,7 +58,7 @@ def test_nothing_of_a_default_is_shared(cls: type[Message]) -> None:
                 assert value is not getattr(right, field.name)
 
 
-def test_a_default_that_is_made_when_asked_for_is_then_written() -> None:
+def test_change_of_lazy_default_is_encoded() -> None:
     data = FetchResponse.PartitionData()
     data.current_leader.leader_id = 3
     response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[data])])
@@ -70,7 +70,7 @@ def test_a_default_that_is_made_when_asked_for_is_then_written() -> None:
 
 
 @each_class
-def test_copies_and_pickles_are_equal_and_apart(cls: type[Message]) -> None:
+def test_copies_and_pickles_equal_original(cls: type[Message]) -> None:
     version = cls.message_spec.valid.highest
     for message in (cls(), rich(cls, version), decode(cls, version, encode(cls(), version))):
         made: list[Any] = [copy.copy(message), copy.deepcopy(message)]
@@ -82,7 +82,7 @@ def test_copies_and_pickles_are_equal_and_apart(cls: type[Message]) -> None:
 
 
 @each_class
-def test_a_decoder_sets_every_slot(cls: type[Message]) -> None:
+def test_decoder_sets_every_slot(cls: type[Message]) -> None:
     """Objects are made without their constructor, so one that is left out would have no value."""
     for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
         raw = encode(rich(cls, version), version)
@@ -92,7 +92,7 @@ def test_a_decoder_sets_every_slot(cls: type[Message]) -> None:
                 assert hasattr(own, slot_of(field)), path + field.name
 
 
-def test_what_is_no_field_is_refused() -> None:
+def test_unknown_field_is_refused() -> None:
     with pytest.raises(TypeError, match="MetadataRequest has no field topic"):
         MetadataRequest(topic="t")  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
@@ -101,12 +101,12 @@ def test_what_is_no_field_is_refused() -> None:
         MetadataRequest([])  # type: ignore[call-arg]
 
 
-def test_a_message_takes_no_subclass() -> None:
+def test_subclass_of_message_is_refused() -> None:
     with pytest.raises(TypeError, match="MetadataRequest has a definition, and no subclasses"):
         type("Mine", (MetadataRequest,), {})
 
 
-def test_what_is_no_message_has_no_bytes() -> None:
+def test_encode_and_decode_refuse_struct_that_is_not_message() -> None:
     topic: Any = MetadataRequest.MetadataRequestTopic
     with pytest.raises(TypeError, match=r"MetadataRequest.MetadataRequestTopic is no message"):
         encode(topic(), 4)

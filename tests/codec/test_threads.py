@@ -45,14 +45,16 @@ def together(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def test_a_message_has_one_class(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_first_use_returns_one_message_class(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "_classes", {})
     monkeypatch.setattr(messages, "build_message_class", together(build_message_class))
     classes = all_at_once(lambda: message_class("FetchRequest"))
     assert set(map(id, classes)) == {id(message_class("FetchRequest"))}
 
 
-def test_all_definitions_are_there_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_message_names_are_complete_while_other_thread_loads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A thread that asks while the definitions are read must not take half of them for all."""
     names = message_names()
     half_read, looked = threading.Event(), threading.Event()
@@ -82,7 +84,7 @@ def test_all_definitions_are_there_or_none(monkeypatch: pytest.MonkeyPatch) -> N
         assert first.result() == second == names
 
 
-def test_a_dictionary_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_to_dict_returns_complete_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     partition = FetchResponse.PartitionData(partition_index=3)
     topic = FetchResponse.FetchableTopicResponse(topic="t", partitions=[partition])
     message: Message = FetchResponse(responses=[topic])
@@ -93,7 +95,7 @@ def test_a_dictionary_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all_at_once(lambda: to_dict(message, 12)) == [whole] * THREADS
 
 
-def test_a_dictionary_is_whole_while_another_thread_is_on_its_way(
+def test_to_dict_is_complete_while_other_thread_builds_layout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     message: Message = FetchResponse(error_code=3)

@@ -28,7 +28,9 @@ def _flexible(message: Message, version: int, tags: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("tags", "kept"), [(DESCENDING, {200: b"a", 100: b"b"}), (TWICE, {200: b"b"})]
 )
-def test_tags_need_not_ascend(tags: bytes, kept: dict[int, bytes]) -> None:
+def test_tolerant_decoder_accepts_descending_and_duplicate_tags(
+    tags: bytes, kept: dict[int, bytes]
+) -> None:
     data = _flexible(MetadataRequest(topics=[]), 9, tags)
     message, end = decode_prefix(MetadataRequest, 9, data, tolerant=True)
     assert message.unknown_tagged_fields == kept
@@ -37,7 +39,7 @@ def test_tags_need_not_ascend(tags: bytes, kept: dict[int, bytes]) -> None:
         decode_prefix(MetadataRequest, 9, data)
 
 
-def test_the_size_of_a_known_tag_is_ignored() -> None:
+def test_tolerant_decoder_ignores_size_of_known_tag() -> None:
     data = _flexible(FetchRequest(), 12, LYING_SIZE)
     message, end = decode_prefix(FetchRequest, 12, data, tolerant=True)
     assert message.cluster_id == "x"
@@ -46,20 +48,20 @@ def test_the_size_of_a_known_tag_is_ignored() -> None:
         decode_prefix(FetchRequest, 12, data)
 
 
-def test_the_size_of_an_unknown_tag_is_not() -> None:
+def test_tolerant_decoder_refuses_oversized_unknown_tag() -> None:
     data = _flexible(MetadataRequest(), 9, uvarint(1) + uvarint(99) + uvarint(9) + b"x")
     with pytest.raises(DecodeError):
         decode_prefix(MetadataRequest, 9, data, tolerant=True)
 
 
-def test_any_negative_length_is_null() -> None:
+def test_tolerant_decoder_reads_negative_length_as_null() -> None:
     data = b"\xff\xff\xff\xfe"  # -2 topics
     assert decode_prefix(MetadataRequest, 1, data, tolerant=True)[0].topics is None
     with pytest.raises(DecodeError, match="negative length -2"):
         decode_prefix(MetadataRequest, 1, data)
 
 
-def test_text_that_is_no_utf8_is_replaced() -> None:
+def test_tolerant_decoder_replaces_invalid_utf8() -> None:
     data = b"\0\0\0\1\0\1\xff"
     message, _ = decode_prefix(MetadataRequest, 1, data, tolerant=True)
     assert message.topics is not None

@@ -22,7 +22,7 @@ def _own_bytes(node: TracedField, data: bytes) -> bytes:
 
 
 @each_version
-def test_the_bytes_of_all_fields_are_the_bytes(cls: type[Message], version: int) -> None:
+def test_every_byte_belongs_to_one_field_in_order(cls: type[Message], version: int) -> None:
     """Each byte belongs to one field, and they stand in the order of the bytes."""
     data = encode(rich(cls, version), version)
     traced = trace(cls, version, data)
@@ -31,7 +31,7 @@ def test_the_bytes_of_all_fields_are_the_bytes(cls: type[Message], version: int)
 
 
 @each_version
-def test_the_tree_holds_the_values(cls: type[Message], version: int) -> None:
+def test_tree_contains_values_of_message(cls: type[Message], version: int) -> None:
     message = rich(cls, version)
     data = b"before" + encode(message, version)
     root = trace(cls, version, data, 6).root
@@ -62,7 +62,9 @@ def _fields(node: TracedField) -> list[TracedField]:
 
 
 @each_version
-def test_a_cut_message_leaves_its_beginning_and_the_error(cls: type[Message], version: int) -> None:
+def test_trace_of_truncated_message_returns_read_fields_and_error(
+    cls: type[Message], version: int
+) -> None:
     data = encode(rich(cls, version), version)
     for size in {len(data) // 3, len(data) // 2, len(data) - 1} if data else ():
         cut = data[:size]
@@ -79,7 +81,7 @@ def test_a_cut_message_leaves_its_beginning_and_the_error(cls: type[Message], ve
 
 
 @each_version
-def test_damaged_bytes_give_the_same_error_as_the_decoder(cls: type[Message], version: int) -> None:
+def test_trace_and_decoder_agree_on_damaged_bytes(cls: type[Message], version: int) -> None:
     data = bytearray(encode(rich(cls, version), version))
     if not data:
         return
@@ -94,7 +96,7 @@ def test_damaged_bytes_give_the_same_error_as_the_decoder(cls: type[Message], ve
     assert list(trace_lines(traced.root, bytes(data))) or not traced.root.inner
 
 
-def test_bytes_left_over_are_told_behind_the_whole_tree() -> None:
+def test_trailing_bytes_are_reported_after_complete_tree() -> None:
     data = encode(FetchRequest(), 4)
     traced = trace(FetchRequest, 4, data + b"\0\0")
     assert isinstance(traced.error, DecodeError)
@@ -104,7 +106,7 @@ def test_bytes_left_over_are_told_behind_the_whole_tree() -> None:
     assert trace(FetchRequest, 4, data + b"\0\0", whole=False).error is None
 
 
-def test_offsets_are_where_the_hand_made_fields_begin() -> None:
+def test_field_offsets_match_vector() -> None:
     starts, at = set(), 0
     for digits, _ in FETCH_RESPONSE_V13:
         starts.add(at)
@@ -142,13 +144,13 @@ TREE = """\
 """
 
 
-def test_the_text_of_a_hand_made_message() -> None:
+def test_text_of_vector_matches_expected_tree() -> None:
     data = raw(FETCH_REQUEST_V12)
     lines = trace_lines(trace(FetchRequest, 12, data).root, data)
     assert "".join(f"{line}\n" for line in lines) == TREE
 
 
-def test_the_text_of_null_long_and_named_values() -> None:
+def test_text_shortens_long_values_and_names_error_codes() -> None:
     data = encode(
         FetchResponse(
             error_code=35,
@@ -169,7 +171,7 @@ def test_the_text_of_null_long_and_named_values() -> None:
     assert "aborted_transactions []AbortedTransaction, 0 elements" in text
 
 
-def test_the_text_shows_where_reading_ended() -> None:
+def test_text_marks_field_that_is_not_readable() -> None:
     data = raw(FETCH_REQUEST_V12)
     assert _last_line(data[:71]) == "65 020004 (tagged fields) = not readable"
     assert _last_line(data[:40]) == "28 02 partitions []FetchPartition = not readable"

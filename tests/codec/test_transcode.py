@@ -56,7 +56,7 @@ def _answer(asked: object) -> dict[str, Any]:
 
 
 @each_version
-def test_every_message_comes_back(cls: type[Message], version: int) -> None:
+def test_transcode_round_trips_every_message(cls: type[Message], version: int) -> None:
     if cls is ALL_KINDS:  # made up: no line can name it
         return
     raw = encode(rich(cls, version), version)
@@ -67,7 +67,9 @@ def test_every_message_comes_back(cls: type[Message], version: int) -> None:
 
 
 @each_version
-def test_damaged_messages_are_answered(cls: type[Message], version: int) -> None:
+def test_transcode_of_damaged_message_returns_value_or_decode_error(
+    cls: type[Message], version: int
+) -> None:
     """One random byte of each version is changed; the answer is a value or a decode error."""
     raw = bytearray(encode(rich(cls, version), version))
     if cls is ALL_KINDS or not raw:
@@ -83,7 +85,7 @@ def test_damaged_messages_are_answered(cls: type[Message], version: int) -> None
         assert list(answer) == ["hex", "value"]
 
 
-def test_a_release_selects_the_layout() -> None:
+def test_release_selects_layout() -> None:
     partition = "00000000" + "00000005" + "00000001" + "00000000" + "00000000"
     digits = "ffff" + "00000001" + "000174" + "00000001" + partition
     asked = {"kind": "request", "api_key": 54, "version": 0, "hex": digits}
@@ -101,7 +103,7 @@ REQUEST = {"kind": "request", "api_key": 3, "version": 12}
 REQUEST_HEX = "02" + "0000000000000000000000000000002a" + "00" + "01090100" + "010001070142"
 
 
-def test_an_answer_by_hand() -> None:
+def test_transcode_result_matches_hand_written_value() -> None:
     value = {
         "topics": [
             {
@@ -117,7 +119,7 @@ def test_an_answer_by_hand() -> None:
     assert _answer({**REQUEST, "hex": REQUEST_HEX}) == {"hex": REQUEST_HEX, "value": value}
 
 
-def test_headers_by_hand() -> None:
+def test_transcode_of_headers_matches_hand_written_values() -> None:
     digits = "0012" + "0003" + "00000007" + "00026d65" + "00"
     answer = _answer({"kind": "request_header", "version": 2, "hex": digits})
     assert answer["value"] == {
@@ -184,7 +186,9 @@ HOSTILE: list[tuple[object, str, str | None, str]] = [
 
 
 @pytest.mark.parametrize(("asked", "type_", "field", "said"), HOSTILE)
-def test_hostile_lines(asked: object, type_: str, field: str | None, said: str) -> None:
+def test_malformed_line_returns_typed_error(
+    asked: object, type_: str, field: str | None, said: str
+) -> None:
     answer = _answer(asked)
     assert list(answer) == ["error"]
     assert list(answer["error"]) == ["type", "message", "field", "offset"]
@@ -192,7 +196,7 @@ def test_hostile_lines(asked: object, type_: str, field: str | None, said: str) 
     assert said in answer["error"]["message"]
 
 
-def test_an_error_names_field_and_offset() -> None:
+def test_decode_error_names_field_and_offset() -> None:
     cut = _answer({**REQUEST, "hex": REQUEST_HEX[:40]})["error"]
     assert cut == {
         "type": "DecodeError",
@@ -207,7 +211,7 @@ def test_an_error_names_field_and_offset() -> None:
 
 @settings(QUICK, max_examples=300)
 @given(st.binary(max_size=80) | st.text(max_size=40).map(str.encode))
-def test_any_line_has_an_answer(line: bytes) -> None:
+def test_any_line_returns_value_or_error(line: bytes) -> None:
     assert list(_answer(line.replace(b"\n", b""))) in (["error"], ["hex", "value"])
 
 
@@ -228,7 +232,7 @@ WORDS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_si
         },
     )
 )
-def test_any_object_has_an_answer(asked: dict[str, Any]) -> None:
+def test_any_object_returns_value_or_error(asked: dict[str, Any]) -> None:
     assert list(_answer(json.dumps(asked, allow_nan=True).encode())) in (
         ["error"],
         ["hex", "value"],
@@ -259,11 +263,13 @@ class _Chunks(io.BufferedIOBase):
         ([b"a\r\n"], [[b"a\r"]]),
     ],
 )
-def test_lines_come_as_they_arrive(chunks: list[bytes], groups: list[list[bytes]]) -> None:
+def test_line_groups_returns_lines_as_they_arrive(
+    chunks: list[bytes], groups: list[list[bytes]]
+) -> None:
     assert list(line_groups(_Chunks(chunks))) == groups
 
 
-def test_each_line_is_answered_before_the_next_is_sent() -> None:
+def test_command_replies_to_each_line_before_next_is_sent() -> None:
     with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -278,7 +284,7 @@ def test_each_line_is_answered_before_the_next_is_sent() -> None:
         assert process.wait() == 0
 
 
-def test_many_lines_one_for_one_in_order() -> None:
+def test_command_returns_one_result_per_line_in_order() -> None:
     good = {"kind": "response_header", "version": 0}
     lines = [
         "nonsense" if number % 7 == 0 else json.dumps({**good, "hex": f"{number:08x}"})
@@ -309,7 +315,7 @@ BATCH = encode_batch(
 )
 
 
-def test_records_come_back_byte_for_byte() -> None:
+def test_uncompressed_records_round_trip_byte_for_byte() -> None:
     old = encode_message_set([OldMessage(value=b"a", offset=3, magic=0)])
     for raw in (b"", BATCH, old + BATCH, BATCH + BATCH[:40]):
         answer = _answer({"kind": "records", "hex": raw.hex()})
@@ -317,7 +323,7 @@ def test_records_come_back_byte_for_byte() -> None:
         assert answer["hex"] == raw.hex()
 
 
-def test_records_by_hand() -> None:
+def test_records_match_hand_written_value() -> None:
     (batch,) = _answer({"kind": "records", "hex": BATCH.hex()})["value"]
     records = batch.pop("records")
     assert records[0] == {
@@ -335,14 +341,14 @@ def test_records_by_hand() -> None:
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_compressed_records_come_back_with_the_same_value(codec: str) -> None:
+def test_compressed_records_round_trip_to_same_value(codec: str) -> None:
     raw = encode_batch(RecordBatch(records=[Record(value=b"v" * 100)] * 3), codec)
     first = _answer({"kind": "records", "hex": raw.hex()})
     assert first["value"][0]["compression"] == codec
     assert _answer({"kind": "records", "hex": first["hex"]})["value"] == first["value"]
 
 
-def test_damaged_records_name_the_byte() -> None:
+def test_damaged_records_error_contains_byte_offset() -> None:
     damaged = bytearray(BATCH)
     damaged[-1] ^= 1
     error = _answer({"kind": "records", "hex": (BATCH + damaged).hex()})["error"]

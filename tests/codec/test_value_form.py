@@ -65,7 +65,7 @@ def through_json(data: bytes) -> list[dict[str, Any]]:
     return values
 
 
-def test_a_batch_in_full() -> None:
+def test_records_value_of_batch_contains_every_field() -> None:
     record = Record(b"\xff", b"k", [Header("h", b"x"), Header("none", None)], 5)
     batch = RecordBatch(
         [record, Record(None, None, (), 7, None, 3)],
@@ -110,7 +110,7 @@ def test_a_batch_in_full() -> None:
     ]
 
 
-def test_a_message_in_full() -> None:
+def test_records_value_of_message_contains_its_fields() -> None:
     data = encode_message(LegacyMessage(b"v", None, 77, 5, 1, LOG_APPEND_TIME))
     (value,) = records_value(data)
     assert (value["magic"], value["base_offset"], value["max_timestamp"]) == (1, 5, 77)
@@ -130,7 +130,7 @@ def test_a_message_in_full() -> None:
 
 @settings(QUICK, max_examples=300)
 @given(batches=st.lists(BATCHES | MESSAGES, max_size=3), cut=st.integers(0, 40))
-def test_what_is_not_compressed_comes_back_byte_for_byte(
+def test_uncompressed_records_round_trip_byte_for_byte(
     batches: list[RecordBatch | LegacyMessage], cut: int
 ) -> None:
     data = b"".join(
@@ -144,7 +144,7 @@ def test_what_is_not_compressed_comes_back_byte_for_byte(
 @pytest.mark.parametrize("codec", [codec for codec in CODEC_IDS if codec != "none"])
 @settings(QUICK, max_examples=60)
 @given(batch=BATCHES)
-def test_what_is_compressed_comes_back_equal(codec: str, batch: RecordBatch) -> None:
+def test_compressed_records_round_trip_to_equal_value(codec: str, batch: RecordBatch) -> None:
     value = through_json(encode_batch(batch, codec))
     assert value[0]["compression"] == codec
     assert through_json(records_bytes(value)) == value
@@ -157,7 +157,7 @@ def test_what_is_compressed_comes_back_equal(codec: str, batch: RecordBatch) -> 
     offsets=st.lists(st.integers(0, 2**40), min_size=1, max_size=4, unique=True).map(sorted),
     change=st.sampled_from([lambda own: own, lambda own: 0]),
 )
-def test_wrappers_come_back_equal(
+def test_compressed_wrapper_round_trips_to_equal_value(
     codec: str, message: LegacyMessage, offsets: Any, change: Any
 ) -> None:
     made = wrapper_of([replace(message, offset=offset) for offset in offsets], codec)
@@ -180,18 +180,18 @@ SPECIAL = {
 
 
 @pytest.mark.parametrize("batch", SPECIAL.values(), ids=list(SPECIAL))
-def test_special_batches(batch: RecordBatch) -> None:
+def test_control_empty_and_unusual_batches_round_trip(batch: RecordBatch) -> None:
     data = encode_batch(batch)
     assert records_bytes(through_json(data)) == data
 
 
-def test_the_time_that_a_record_carries_itself_is_kept() -> None:
+def test_value_keeps_record_timestamp_beside_log_append_time() -> None:
     (value,) = records_value(encode_batch(SPECIAL["brokers time"]))
     assert value["records"][0]["timestamp"] == 77
     assert value["records"][0]["record_timestamp"] == 4
 
 
-def test_numbers_that_are_longer_than_they_need_be() -> None:
+def test_overlong_varints_round_trip_as_hex() -> None:
     payload = b"\x14\0\x80\0\x80\x80\0\x81\0\1\0"
     data = encode_batch_around(
         RecordBatch(record_count=1, last_offset_delta=0, max_timestamp=0), payload
@@ -201,7 +201,7 @@ def test_numbers_that_are_longer_than_they_need_be() -> None:
     assert records_bytes([value]) == data
 
 
-def test_a_header_name_that_is_no_utf_8() -> None:
+def test_header_name_that_is_not_utf8_round_trips() -> None:
     payload = b"\x16\0\0\0\1\1\2\4\xff\xe9\2x"
     data = encode_batch_around(
         RecordBatch(record_count=1, last_offset_delta=0, max_timestamp=0), payload
@@ -228,7 +228,7 @@ def with_crc(data: bytes) -> bytes:
         (GOOD[:8] + bytes(4) + GOOD[12:], RecordsError, "[1]"),
     ],
 )
-def test_damage_is_an_error_that_says_where(
+def test_damaged_records_raise_error_with_path_and_offset(
     damaged: bytes, error: type[RecordsError | CompressionError], path: str
 ) -> None:
     with pytest.raises(CodecError) as caught:
@@ -237,7 +237,7 @@ def test_damage_is_an_error_that_says_where(
     assert (caught.value.path, caught.value.offset) == (path, len(GOOD))
 
 
-def test_little_is_needed() -> None:
+def test_records_bytes_sets_defaults_of_missing_values() -> None:
     value = [
         {"magic": 2, "records": [{"value": "61", "timestamp": 9}, {"key": "62"}]},
         {"magic": 0, "base_offset": 3, "records": [{}]},
@@ -294,7 +294,7 @@ BAD: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("value", "path", "problem"), BAD, ids=range(len(BAD)))
-def test_values_that_cannot_stand_there(value: Any, path: str, problem: str) -> None:
+def test_invalid_value_raises_records_error_with_path(value: Any, path: str, problem: str) -> None:
     with pytest.raises(RecordsError) as caught:
         records_bytes([value])
     assert caught.value.path == path
@@ -304,7 +304,7 @@ def test_values_that_cannot_stand_there(value: Any, path: str, problem: str) -> 
 
 @settings(QUICK, max_examples=200)
 @given(st.binary(max_size=120), st.integers(0, 2))
-def test_random_bytes_are_an_error_or_come_back(raw: bytes, magic: int) -> None:
+def test_random_bytes_round_trip_or_raise_codec_error(raw: bytes, magic: int) -> None:
     raw = raw[:16] + bytes([magic]) + raw[17:]
     found = outcome(lambda: records_bytes(records_value(raw)), CodecError)
     assert isinstance(found, CodecError) or found == raw

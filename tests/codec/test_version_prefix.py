@@ -30,7 +30,7 @@ CONNECT = "3.9.2"
 
 
 @pytest.mark.parametrize("version", range(4))
-def test_subscription(version: int) -> None:
+def test_subscription_round_trips_at_every_version(version: int) -> None:
     raw = vector(f"subscription{version}")
     owned = ConsumerProtocolSubscription.TopicPartition(topic="t1", partitions=[0, 3])
     wanted = ConsumerProtocolSubscription(
@@ -45,7 +45,7 @@ def test_subscription(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(4))
-def test_assignment(version: int) -> None:
+def test_assignment_round_trips_at_every_version(version: int) -> None:
     raw = vector(f"assignment{version}")
     part = ConsumerProtocolAssignment.TopicPartition(topic="t1", partitions=[5])
     wanted = ConsumerProtocolAssignment(assigned_partitions=[part], user_data=None)
@@ -54,11 +54,11 @@ def test_assignment(version: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["subscription0", "subscription1", "assignment0", "assignment1"])
-def test_what_2_4_wrote_by_hand(name: str) -> None:
+def test_vectors_of_2_4_equal_newest_vectors(name: str) -> None:
     assert vector(name, "2.4.1") == vector(name)
 
 
-def test_a_newer_subscription_is_read_as_the_newest_known() -> None:
+def test_newer_subscription_is_read_as_newest_known_version() -> None:
     raw = vector("subscription3")
     newer = b"\0\x09" + raw[2:] + b"what version 9 adds"
     assert read_subscription(newer) == (9, read_subscription(raw).message)
@@ -66,7 +66,7 @@ def test_a_newer_subscription_is_read_as_the_newest_known() -> None:
         read_subscription(raw + b"?")
 
 
-def test_principal() -> None:
+def test_principal_round_trips_and_unknown_version_is_refused() -> None:
     raw = vector("principal")
     wanted = DefaultPrincipalData(type="User", name="alice", token_authenticated=True)
     assert read_principal(raw) == (0, wanted)
@@ -84,18 +84,18 @@ def test_principal() -> None:
         (b"\xff\xff", "version -1 is negative"),
     ],
 )
-def test_a_bad_version(raw: bytes, said: str) -> None:
+def test_malformed_version_prefix_raises_decode_error(raw: bytes, said: str) -> None:
     for read in (read_subscription, read_assignment, read_principal, read_connect_assignment):
         with pytest.raises(DecodeError, match=said):
             read(raw)
 
 
-def test_a_version_that_cannot_be_written() -> None:
+def test_encode_of_unknown_version_raises_unsupported_version_error() -> None:
     with pytest.raises(UnsupportedVersionError):
         version_prefixed_bytes(DefaultPrincipalData(), 1)
 
 
-def test_sticky_user_data_has_no_version() -> None:
+def test_sticky_user_data_round_trips_without_version_prefix() -> None:
     part = StickyAssignorUserData.TopicAssignment(topic="t1", partitions=[0, 2])
     new = StickyAssignorUserData(previous_assignment=[part], generation=9)
     old = StickyAssignorUserData(previous_assignment=[part])
@@ -108,7 +108,7 @@ def test_sticky_user_data_has_no_version() -> None:
     assert caught.value.version == 0
 
 
-def test_cooperative_user_data() -> None:
+def test_cooperative_user_data_is_decoded() -> None:
     wanted = CooperativeStickyAssignorUserData(generation=9)
     assert read_cooperative_user_data(vector("cooperative")) == wanted
     with pytest.raises(DecodeError):
@@ -116,7 +116,7 @@ def test_cooperative_user_data() -> None:
 
 
 @pytest.mark.parametrize("version", range(3))
-def test_connect_assignment(version: int) -> None:
+def test_connect_assignment_round_trips(version: int) -> None:
     raw = vector(f"connect.assignment{version}", CONNECT)
     found = read_connect_assignment(raw)
     revoked = ConnectAssignment.ConnectorAssignment(connector="c2", tasks=[1])
@@ -134,7 +134,7 @@ def test_connect_assignment(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(3))
-def test_connect_worker_state(version: int) -> None:
+def test_connect_worker_state_round_trips(version: int) -> None:
     raw = vector(f"connect.state{version}", CONNECT)
     found = read_connect_worker_state(raw)
     assert (found.version, found.message.url) == (version, "http://w1")
@@ -144,6 +144,6 @@ def test_connect_worker_state(version: int) -> None:
     assert version_prefixed_bytes(found.message, version) == raw
 
 
-def test_a_worker_that_has_nothing() -> None:
+def test_connect_worker_state_without_assignment_has_null_allocation() -> None:
     found = read_connect_worker_state(vector("connect.state1null", CONNECT))
     assert found.message.allocation is None

@@ -72,7 +72,7 @@ def summary_of(records: list[Record]) -> RecordsSummary:
 
 @settings(QUICK, max_examples=150)
 @given(records=RECORDS | runs())
-def test_the_walk_sees_what_decoding_sees(records: list[Record]) -> None:
+def test_walk_returns_summary_of_decoded_records(records: list[Record]) -> None:
     payload = payload_of(records)
     decoded = read_all(payload, len(records))
     assert walk_records(payload, len(records), keep_timestamps=True) == summary_of(decoded)
@@ -80,7 +80,7 @@ def test_the_walk_sees_what_decoding_sees(records: list[Record]) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 8191, 8192, 8200])
-def test_offset_deltas_of_every_width(count: int) -> None:
+def test_walk_detects_sequential_offset_deltas_of_every_width(count: int) -> None:
     payload = payload_of([Record(b"v")] * count)
     assert walk_records(payload, count).sequential
     swapped = [Record(b"v", offset_delta=count - 1 - at) for at in range(count)]
@@ -89,7 +89,9 @@ def test_offset_deltas_of_every_width(count: int) -> None:
 
 @settings(QUICK, max_examples=150)
 @given(records=RECORDS | runs(), data=st.data())
-def test_damage_is_a_bad_record_or_nothing(records: list[Record], data: st.DataObject) -> None:
+def test_walk_and_decoder_agree_on_damaged_records(
+    records: list[Record], data: st.DataObject
+) -> None:
     """Whatever the decoder accepts, the walk accepts with the same summary."""
     raw = bytearray(payload_of(records))
     start = data.draw(st.integers(0, len(raw)))
@@ -109,7 +111,9 @@ def test_damage_is_a_bad_record_or_nothing(records: list[Record], data: st.DataO
 
 @settings(QUICK, max_examples=200)
 @given(payload=st.binary(max_size=40), count=st.integers(0, 5))
-def test_random_bytes_are_a_bad_record_or_records(payload: bytes, count: int) -> None:
+def test_walk_of_random_bytes_raises_bad_record_or_counts_records(
+    payload: bytes, count: int
+) -> None:
     walked = outcome(lambda: walk_records(payload, count), BadRecord)
     if isinstance(walked, BadRecord):
         assert 0 <= walked.position <= count
@@ -120,7 +124,7 @@ def test_random_bytes_are_a_bad_record_or_records(payload: bytes, count: int) ->
 GOOD = [Record(b"v" * 90, b"k", [Header("h", None)]), Record(None, None), Record(b"", b"")]
 
 
-def test_every_cut_says_which_record_it_is_in() -> None:
+def test_walk_of_truncated_records_raises_bad_record_with_position() -> None:
     payload = payload_of(GOOD)
     ends = [len(payload_of(GOOD[: at + 1])) for at in range(3)]
     for size in range(len(payload)):
@@ -152,19 +156,21 @@ DAMAGED: list[tuple[bytes, int, int, str]] = [
 @pytest.mark.parametrize(
     ("payload", "count", "position", "problem"), DAMAGED, ids=range(len(DAMAGED))
 )
-def test_damage_by_hand(payload: bytes, count: int, position: int, problem: str) -> None:
+def test_malformed_record_raises_bad_record_with_position_and_problem(
+    payload: bytes, count: int, position: int, problem: str
+) -> None:
     with pytest.raises(BadRecord) as caught:
         walk_records(payload, count)
     assert caught.value.position == position
     assert problem in caught.value.problem
 
 
-def test_negative_lengths_of_keys_and_values_mean_null() -> None:
+def test_walk_reads_negative_lengths_as_null() -> None:
     payload = b"\x0c\0\0\0\5\7\0"
     assert walk_records(payload, 1).null_keys == [0]
 
 
-def test_negative_lengths_make_no_run() -> None:
+def test_walk_reads_repeated_negative_lengths_as_null() -> None:
     """Each key has the length -3, each value -4, which is null for a broker."""
     payload = b"".join(bytes((12, 0, 0, 2 * at, 5, 7, 0)) for at in range(40))
     summary = walk_records(payload, 40)
@@ -172,7 +178,7 @@ def test_negative_lengths_make_no_run() -> None:
     assert summary.sequential
 
 
-def test_varints_longer_than_needed_are_read() -> None:
+def test_walk_reads_overlong_varints() -> None:
     """Java's reader takes them; 0 may be written in five bytes."""
     body = b"\0" + b"\x80\0" + b"\x80\x80\x80\x80\0" + b"\x81\0" + b"\x81\x80\0" + b"\x80\0"
     payload = encode_varlong(len(body)) + body

@@ -31,7 +31,7 @@ def run(
     return summarize(read_journal(write_run(folder, checks, about=about, footer=footer)))
 
 
-def test_a_difference_is_told_with_what_was_seen(tmp_path: Path) -> None:
+def test_agree_lists_differences_with_verdicts_and_first_reason(tmp_path: Path) -> None:
     like = run(tmp_path, "like", {"CONN-001": V.PASSED, "CONN-002": V.PASSED})
     real = run(tmp_path, "real", {"CONN-001": V.PASSED, "CONN-002": V.FAILED, "ENC-001": V.PASSED})
     found = agree(OLD, like, real, {})
@@ -44,7 +44,7 @@ def test_a_difference_is_told_with_what_was_seen(tmp_path: Path) -> None:
     assert found.differences[0].said == "test_x.py::test_CONN-002: why failed"
 
 
-def test_what_one_side_does_not_let_us_ask_is_no_difference(tmp_path: Path) -> None:
+def test_agree_ignores_requirements_not_applicable_on_one_side(tmp_path: Path) -> None:
     like = run(tmp_path, "like", {"CONN-001": V.NOT_APPLICABLE, DATED: V.NOT_APPLICABLE})
     old = run(tmp_path, "old", {"CONN-001": V.PASSED, DATED: V.NOT_SUPPORTED})
     new = run(tmp_path, "new", {"CONN-001": V.FAILED, DATED: V.PASSED})
@@ -54,7 +54,7 @@ def test_what_one_side_does_not_let_us_ask_is_no_difference(tmp_path: Path) -> N
     assert flips([(like, old), (like, new)], load_catalogue()) == nothing
 
 
-def test_a_named_difference_is_good_and_a_needless_name_is_not(tmp_path: Path) -> None:
+def test_agree_accepts_listed_difference_and_rejects_needless_entry(tmp_path: Path) -> None:
     like = run(tmp_path, "like", {"CONN-001": V.PASSED, "CONN-002": V.PASSED})
     real = run(tmp_path, "real", {"CONN-001": V.PASSED, "CONN-002": V.FAILED})
     named = {("CONN-002", OLD): "its fault"}
@@ -66,7 +66,7 @@ def test_a_named_difference_is_good_and_a_needless_name_is_not(tmp_path: Path) -
     assert agree(OLD, like, real, elsewhere).good
 
 
-def test_half_a_run_agrees_with_nothing(tmp_path: Path) -> None:
+def test_agree_rejects_incomplete_run(tmp_path: Path) -> None:
     like = run(tmp_path, "like", {"CONN-001": V.PASSED})
     real = run(tmp_path, "real", {"CONN-001": V.PASSED}, footer=False)
     found = agree(OLD, like, real, {})
@@ -74,7 +74,7 @@ def test_half_a_run_agrees_with_nothing(tmp_path: Path) -> None:
     assert "incomplete" in found.defects[0]
 
 
-def test_dated_requirements_flip_on_both_sides_or_on_one(tmp_path: Path) -> None:
+def test_flips_counts_dated_requirements_that_change_on_both_or_one_side(tmp_path: Path) -> None:
     kept, lacked = {DATED: V.PASSED}, {DATED: V.NOT_SUPPORTED}
     old = run(tmp_path, "like-old", lacked), run(tmp_path, "real-old", lacked)
     new = run(tmp_path, "like-new", kept), run(tmp_path, "real-new", kept)
@@ -93,7 +93,7 @@ def test_dated_requirements_flip_on_both_sides_or_on_one(tmp_path: Path) -> None
         ('requirement = "CONN-001"\nreleases = ["1.1.1"]\nreason = "r"\nwhy = "?"', "why"),
     ],
 )
-def test_a_wrong_entry_is_refused(tmp_path: Path, entry: str, problem: str) -> None:
+def test_load_differences_rejects_invalid_entry(tmp_path: Path, entry: str, problem: str) -> None:
     file = tmp_path / "like.toml"
     file.write_text(f"differences_version = 1\n[[difference]]\n{entry}\n", "utf-8")
     with pytest.raises(DifferencesError, match=problem):

@@ -31,7 +31,7 @@ def a_catalogue(folder: Path, *entries: dict[str, str], head: str = 'area = "AB"
     return folder
 
 
-def test_the_catalogue_is_whole() -> None:
+def test_catalogue_has_expected_counts_and_order() -> None:
     catalogue = load_catalogue()
     assert len(catalogue.requirements) == 766
     assert len(catalogue.areas) == 43
@@ -42,7 +42,7 @@ def test_the_catalogue_is_whole() -> None:
     assert listed == list(catalogue.requirements)
 
 
-def test_every_requirement_says_what_where_from_and_with_what() -> None:
+def test_every_requirement_has_statement_source_observe_and_known_needs() -> None:
     for one in load_catalogue().requirements.values():
         assert one.id.startswith(f"{one.area}-")
         assert one.statement
@@ -51,13 +51,13 @@ def test_every_requirement_says_what_where_from_and_with_what() -> None:
         assert one.needs <= NEEDS.keys()
 
 
-def test_the_data_names_no_file_of_a_machine() -> None:
+def test_requirement_files_contain_no_local_paths() -> None:
     for path in REQUIREMENTS_FOLDER.glob("*.toml"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"/(work|root|home|tmp)/|\.(md|tsv|html|txt)\b", text), path.name
 
 
-def test_ranges_of_releases_and_versions() -> None:
+def test_requirement_ranges_of_releases_and_versions_are_parsed() -> None:
     requirements = load_catalogue().requirements
     fetch = requirements["FETCH-014"]
     assert (fetch.since, fetch.until) == ("0.8", "3.x")
@@ -66,12 +66,12 @@ def test_ranges_of_releases_and_versions() -> None:
     assert requirements["PROD-011"].until is None
 
 
-def test_unknown_id_names_the_nearest() -> None:
+def test_unknown_id_error_suggests_nearest_id() -> None:
     with pytest.raises(UnknownRequirementError, match=r'"PROD-11".*mean "PROD-011"'):
         load_catalogue().requirement("PROD-11")
 
 
-def test_it_is_frozen() -> None:
+def test_catalogue_and_requirements_are_immutable() -> None:
     catalogue = load_catalogue()
     with pytest.raises(TypeError):
         catalogue.requirements["X"] = catalogue.requirements["PROD-011"]  # type: ignore[index]
@@ -79,7 +79,7 @@ def test_it_is_frozen() -> None:
         catalogue.requirements["PROD-011"].level = "MAY"  # type: ignore[misc]
 
 
-def test_a_correction_keeps_the_old_wording(tmp_path: Path) -> None:
+def test_corrected_requirement_keeps_old_statement(tmp_path: Path) -> None:
     correction = {
         "was": '["It held"]',
         "corrected_by": '"KIP-2"',
@@ -120,30 +120,32 @@ def test_a_correction_keeps_the_old_wording(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_wrong_entry_is_named(tmp_path: Path, change: dict[str, str], message: str) -> None:
+def test_invalid_entry_raises_catalogue_error_with_key(
+    tmp_path: Path, change: dict[str, str], message: str
+) -> None:
     with pytest.raises(CatalogueError, match=message):
         load_catalogue(a_catalogue(tmp_path, {**ENTRY, **change}))
 
 
 @pytest.mark.parametrize("key", list(ENTRY))
-def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
+def test_missing_key_raises_catalogue_error_with_key(tmp_path: Path, key: str) -> None:
     entry = {name: value for name, value in ENTRY.items() if name != key}
     with pytest.raises(CatalogueError, match=f"{key}: is missing"):
         load_catalogue(a_catalogue(tmp_path, entry))
 
 
-def test_a_misspelt_key_is_suggested(tmp_path: Path) -> None:
+def test_misspelt_key_error_suggests_it_for_missing_key(tmp_path: Path) -> None:
     entry = {("statment" if key == "statement" else key): v for key, v in ENTRY.items()}
     with pytest.raises(CatalogueError, match='statement: is missing - did you mean "statment"'):
         load_catalogue(a_catalogue(tmp_path, entry))
 
 
-def test_an_id_occurs_once(tmp_path: Path) -> None:
+def test_duplicate_id_raises_catalogue_error(tmp_path: Path) -> None:
     with pytest.raises(CatalogueError, match=r"number 2 \(AB-001\): id AB-001 occurs twice"):
         load_catalogue(a_catalogue(tmp_path, ENTRY, ENTRY))
 
 
-def test_files_and_list_of_areas_agree(tmp_path: Path) -> None:
+def test_unlisted_or_missing_area_file_raises_catalogue_error(tmp_path: Path) -> None:
     a_catalogue(tmp_path)
     (tmp_path / "CD.toml").write_text("")
     with pytest.raises(CatalogueError, match=r"CD\.toml stands beside it but is not listed"):
@@ -163,11 +165,11 @@ def test_files_and_list_of_areas_agree(tmp_path: Path) -> None:
         ('area = "AB"\nrequirement = 3', r"is not TOML|not an array of tables"),
     ],
 )
-def test_a_wrong_file_is_named(tmp_path: Path, head: str, message: str) -> None:
+def test_invalid_area_file_raises_catalogue_error(tmp_path: Path, head: str, message: str) -> None:
     with pytest.raises(CatalogueError, match=message):
         load_catalogue(a_catalogue(tmp_path, head=head))
 
 
-def test_a_missing_catalogue_is_named(tmp_path: Path) -> None:
+def test_missing_catalogue_file_raises_catalogue_error(tmp_path: Path) -> None:
     with pytest.raises(CatalogueError, match=r"catalogue\.toml: cannot be read"):
         load_catalogue(tmp_path)

@@ -90,7 +90,7 @@ def verdicts(records: list[CheckRecord]) -> list[tuple[str, Verdict]]:
         (A, KeyboardInterrupt(), V.HARNESS_ERROR, "KeyboardInterrupt"),
     ],
 )
-def test_a_check_comes_to_its_verdict_and_lets_the_exception_on(
+def test_check_maps_exception_to_verdict_and_reraises_it(
     case: Case, requirement: str, error: BaseException | None, verdict: Verdict, reason: str
 ) -> None:
     case.recorder.begin_case("test_x.py::test_y", [requirement], api_key=1, api_version=13)
@@ -112,7 +112,7 @@ def test_a_check_comes_to_its_verdict_and_lets_the_exception_on(
     assert record.capability_missing == missing
 
 
-def test_ids_after_a_failed_check_are_inconclusive(case: Case) -> None:
+def test_ids_after_failed_check_are_inconclusive(case: Case) -> None:
     case.recorder.begin_case("c", [A, B, C])
     records = case.finish((A, None), (B, AssertionError("no")))
     assert verdicts(records) == [(A, V.PASSED), (B, V.FAILED), (C, V.INCONCLUSIVE)]
@@ -120,7 +120,7 @@ def test_ids_after_a_failed_check_are_inconclusive(case: Case) -> None:
     assert [record.check for record in records] == [1, 2, 3]
 
 
-def test_a_swallowed_failure_still_spoils_what_comes_after(case: Case) -> None:
+def test_swallowed_failure_makes_other_ids_inconclusive(case: Case) -> None:
     case.recorder.begin_case("c", [A, B, C])
     with pytest.raises(AssertionError), case.requirement(A):
         raise AssertionError("no")
@@ -135,7 +135,7 @@ def test_a_swallowed_failure_still_spoils_what_comes_after(case: Case) -> None:
     ]
 
 
-def test_a_harness_error_after_a_failed_check_stays_one(case: Case) -> None:
+def test_harness_error_after_failed_check_stays_harness_error(case: Case) -> None:
     case.recorder.begin_case("c", [A, B])
     with pytest.raises(AssertionError), case.requirement(A):
         raise AssertionError("no")
@@ -143,23 +143,21 @@ def test_a_harness_error_after_a_failed_check_stays_one(case: Case) -> None:
 
 
 @pytest.mark.parametrize("soft", [SHOULD, MAY])
-def test_a_softer_level_that_does_not_hold_leaves_the_rest_inconclusive(
-    case: Case, soft: str
-) -> None:
+def test_unmet_should_or_may_makes_remaining_ids_inconclusive(case: Case, soft: str) -> None:
     case.recorder.begin_case("c", [soft, B])
     records = case.finish((soft, AssertionError("no")))
     assert records[1].verdict is V.INCONCLUSIVE
     assert soft in records[1].reason
 
 
-def test_a_swallowed_warning_spoils_nothing(case: Case) -> None:
+def test_swallowed_warning_leaves_later_check_passed(case: Case) -> None:
     case.recorder.begin_case("c", [SHOULD, B])
     with pytest.raises(AssertionError), case.requirement(SHOULD):
         raise AssertionError("no")
     assert verdicts(case.finish((B, None))) == [(SHOULD, V.WARNING), (B, V.PASSED)]
 
 
-def test_an_outer_check_does_not_fail_with_the_inner_one(case: Case) -> None:
+def test_outer_check_is_inconclusive_when_inner_check_fails(case: Case) -> None:
     case.recorder.begin_case("c", [A, B])
     with pytest.raises(AssertionError) as caught, case.requirement(A), case.requirement(B):
         raise AssertionError("no")
@@ -179,7 +177,7 @@ def test_an_outer_check_does_not_fail_with_the_inner_one(case: Case) -> None:
         (NotApplicable("restart"), V.NOT_APPLICABLE, "restart"),
     ],
 )
-def test_an_id_without_a_check_gets_a_record_that_says_why(
+def test_id_without_check_gets_record_with_verdict_and_reason(
     case: Case, error: BaseException | None, verdict: Verdict, reason: str
 ) -> None:
     case.recorder.begin_case("c", [A, B])
@@ -199,7 +197,7 @@ def test_an_id_without_a_check_gets_a_record_that_says_why(
         (NotApplicable("kill"), V.NOT_APPLICABLE),
     ],
 )
-def test_an_exception_inside_a_check_also_speaks_for_the_ids_after_it(
+def test_exception_inside_check_gives_later_ids_same_verdict(
     case: Case, error: BaseException, verdict: Verdict
 ) -> None:
     case.recorder.begin_case("c", [A, B])
@@ -209,7 +207,7 @@ def test_an_exception_inside_a_check_also_speaks_for_the_ids_after_it(
 @pytest.mark.parametrize(
     ("error", "verdict"), [(TypeError("oops"), V.HARNESS_ERROR), (BrokerFault("x"), V.INCONCLUSIVE)]
 )
-def test_an_exception_after_the_last_check_is_not_lost(
+def test_exception_after_last_check_adds_record(
     case: Case, error: BaseException, verdict: Verdict
 ) -> None:
     case.recorder.begin_case("c", [A])
@@ -218,7 +216,7 @@ def test_an_exception_after_the_last_check_is_not_lost(
     assert verdicts(case.recorder.finish_case(error)) == [(A, V.PASSED), (A, verdict)]
 
 
-def test_a_check_for_an_undeclared_id_is_a_harness_error(case: Case) -> None:
+def test_check_of_undeclared_id_is_harness_error(case: Case) -> None:
     case.recorder.begin_case("c", [A])
     with pytest.raises(CheckMisuse, match=B) as caught, case.requirement(B):
         raise RuntimeError("the body may not run")
@@ -226,13 +224,13 @@ def test_a_check_for_an_undeclared_id_is_a_harness_error(case: Case) -> None:
     assert verdicts(records) == [(B, V.HARNESS_ERROR), (A, V.HARNESS_ERROR)]
 
 
-def test_an_undeclared_id_after_all_checks_is_said_once(case: Case) -> None:
+def test_undeclared_id_after_all_checks_adds_one_record(case: Case) -> None:
     case.recorder.begin_case("c", [A])
     records = case.finish((A, None), (B, None))
     assert verdicts(records) == [(A, V.PASSED), (B, V.HARNESS_ERROR)]
 
 
-def test_a_promise_that_broke_meanwhile_needs_no_declaration(case: Case) -> None:
+def test_broken_meanwhile_records_failure_of_undeclared_id(case: Case) -> None:
     case.recorder.begin_case("c", [A])
     with case.requirement(A):
         pass
@@ -242,7 +240,7 @@ def test_a_promise_that_broke_meanwhile_needs_no_declaration(case: Case) -> None
     assert records[1].reason == "two leaders"
 
 
-def test_nothing_is_said_to_break_after_a_failed_check(case: Case) -> None:
+def test_broken_meanwhile_after_failed_check_adds_no_record(case: Case) -> None:
     case.recorder.begin_case("c", [A])
     with pytest.raises(AssertionError) as caught, case.requirement(A):
         raise AssertionError
@@ -250,7 +248,7 @@ def test_nothing_is_said_to_break_after_a_failed_check(case: Case) -> None:
     assert verdicts(case.recorder.finish_case(caught.value)) == [(A, V.FAILED)]
 
 
-def test_an_unknown_id_is_refused(case: Case) -> None:
+def test_unknown_id_raises_unknown_requirement_error(case: Case) -> None:
     with pytest.raises(UnknownRequirementError):
         case.recorder.begin_case("c", ["CONN-999"])
     case.recorder.begin_case("c", [A])
@@ -259,7 +257,7 @@ def test_an_unknown_id_is_refused(case: Case) -> None:
     assert verdicts(case.recorder.finish_case(caught.value)) == [(A, V.HARNESS_ERROR)]
 
 
-def test_cases_do_not_overlap_and_checks_need_one(case: Case) -> None:
+def test_overlapping_cases_and_checks_without_case_raise_check_misuse(case: Case) -> None:
     with pytest.raises(CheckMisuse, match="outside of any case"), case.requirement(A):
         pass
     with pytest.raises(CheckMisuse, match="nothing to finish"):
@@ -270,12 +268,14 @@ def test_cases_do_not_overlap_and_checks_need_one(case: Case) -> None:
 
 
 @pytest.mark.parametrize("declared", [[], [A, A]])
-def test_a_case_declares_each_id_once(case: Case, declared: list[str]) -> None:
+def test_empty_or_duplicate_declaration_raises_check_misuse(
+    case: Case, declared: list[str]
+) -> None:
     with pytest.raises(CheckMisuse, match="declares"):
         case.recorder.begin_case("c", declared)
 
 
-def test_cases_leave_nothing_behind(case: Case) -> None:
+def test_second_attempt_is_independent_of_first_attempt(case: Case) -> None:
     case.recorder.begin_case("one", [A, B], attempt=1)
     first = case.finish((A, AssertionError("no")))
     case.recorder.begin_case("one", [A, B], attempt=2)
@@ -284,7 +284,7 @@ def test_cases_leave_nothing_behind(case: Case) -> None:
     assert verdicts(second) == [(A, V.PASSED), (B, V.PASSED)]
 
 
-def test_a_check_can_say_its_own_version(case: Case) -> None:
+def test_check_overrides_api_version_of_case(case: Case) -> None:
     case.recorder.begin_case("c", [A], api_key=1, api_version=4)
     with case.requirement(A, api_version=0):
         pass
@@ -292,7 +292,7 @@ def test_a_check_can_say_its_own_version(case: Case) -> None:
     assert (record.api_key, record.api_version) == (1, 0)
 
 
-def test_a_bare_assertion_says_where_it_was(case: Case) -> None:
+def test_assertion_without_message_records_its_file_and_line(case: Case) -> None:
     case.recorder.begin_case("c", [A])
     with pytest.raises(AssertionError) as caught, case.requirement(A):
         raise AssertionError
@@ -300,20 +300,20 @@ def test_a_bare_assertion_says_where_it_was(case: Case) -> None:
     assert "no message, raised in test_checks.py line" in record.reason
 
 
-def test_a_huge_reason_is_cut(case: Case) -> None:
+def test_long_reason_is_cut_to_limit(case: Case) -> None:
     case.recorder.begin_case("c", [A])
     (record,) = case.finish((A, AssertionError("x" * 10_000)))
     assert len(record.reason) < REASON_LIMIT_CHARS + 50
     assert record.reason.endswith("(6000 more characters)")
 
 
-def test_a_reason_can_always_be_written(case: Case) -> None:
+def test_lone_surrogate_in_reason_is_escaped(case: Case) -> None:
     case.recorder.begin_case("c", [A])
     (record,) = case.finish((A, AssertionError("got \udc80")))
     assert record.reason == "got \\udc80"
 
 
-def test_evidence_goes_to_what_is_not_plainly_passed(case: Case) -> None:
+def test_evidence_is_attached_only_to_records_that_did_not_pass(case: Case) -> None:
     case.recorder.begin_case("c", [A, B, C])
     records = with_evidence(
         case.finish((A, None), (B, AssertionError("no"))), Path("evidence/c.txt")
@@ -329,7 +329,7 @@ def no_open_case() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_open_case")
-def test_the_module_speaks_to_one_recorder() -> None:
+def test_module_functions_share_one_recorder() -> None:
     checks.begin_case("c", [A, B], api_key=3, api_version=9)
     with checks.requirement(A):
         pass

@@ -69,7 +69,9 @@ def _wanted(before: Verdict | None, now: Verdict | None) -> str | None:
 
 
 @pytest.mark.parametrize(("before", "now"), list(product([None, *V], repeat=2)))
-def test_every_pair_of_verdicts(before: Verdict | None, now: Verdict | None) -> None:
+def test_compare_classifies_every_pair_of_verdicts(
+    before: Verdict | None, now: Verdict | None
+) -> None:
     old = run_of(*([check("PROD-001", before)] if before else []))
     new = after(*([check("PROD-001", now)] if now else []))
     found = compare([old], [new])
@@ -80,7 +82,7 @@ def test_every_pair_of_verdicts(before: Verdict | None, now: Verdict | None) -> 
     assert only(found).unchanged == (0 if wanted or not (before or now) else 1)
 
 
-def test_a_change_tells_where_and_why() -> None:
+def test_regression_contains_cases_reason_and_both_verdicts() -> None:
     old = run_of(check("PROD-001", case="a"), check("PROD-001", case="b"))
     new = after(check("PROD-001", V.FAILED, case="b", reason="3 is not 4"), check(case="a"))
     (change,) = [c for c in only(compare([old], [new])).changes if c.requirement == "PROD-001"]
@@ -88,13 +90,13 @@ def test_a_change_tells_where_and_why() -> None:
     assert (change.before, change.after) == (V.PASSED, V.FAILED)
 
 
-def test_what_is_fixed_tells_what_was_wrong() -> None:
+def test_fixed_change_contains_reason_of_old_failure() -> None:
     old = run_of(check("PROD-001", V.FAILED, reason="3 is not 4"))
     (change,) = only(compare([old], [after(check("PROD-001"))])).changes
     assert (change.kind, change.reason) == (ChangeKind.FIXED, "3 is not 4")
 
 
-def test_a_case_that_breaks_too_is_a_regression() -> None:
+def test_additional_failing_case_is_regression() -> None:
     """The joined verdict is failed both times; one case more fails."""
     old = run_of(check(case="v3", verdict=V.FAILED), check(case="v4"))
     new = after(check(case="v3", verdict=V.FAILED), check(case="v4", verdict=V.FAILED))
@@ -102,7 +104,7 @@ def test_a_case_that_breaks_too_is_a_regression() -> None:
     assert (change.kind, change.cases) == (ChangeKind.REGRESSED, ("v4",))
 
 
-def test_a_version_that_is_no_longer_advertised_has_vanished() -> None:
+def test_case_of_version_no_longer_advertised_is_vanished() -> None:
     old = run_of(check(case="v3"), check(case="v4"))
     new = after(check(case="v3"), check(case="v4", verdict=V.NOT_SUPPORTED))
     (change,) = only(compare([old], [new])).changes
@@ -110,7 +112,7 @@ def test_a_version_that_is_no_longer_advertised_has_vanished() -> None:
     assert (change.before, change.after) == (V.PASSED, V.PASSED)
 
 
-def test_a_planned_case_without_a_check_has_vanished() -> None:
+def test_planned_case_without_check_is_vanished() -> None:
     old = run_of(check(case="v3"), check(case="v4"))
     found = compare([old], [after(check(case="v3"), planned=[check(case="v4")])])
     (change,) = only(found).changes
@@ -118,20 +120,20 @@ def test_a_planned_case_without_a_check_has_vanished() -> None:
     assert only(found).defects == ("run r2 is incomplete: 1 planned checks are missing",)
 
 
-def test_a_case_that_is_not_planned_any_more_is_the_suites_doing() -> None:
+def test_case_no_longer_planned_is_no_change() -> None:
     old = run_of(check(case="old_name"))
     found = compare([old], [after(check(case="new_name"))])
     assert only(found).changes == ()
     assert found.exit_code == CompareExit.NOTHING_WORSE
 
 
-def test_one_version_mended_of_two_is_not_fixed() -> None:
+def test_requirement_with_one_case_still_failing_is_not_fixed() -> None:
     old = run_of(check(case="v3", verdict=V.FAILED), check(case="v4", verdict=V.FAILED))
     new = after(check(case="v3"), check(case="v4", verdict=V.FAILED))
     assert only(compare([old], [new])).changes == ()
 
 
-def test_the_newest_run_of_each_target_counts() -> None:
+def test_compare_uses_newest_run_of_each_target() -> None:
     old = [
         run_of(check(verdict=V.FAILED), run="r1", hour=1),
         run_of(check(), run="r2", hour=2),
@@ -148,7 +150,7 @@ def test_the_newest_run_of_each_target_counts() -> None:
     }
 
 
-def test_a_target_without_a_run_vanishes_whole() -> None:
+def test_target_without_new_run_is_vanished() -> None:
     both = [run_of(check()), run_of(check(), run="k1", target="kafka:4.4.0")]
     found = compare(both, both[:1])
     gone = found.comparisons[0]
@@ -158,7 +160,7 @@ def test_a_target_without_a_run_vanishes_whole() -> None:
     assert compare(both[:1], both).exit_code == CompareExit.NOTHING_WORSE
 
 
-def test_two_single_targets_are_compared_whatever_they_are_called() -> None:
+def test_compare_pairs_two_single_targets_with_different_names() -> None:
     old = run_of(check(), target="kafka:4.3.1")
     new = run_of(check(verdict=V.FAILED), run="r2", target="kafka:4.4.0")
     assert only(compare([old], [new])).target == "kafka:4.3.1 -> kafka:4.4.0"
@@ -195,11 +197,11 @@ def row(letters: str) -> list[Sighting]:
         ("P|FF|P", True),
     ],
 )
-def test_both_directions_make_it_flaky(letters: str, flaky: bool) -> None:
+def test_verdicts_that_change_in_both_directions_are_flaky(letters: str, flaky: bool) -> None:
     assert goes_both_ways(row(letters)) is flaky
 
 
-def test_another_release_is_another_row() -> None:
+def test_flakes_are_grouped_by_release() -> None:
     runs = [
         run_of(check(), run="a", hour=1),
         run_of(check(verdict=V.FAILED), run="b", hour=2, release="4.3.1"),
@@ -211,7 +213,7 @@ def test_another_release_is_another_row() -> None:
     assert flake.release == "4.4.0"
 
 
-def test_another_case_is_another_row_and_the_undecided_is_no_step() -> None:
+def test_flakes_are_grouped_by_case_and_ignore_inconclusive() -> None:
     runs = [
         run_of(check(case="a"), check(case="b", verdict=V.FAILED), run="r1", hour=1),
         run_of(check(case="a", verdict=V.INCONCLUSIVE), run="r2", hour=2),
@@ -220,12 +222,12 @@ def test_another_case_is_another_row_and_the_undecided_is_no_step() -> None:
     assert flakes_in(runs) == ()
 
 
-def test_a_run_given_on_both_sides_counts_once() -> None:
+def test_run_given_on_both_sides_counts_once() -> None:
     one, two = run_of(check()), after(check(verdict=V.FAILED))
     assert compare([one, two], [one, two]).flaky == ()
 
 
-def test_a_flaky_regression_is_labelled_and_still_counts() -> None:
+def test_flaky_regression_is_labelled_and_exits_worse() -> None:
     old = [run_of(check(verdict=V.FAILED), run="r0", hour=8), run_of(check())]
     found = compare(old, [after(check(verdict=V.FAILED))])
     (change,) = only(found).changes
@@ -233,7 +235,7 @@ def test_a_flaky_regression_is_labelled_and_still_counts() -> None:
     assert found.exit_code == CompareExit.WORSE
 
 
-def test_a_pass_at_the_second_attempt_is_a_flake_and_no_pass() -> None:
+def test_pass_at_second_attempt_is_flaky_and_regressed() -> None:
     new = after(check(verdict=V.FAILED), check(attempt=2))
     found = compare([run_of(check())], [new])
     assert [one.attempt for one in found.flaky[0].sightings] == [1, 1, 2]

@@ -12,7 +12,7 @@ from harness.conformance.defect_tables import DefectTableError, proved_in
 from tests.conformance.test_catalogue import ENTRY, a_catalogue
 
 
-def test_each_requirement_is_in_one_of_three_parts(tmp_path: Path) -> None:
+def test_coverage_splits_into_judged_not_judged_and_unexplained(tmp_path: Path) -> None:
     reason = {"not_judged": '"needs a disk that lies"'}
     entries = [
         ENTRY,
@@ -34,7 +34,7 @@ def test_each_requirement_is_in_one_of_three_parts(tmp_path: Path) -> None:
     assert (known.areas[0].unproved, known.unproved) == (("AB-001",), 1)
 
 
-def test_what_is_killed_in_any_table_is_proved(tmp_path: Path) -> None:
+def test_requirement_killed_in_any_table_is_proved(tmp_path: Path) -> None:
     rows = [{"requirement": f"AB-00{number}", "killed": number < 3} for number in (1, 2, 3)]
     for name, defects in (("reference", rows[:1]), ("kafka", rows[1:])):
         table = {"schema_version": 1, "defects": defects}
@@ -51,20 +51,22 @@ def test_what_is_killed_in_any_table_is_proved(tmp_path: Path) -> None:
         ('{"schema_version": 1, "defects": [{}]}', "not readable: KeyError"),
     ],
 )
-def test_what_is_no_table_is_refused(tmp_path: Path, text: str | None, said: str) -> None:
+def test_invalid_or_missing_defect_table_raises_defect_table_error(
+    tmp_path: Path, text: str | None, said: str
+) -> None:
     if text is not None:
         (tmp_path / "x.json").write_text(text, "utf-8")
     with pytest.raises(DefectTableError, match=re.escape(said)):
         proved_in(tmp_path)
 
 
-def test_an_unknown_declared_id_is_refused() -> None:
+def test_unknown_declared_id_raises_unknown_requirement_error() -> None:
     with pytest.raises(UnknownRequirementError, match="CONN-999"):
         coverage(["CONN-999"], load_catalogue())
 
 
 @given(st.lists(st.sampled_from(sorted(load_catalogue().requirements))))
-def test_the_parts_add_up(declared: list[str]) -> None:
+def test_coverage_counts_add_up_to_number_of_requirements(declared: list[str]) -> None:
     catalogue = load_catalogue()
     found = coverage(declared, catalogue)
     assert found.judged == len(set(declared))

@@ -55,7 +55,7 @@ def catalogue_with(requirement: Requirement) -> Catalogue:
         ("4.0", "unknown", True),
     ],
 )
-def test_since(since: str, release: str, promised: bool) -> None:
+def test_release_before_since_is_not_promised(since: str, release: str, promised: bool) -> None:
     why = why_not_promised(dated(since), release)
     assert why == (None if promised else f"promised since {since}; this is {release}")
 
@@ -73,12 +73,12 @@ def test_since(since: str, release: str, promised: bool) -> None:
         ("0.10", "0.11.0.3", False),
     ],
 )
-def test_until(until: str, release: str, promised: bool) -> None:
+def test_release_after_until_is_not_promised(until: str, release: str, promised: bool) -> None:
     why = why_not_promised(dated("0.8", until), release)
     assert why == (None if promised else f"promised until {until}; this is {release}")
 
 
-def test_releases_and_lines_as_numbers() -> None:
+def test_release_and_release_line_parse_to_numbers() -> None:
     assert release_numbers("0.10.0.1") == (0, 10, 0, 1)
     assert [release_numbers(word) for word in ("4", "4.x", "", "4.4.0-rc1", "v4.4.0")] == [None] * 5
     assert release_line("3.x") == (3,)
@@ -102,7 +102,7 @@ def judged(
     return [(record.verdict, record.reason) for record in found]
 
 
-def test_what_does_not_hold_before_its_date_is_not_supported_with_what_was_seen() -> None:
+def test_failure_before_since_is_not_supported_and_keeps_reason() -> None:
     seen = check("PROD-011", V.FAILED, reason="error code 2, not 87")
     wanted = "promised since 2.4; this is 2.3.1: error code 2, not 87"
     assert judged([seen]) == [(V.NOT_SUPPORTED, wanted)]
@@ -120,19 +120,21 @@ def test_what_does_not_hold_before_its_date_is_not_supported_with_what_was_seen(
         (V.NOT_APPLICABLE, V.NOT_APPLICABLE),
     ],
 )
-def test_only_what_says_that_it_does_not_hold_is_turned(before: Verdict, after: Verdict) -> None:
+def test_release_before_since_turns_only_unmet_verdicts_to_not_supported(
+    before: Verdict, after: Verdict
+) -> None:
     record = check("PROD-011", before, reason="seen")
     ((verdict, reason),) = judged([record])
     assert verdict is after
     assert reason == ("promised since 2.4; this is 2.3.1: seen" if before is not after else "seen")
 
 
-def test_a_check_that_is_unsupported_anyway_keeps_its_reason() -> None:
+def test_check_already_not_supported_keeps_its_reason() -> None:
     record = check("PROD-011", V.NOT_SUPPORTED, reason="Produce v9: advertised is 0 to 7")
     assert judged([record]) == [(V.NOT_SUPPORTED, "Produce v9: advertised is 0 to 7")]
 
 
-def test_a_test_that_decides_nothing_stays_inconclusive() -> None:
+def test_undecided_test_keeps_inconclusive_checks() -> None:
     records = [check("PROD-011", V.INCONCLUSIVE, reason="?"), check("PROD-011", V.FAILED)]
     assert [verdict for verdict, _ in judged(records, undecided=True)] == [
         V.INCONCLUSIVE,
@@ -144,12 +146,14 @@ def test_a_test_that_decides_nothing_stays_inconclusive() -> None:
     ("implementation", "release"),
     [("kfake", "2.3.1"), ("external", "unknown"), ("Apache Kafka", "trunk")],
 )
-def test_others_are_held_to_what_is_promised_today(implementation: str, release: str) -> None:
+def test_other_implementations_and_unknown_releases_get_no_date_excuse(
+    implementation: str, release: str
+) -> None:
     record = check("PROD-011", V.FAILED, reason="seen")
     found = judged([record], implementation=implementation, release=release)
     assert found == [(V.FAILED, "seen")]
 
 
-def test_each_requirement_of_a_case_is_dated_by_itself() -> None:
+def test_requirements_of_one_case_are_dated_separately() -> None:
     records = [check("PROD-011", V.FAILED, reason="a"), check("CONN-001", V.FAILED, reason="b")]
     assert [verdict for verdict, _ in judged(records)] == [V.NOT_SUPPORTED, V.FAILED]

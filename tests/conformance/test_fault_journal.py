@@ -59,13 +59,13 @@ def written(folder: Path, run: str = "r1") -> Path:
     return path
 
 
-def test_events_are_numbered_within_their_attempt(tmp_path: Path) -> None:
+def test_events_are_numbered_within_attempt(tmp_path: Path) -> None:
     found = FAULT_LINES.read(written(tmp_path))
     assert (found.run, found.target) == ("r1", "reference")
     assert found.rows == ROWS
 
 
-def test_what_a_proxy_tells_fits(tmp_path: Path) -> None:
+def test_proxy_event_is_written_and_read_back(tmp_path: Path) -> None:
     told = Event(1.25, "fired", "client->1", 0, Direction.DOWNSTREAM, 4, "r", {"bytes": 2})
     path = tmp_path / FAULTS_NAME
     writer = FAULT_LINES.writer(path, "r1", "reference")
@@ -76,13 +76,13 @@ def test_what_a_proxy_tells_fits(tmp_path: Path) -> None:
                            '{"bytes": 2}')  # fmt: skip
 
 
-def test_a_file_is_never_continued(tmp_path: Path) -> None:
+def test_writer_refuses_existing_file(tmp_path: Path) -> None:
     path = written(tmp_path)
     with pytest.raises(FileExistsError):
         FAULT_LINES.writer(path, "r1", "reference")
 
 
-def test_killed_at_any_byte(tmp_path: Path) -> None:
+def test_file_cut_at_any_byte_keeps_all_complete_rows(tmp_path: Path) -> None:
     path = written(tmp_path)
     for whole in cut_at_every_byte(path):
         if not whole:
@@ -111,7 +111,9 @@ def line(**values: Any) -> str:
         (line(detail=[]), r"line 2: detail must be an object, not \[\]"),
     ],
 )
-def test_a_damaged_line(tmp_path: Path, text: str, said: str) -> None:
+def test_damaged_line_raises_fault_journal_error_with_line_number(
+    tmp_path: Path, text: str, said: str
+) -> None:
     path = written(tmp_path)
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], text, *lines[2:], ""]))
@@ -125,14 +127,14 @@ def test_a_damaged_line(tmp_path: Path, text: str, said: str) -> None:
     "header",
     ['{"type":"header","faults_version":2}', '{"type":"header","faults_version":1}', line()],
 )
-def test_a_wrong_header(tmp_path: Path, header: str) -> None:
+def test_wrong_header_raises_fault_journal_error(tmp_path: Path, header: str) -> None:
     path = tmp_path / FAULTS_NAME
     path.write_text(header + "\n")
     with pytest.raises(FaultJournalError, match="line 1: "):
         FAULT_LINES.read(path)
 
 
-def test_the_dataset(tmp_path: Path) -> None:
+def test_dataset_has_published_schema_and_all_rows(tmp_path: Path) -> None:
     written(tmp_path)
     (part,) = FAULTS.ensure(tmp_path).written
     assert part == tmp_path / "faults" / "run=r1" / "part-0.parquet"

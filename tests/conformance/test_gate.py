@@ -55,7 +55,7 @@ def judge(tmp_path: Path, *checks: CheckRecord, by: Profile | None = None) -> Ga
     return gate(out, by, TODAY)
 
 
-def test_exit_codes_are_the_published_ones() -> None:
+def test_exit_codes_match_published_values() -> None:
     assert {code.name: code.value for code in GateExit} == {
         "OK": 0,
         "UNEXPECTED_FAILURE": 1,
@@ -69,7 +69,7 @@ def test_exit_codes_are_the_published_ones() -> None:
     assert len(set(SENTENCES.values())) == 7
 
 
-def test_0_when_nothing_failed(tmp_path: Path) -> None:
+def test_exit_0_when_nothing_failed(tmp_path: Path) -> None:
     soft = check("APIV-013", V.WARNING, level="SHOULD")
     odd = check("APIV-005", V.INCONCLUSIVE, level="SHOULD")
     got = judge(tmp_path, PASS, soft, odd, check("CONN-002", V.NOT_APPLICABLE))
@@ -77,7 +77,7 @@ def test_0_when_nothing_failed(tmp_path: Path) -> None:
     assert got.sentence == SENTENCES[GateExit.OK]
 
 
-def test_0_when_only_known_failures_fail(tmp_path: Path) -> None:
+def test_exit_0_when_only_known_failures_fail(tmp_path: Path) -> None:
     by = profile(tmp_path, 'CONN-002 matches="^why" expires=2026-06-01', "CONN-003")
     failed = [check("CONN-002", V.FAILED), check("CONN-003", V.FAILED)]
     got = judge(tmp_path, PASS, *failed, by=by)
@@ -85,13 +85,13 @@ def test_0_when_only_known_failures_fail(tmp_path: Path) -> None:
     assert got.known == (("reference", "CONN-002"), ("reference", "CONN-003"))
 
 
-def test_1_for_an_unexpected_failure(tmp_path: Path) -> None:
+def test_exit_1_for_unexpected_failure(tmp_path: Path) -> None:
     got = judge(tmp_path, PASS, check("CONN-002", V.FAILED, reason="got 3"))
     assert got.exit_code is GateExit.UNEXPECTED_FAILURE
     assert [one.sentence for one in got.findings] == ["reference: CONN-002 failed: got 3"]
 
 
-def test_1_for_a_known_failure_that_fails_for_another_reason(tmp_path: Path) -> None:
+def test_exit_1_for_known_failure_with_different_reason(tmp_path: Path) -> None:
     by = profile(tmp_path, 'CONN-002 matches="got_3"')
     failed = [
         check("CONN-002", V.FAILED, case="a", reason="got_3"),
@@ -104,12 +104,12 @@ def test_1_for_a_known_failure_that_fails_for_another_reason(tmp_path: Path) -> 
     assert judge(tmp_path, PASS, failed[0], by=by).exit_code is GateExit.OK
 
 
-def test_1_for_a_failure_in_the_first_attempt_only(tmp_path: Path) -> None:
+def test_exit_1_for_failure_in_first_attempt_only(tmp_path: Path) -> None:
     attempts = [check("CONN-002", V.FAILED), check("CONN-002", attempt=2)]
     assert judge(tmp_path, PASS, *attempts).exit_code is GateExit.UNEXPECTED_FAILURE
 
 
-def test_2_is_raised(tmp_path: Path) -> None:
+def test_missing_results_or_contradictory_profile_raises_error(tmp_path: Path) -> None:
     with pytest.raises(ResultsNotFound, match="there is no such folder"):
         gate(tmp_path / "none")
     with pytest.raises(ResultsNotFound, match="neither runs/ nor results/"):
@@ -120,14 +120,14 @@ def test_2_is_raised(tmp_path: Path) -> None:
         gate(tmp_path, by)
 
 
-def test_3_for_a_run_without_footer(tmp_path: Path) -> None:
+def test_exit_3_for_run_without_footer(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS], footer=False)
     got = gate(tmp_path)
     assert got.exit_code is GateExit.INCOMPLETE
     assert "run r1 is incomplete: it has no footer" in got.findings[0].sentence
 
 
-def test_3_for_a_journal_cut_at_any_byte(tmp_path: Path) -> None:
+def test_exit_3_for_journal_cut_at_any_byte(tmp_path: Path) -> None:
     path = write_run(tmp_path, [PASS])
     data = path.read_bytes()
     for size in range(0, len(data) - 1, 7):
@@ -137,14 +137,14 @@ def test_3_for_a_journal_cut_at_any_byte(tmp_path: Path) -> None:
     assert gate(tmp_path).exit_code is GateExit.INCOMPLETE
 
 
-def test_3_for_no_run_at_all(tmp_path: Path) -> None:
+def test_exit_3_for_folder_without_runs(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     got = gate(tmp_path)
     assert got.exit_code is GateExit.INCOMPLETE
     assert "there is no run at all" in got.findings[0].sentence
 
 
-def test_3_for_a_planned_check_that_is_missing(tmp_path: Path) -> None:
+def test_exit_3_for_missing_planned_check(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS], planned=[check("CONN-002")])
     got = gate(tmp_path, profile(tmp_path, present="CONN-002"))
     assert got.exit_code is GateExit.INCOMPLETE
@@ -160,14 +160,16 @@ def test_3_for_a_planned_check_that_is_missing(tmp_path: Path) -> None:
         (V.INCONCLUSIVE, 'CONN-002 matches="refused"'),
     ],
 )
-def test_3_for_what_a_profile_cannot_excuse(tmp_path: Path, verdict: Verdict, entry: str) -> None:
+def test_exit_3_for_verdict_that_profile_cannot_excuse(
+    tmp_path: Path, verdict: Verdict, entry: str
+) -> None:
     by = profile(tmp_path, entry)
     got = judge(tmp_path, PASS, check("CONN-002", verdict, reason="closed"), by=by)
     assert (got.exit_code, got.known) == (GateExit.INCOMPLETE, ())
     assert str(verdict) in got.findings[0].sentence
 
 
-def test_0_when_known_to_be_undecided_for_this_reason(tmp_path: Path) -> None:
+def test_exit_0_for_inconclusive_check_with_known_reason(tmp_path: Path) -> None:
     by = profile(tmp_path, 'CONN-002 matches="closed"')
     undecided = [
         check("CONN-002", V.INCONCLUSIVE, case="a", reason="closed"),
@@ -180,14 +182,14 @@ def test_0_when_known_to_be_undecided_for_this_reason(tmp_path: Path) -> None:
     assert got.exit_code is GateExit.INCOMPLETE
 
 
-def test_3_when_nothing_passed(tmp_path: Path) -> None:
+def test_exit_3_when_nothing_passed(tmp_path: Path) -> None:
     by = profile(tmp_path, "CONN-002")
     got = judge(tmp_path, check("CONN-002", V.FAILED), by=by)
     assert got.exit_code is GateExit.INCOMPLETE
     assert "nothing passed" in got.findings[0].sentence
 
 
-def test_4_for_a_known_failure_that_passed(tmp_path: Path) -> None:
+def test_exit_4_for_known_failure_that_passed(tmp_path: Path) -> None:
     got = judge(tmp_path, PASS, by=profile(tmp_path, "CONN-001"))
     assert got.exit_code is GateExit.KNOWN_FAILURE_PASSED
     assert got.findings[0].sentence.endswith("CONN-001 passed, but is known to fail (known)")
@@ -195,7 +197,7 @@ def test_4_for_a_known_failure_that_passed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verdict", [None, V.NOT_APPLICABLE, V.NOT_SUPPORTED])
 @pytest.mark.parametrize("named", ["known", "present"])
-def test_5_for_what_is_not_judged_any_more(
+def test_exit_5_for_profile_entry_no_longer_judged(
     tmp_path: Path, verdict: Verdict | None, named: str
 ) -> None:
     known, present = (["CONN-002"], "") if named == "known" else ([], "CONN-002")
@@ -207,14 +209,14 @@ def test_5_for_what_is_not_judged_any_more(
     assert f"CONN-002 {state}" in got.findings[0].sentence
 
 
-def test_5_for_a_target_without_a_run(tmp_path: Path) -> None:
+def test_exit_5_for_profile_target_without_run(tmp_path: Path) -> None:
     by = profile(tmp_path, 'CONN-002 target="kafka:*"')
     got = judge(tmp_path, PASS, by=by)
     assert got.exit_code is GateExit.VANISHED
     assert 'target "kafka:*", of which there is no run' in got.findings[0].sentence
 
 
-def test_6_for_an_expired_entry(tmp_path: Path) -> None:
+def test_exit_6_for_expired_entry(tmp_path: Path) -> None:
     by = profile(tmp_path, "CONN-002 expires=2026-05-31")
     got = judge(tmp_path, PASS, check("CONN-002", V.FAILED), by=by)
     assert got.exit_code is GateExit.EXPIRED
@@ -233,7 +235,7 @@ CAUSES = {
 
 
 @pytest.mark.parametrize("pair", list(combinations(CAUSES, 2)), ids="+".join)
-def test_the_first_of_two_causes_decides_and_both_are_told(
+def test_first_of_two_causes_decides_exit_and_both_are_reported(
     tmp_path: Path, pair: tuple[str, str]
 ) -> None:
     first, second = (CAUSES[name] for name in pair)
@@ -246,7 +248,9 @@ def test_the_first_of_two_causes_decides_and_both_are_told(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.permutations(sorted(CAUSES)), st.integers(0, len(CAUSES)))
-def test_any_number_of_causes(tmp_path: Path, order: list[str], many: int) -> None:
+def test_first_of_any_causes_decides_exit_and_all_are_reported(
+    tmp_path: Path, order: list[str], many: int
+) -> None:
     causes = [CAUSES[name] for name in order[:many]]
     by = profile(tmp_path, *(cause[2] for cause in causes if cause[2]))
     got = judge(tmp_path, PASS, *(cause[1] for cause in causes), by=by)
@@ -255,7 +259,7 @@ def test_any_number_of_causes(tmp_path: Path, order: list[str], many: int) -> No
     assert len(got.findings) == many
 
 
-def test_the_newest_run_of_a_target_counts(tmp_path: Path) -> None:
+def test_gate_uses_newest_run_of_target_by_instant(tmp_path: Path) -> None:
     # 12:00+02:30 is before 10:00 UTC: instants are compared, not texts.
     older = header("z", started_at="2026-05-01T12:00:00+02:30")
     write_run(tmp_path, [check(verdict=V.FAILED)], about=older)
@@ -264,7 +268,7 @@ def test_the_newest_run_of_a_target_counts(tmp_path: Path) -> None:
     assert (got.exit_code, got.runs) == (GateExit.OK, {"reference": "a"})
 
 
-def test_an_incomplete_run_is_not_covered_by_an_older_one(tmp_path: Path) -> None:
+def test_incomplete_newest_run_is_not_replaced_by_older_run(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS], about=header("r1"))
     newer = header("r2", started_at="2026-05-01T11:00:00+00:00")
     write_run(tmp_path, [PASS], about=newer, footer=False)
@@ -273,7 +277,7 @@ def test_an_incomplete_run_is_not_covered_by_an_older_one(tmp_path: Path) -> Non
     assert gate(tmp_path).exit_code is GateExit.OK
 
 
-def test_targets_are_judged_each_for_itself(tmp_path: Path) -> None:
+def test_gate_judges_each_target_separately(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS, check("CONN-002")], about=header("r1", "reference"))
     kafka = header("r2", "kafka:4.4.0")
     write_run(tmp_path, [PASS, check("CONN-002", V.FAILED)], about=kafka)
@@ -285,7 +289,7 @@ def test_targets_are_judged_each_for_itself(tmp_path: Path) -> None:
     assert gate(tmp_path, everywhere, TODAY).exit_code is GateExit.KNOWN_FAILURE_PASSED
 
 
-def test_a_run_that_is_there_twice_is_no_result(tmp_path: Path) -> None:
+def test_duplicate_run_exits_3(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS])
     shutil.copytree(tmp_path / "runs" / "r1", tmp_path / "runs" / "copy")
     got = gate(tmp_path)
@@ -295,7 +299,9 @@ def test_a_run_that_is_there_twice_is_no_result(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", ["out", "results"])
 @pytest.mark.parametrize("footer", [True, False])
-def test_parquet_alone_says_the_same(tmp_path: Path, kept: str, footer: bool) -> None:
+def test_gate_gives_same_result_from_parquet_without_journals(
+    tmp_path: Path, kept: str, footer: bool
+) -> None:
     gone = [] if footer else [check("CONN-003")]
     write_run(tmp_path, [PASS, check("CONN-002", V.FAILED)], footer=footer, planned=gone)
     ensure_parquet(tmp_path)
@@ -304,7 +310,7 @@ def test_parquet_alone_says_the_same(tmp_path: Path, kept: str, footer: bool) ->
     assert gate(tmp_path if kept == "out" else tmp_path / "results") == expected
 
 
-def test_an_unreadable_parquet_file_is_no_result(tmp_path: Path) -> None:
+def test_unreadable_parquet_file_exits_3_when_journal_is_missing(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS])
     ensure_parquet(tmp_path)
     part_path(tmp_path, "r1").write_bytes(b"PAR1")
@@ -313,7 +319,7 @@ def test_an_unreadable_parquet_file_is_no_result(tmp_path: Path) -> None:
     assert gate(tmp_path).exit_code is GateExit.INCOMPLETE
 
 
-def test_a_written_profile_lets_the_same_results_through(tmp_path: Path) -> None:
+def test_written_profile_accepts_results_it_was_made_from(tmp_path: Path) -> None:
     checks = [PASS, check("CONN-002", V.FAILED), check("CONN-003", V.NOT_SUPPORTED)]
     write_run(tmp_path, checks)
     path = tmp_path / "profile.toml"
@@ -327,14 +333,14 @@ def test_a_written_profile_lets_the_same_results_through(tmp_path: Path) -> None
         write_profile(tmp_path, path)
 
 
-def test_no_profile_is_written_from_half_a_run(tmp_path: Path) -> None:
+def test_write_profile_refuses_incomplete_run(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS], footer=False)
     with pytest.raises(ResultsNotWhole, match="incomplete"):
         write_profile(tmp_path, tmp_path / "profile.toml")
     assert not (tmp_path / "profile.toml").exists()
 
 
-def test_a_range_of_releases_need_not_be_in_the_folder(tmp_path: Path) -> None:
+def test_release_range_without_matching_run_exits_0(tmp_path: Path) -> None:
     ranged = 'CONN-002 target="kafka:0.8.0..0.9.0.1"'
     write_run(tmp_path, [PASS], about=header(target="kafka:4.4.0"))
     assert gate(tmp_path, profile(tmp_path, ranged)).exit_code is GateExit.OK

@@ -51,16 +51,16 @@ def written(folder: Path) -> Path:
     return path
 
 
-def test_operations_are_numbered_within_their_attempt(tmp_path: Path) -> None:
+def test_operations_are_numbered_within_attempt(tmp_path: Path) -> None:
     found = HISTORY_LINES.read(written(tmp_path))
     assert (found.run, found.target, found.rows) == ("r1", "reference", ROWS)
 
 
-def test_every_outcome_of_a_history_is_known() -> None:
+def test_journal_outcomes_equal_operation_outcomes() -> None:
     assert tuple(OperationOutcome) == OUTCOMES
 
 
-def test_killed_at_any_byte(tmp_path: Path) -> None:
+def test_file_cut_at_any_byte_keeps_all_complete_rows(tmp_path: Path) -> None:
     path = written(tmp_path)
     for whole in cut_at_every_byte(path):
         if not whole:
@@ -81,7 +81,9 @@ def test_killed_at_any_byte(tmp_path: Path) -> None:
         ({"offset": -1}, "line 2: offset must be a whole number, not -1"),
     ],
 )
-def test_a_damaged_line(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_damaged_line_raises_history_journal_error_with_line_number(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
     path = written(tmp_path)
     lines = path.read_text().splitlines()
     damaged = json.dumps({**json.loads(lines[1]), **change})
@@ -91,7 +93,7 @@ def test_a_damaged_line(tmp_path: Path, change: dict[str, Any], said: str) -> No
     assert HISTORIES.ensure(tmp_path).unreadable == ((path, str(caught.value)),)
 
 
-def test_the_dataset(tmp_path: Path) -> None:
+def test_dataset_has_published_schema_and_all_rows(tmp_path: Path) -> None:
     written(tmp_path)
     (part,) = HISTORIES.ensure(tmp_path).written
     assert part == tmp_path / "histories" / "run=r1" / "part-0.parquet"

@@ -34,7 +34,7 @@ from tests.conformance.made import check, header, plan_of, write_run
 CHECKS = [check("CONN-001"), check("CONN-002", Verdict.FAILED, reason='ä "quoted"\nline two')]
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_written_journal_is_read_back_equal(tmp_path: Path) -> None:
     got = read_journal(write_run(tmp_path, CHECKS))
     assert got.header == header()
     assert got.plan == plan_of(CHECKS)
@@ -45,7 +45,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert got.defect is None
 
 
-def test_a_header_from_before_versions_could_be_observed_is_read(tmp_path: Path) -> None:
+def test_header_without_versions_source_reads_as_advertised(tmp_path: Path) -> None:
     path = write_run(tmp_path, CHECKS)
     first, *rest = path.read_text("utf-8").splitlines(keepends=True)
     fields = json.loads(first)
@@ -54,7 +54,7 @@ def test_a_header_from_before_versions_could_be_observed_is_read(tmp_path: Path)
     assert read_journal(path).header == header()
 
 
-def test_the_source_of_the_versions_is_kept(tmp_path: Path) -> None:
+def test_versions_source_is_kept_and_validated(tmp_path: Path) -> None:
     about = replace(header(), versions_source="observed")
     assert read_journal(write_run(tmp_path, CHECKS, about=about)).header == about
     guessed = {**about.to_json(), "versions_source": "guessed"}
@@ -62,7 +62,7 @@ def test_the_source_of_the_versions_is_kept(tmp_path: Path) -> None:
         RunHeader.from_json(guessed)
 
 
-def test_the_lines_have_the_published_form(tmp_path: Path) -> None:
+def test_journal_lines_have_published_keys(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in write_run(tmp_path, CHECKS).read_text().splitlines()]
     assert [line["type"] for line in lines] == ["header", "plan", "check", "check", "footer"]
     assert lines[0]["journal_version"] == 1
@@ -77,7 +77,7 @@ def test_the_lines_have_the_published_form(tmp_path: Path) -> None:
     assert lines[4].keys() == {"type", "finished_at", "checks", "exit"}
 
 
-def test_a_journal_cut_at_any_byte_is_never_whole_and_never_wrong(tmp_path: Path) -> None:
+def test_journal_cut_at_any_byte_is_unfinished_and_keeps_whole_checks(tmp_path: Path) -> None:
     path = write_run(tmp_path, CHECKS)
     data = path.read_bytes()
     ends = [place + 1 for place, byte in enumerate(data) if byte == ord("\n")]
@@ -98,7 +98,7 @@ def test_a_journal_cut_at_any_byte_is_never_whole_and_never_wrong(tmp_path: Path
         assert ("torn" in got.defect) == torn
 
 
-def test_only_the_last_line_may_be_torn(tmp_path: Path) -> None:
+def test_torn_line_before_last_raises_corrupt_line(tmp_path: Path) -> None:
     path = write_run(tmp_path, CHECKS)
     lines = path.read_bytes().split(b"\n")
     lines[2] = lines[2][:20]
@@ -107,7 +107,7 @@ def test_only_the_last_line_may_be_torn(tmp_path: Path) -> None:
         read_journal(path)
 
 
-def test_nothing_may_be_torn_after_the_footer(tmp_path: Path) -> None:
+def test_torn_line_after_footer_raises_corrupt_line(tmp_path: Path) -> None:
     path = write_run(tmp_path, CHECKS)
     path.write_bytes(path.read_bytes() + b'{"type": "che')
     with pytest.raises(CorruptLine, match="line 6 is not JSON"):
@@ -156,7 +156,7 @@ def edit_lines(path: Path, change: Callable[[list[Any]], None]) -> Path:
         (lambda lines: lines[4].pop("exit"), CorruptLine, 'the footer lacks "exit"'),
     ],
 )
-def test_each_broken_rule_has_its_name(
+def test_each_broken_rule_raises_specific_error(
     tmp_path: Path, change: Callable[[list[Any]], None], error: type[Exception], message: str
 ) -> None:
     path = edit_lines(write_run(tmp_path, CHECKS), change)
@@ -165,14 +165,14 @@ def test_each_broken_rule_has_its_name(
     assert str(path) in str(caught.value)
 
 
-def test_a_missing_journal_is_an_empty_one(tmp_path: Path) -> None:
+def test_missing_journal_raises_empty_journal(tmp_path: Path) -> None:
     (tmp_path / "runs" / "r1").mkdir(parents=True)
     (path,) = journals_in(tmp_path)
     with pytest.raises(EmptyJournal, match="is missing"):
         read_journal(path)
 
 
-def test_the_writer_keeps_the_order(tmp_path: Path) -> None:
+def test_writer_refuses_lines_out_of_order(tmp_path: Path) -> None:
     with JournalWriter(tmp_path / "j") as writer:
         with pytest.raises(EmptyJournal):
             writer.journal()
@@ -194,13 +194,13 @@ def test_the_writer_keeps_the_order(tmp_path: Path) -> None:
             writer.write_check(CHECKS[0])
 
 
-def test_a_journal_is_never_continued(tmp_path: Path) -> None:
+def test_writer_refuses_existing_journal(tmp_path: Path) -> None:
     path = write_run(tmp_path, CHECKS)
     with pytest.raises(FileExistsError):
         JournalWriter(path)
 
 
-def test_a_header_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
+def test_writer_refuses_invalid_header(tmp_path: Path) -> None:
     with JournalWriter(tmp_path / "j") as writer, pytest.raises(RecordError, match='"run"'):
         writer.write_header(header(run="a/b"))
 
@@ -221,7 +221,7 @@ sys.stdin.read()
 """
 
 
-def test_sigkill_loses_nothing_that_was_written(tmp_path: Path) -> None:
+def test_sigkill_of_writer_loses_no_written_check(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(path)],
@@ -249,7 +249,7 @@ records = st.builds(
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(records, max_size=5))
-def test_any_text_survives(
+def test_any_check_text_round_trips(
     tmp_path_factory: pytest.TempPathFactory, checks: list[CheckRecord]
 ) -> None:
     got: Journal = read_journal(write_run(tmp_path_factory.mktemp("run"), checks))

@@ -53,7 +53,7 @@ def observed(*letters: ObservedState | None) -> ObservedFile:
         ((None, None, None, None, None), {}),
     ],
 )  # fmt: skip
-def test_releases_in_few_words(
+def test_words_joins_releases_of_same_state_into_ranges(
     letters: tuple[ObservedState | None, ...], wanted: dict[str, str]
 ) -> None:
     assert observed(*letters).words("PROD-011") == wanted
@@ -61,7 +61,7 @@ def test_releases_in_few_words(
 
 
 @given(st.lists(st.sampled_from([P, F, N, None]), min_size=5, max_size=5))
-def test_what_is_written_is_read_again(
+def test_observed_file_round_trips(
     tmp_path_factory: pytest.TempPathFactory, letters: list[ObservedState | None]
 ) -> None:
     path = tmp_path_factory.mktemp("observed") / "observed.tsv"
@@ -72,7 +72,7 @@ def test_what_is_written_is_read_again(
     assert again.states.get("PROD-011", {}) == made.states["PROD-011"]
 
 
-def test_a_line_a_requirement_in_its_order(tmp_path: Path) -> None:
+def test_write_observed_writes_one_line_per_requirement(tmp_path: Path) -> None:
     path = tmp_path / "observed.tsv"
     write_observed(observed(N, P, P, P, F), path)
     assert path.read_text().splitlines()[2:] == [
@@ -98,7 +98,7 @@ def test_a_line_a_requirement_in_its_order(tmp_path: Path) -> None:
         (HEAD + COLUMN_LINE + "PROD-011\t0.8.0/kraft\t-\t-\n", '"0.8.0/kraft" is none of'),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_observed_file_raises_observed_error(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "observed.tsv"
     path.write_text(text, "utf-8")
     with pytest.raises(ObservedError) as caught:
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str) -> None:
     assert "observed.tsv" in str(caught.value)
 
 
-def test_the_mode_that_a_name_means_is_the_one_that_the_target_runs_in() -> None:
+def test_default_mode_of_kafka_name_equals_mode_of_target() -> None:
     for release in pinned_releases():
         name = kafka_name(f"kafka:{release}")
         assert name is not None
@@ -117,7 +117,7 @@ def test_the_mode_that_a_name_means_is_the_one_that_the_target_runs_in() -> None
 # -- the file beside the catalogue -----------------------------------------------------------------
 
 
-def test_the_committed_file_names_known_requirements_and_releases_only() -> None:
+def test_committed_file_contains_only_known_requirements_and_releases() -> None:
     found = read_observed(OBSERVED_FILE)
     assert set(found.states) - set(load_catalogue().requirements) == set()
     assert {release for release, _ in found.columns} - set(pinned_releases()) == set()
@@ -127,7 +127,7 @@ def test_the_committed_file_names_known_requirements_and_releases_only() -> None
     assert list(found.states) == in_catalogue
 
 
-def test_the_committed_file_is_what_would_be_written_again(tmp_path: Path) -> None:
+def test_committed_file_equals_rewritten_file(tmp_path: Path) -> None:
     path = tmp_path / "observed.tsv"
     write_observed(the_observed(), path)
     assert path.read_text("utf-8") == OBSERVED_FILE.read_text("utf-8")
@@ -145,7 +145,7 @@ def undated_passes(requirement: Requirement, found: ObservedFile) -> list[str]:
     ]
 
 
-def test_the_dates_of_the_catalogue_are_those_that_were_observed() -> None:
+def test_catalogue_dates_agree_with_observed_states() -> None:
     dated = [r for r in load_catalogue().requirements.values() if r.since != UNDATED]
     wrong = [line for r in dated if not r.since_note for line in undated_passes(r, the_observed())]
     assert wrong == []

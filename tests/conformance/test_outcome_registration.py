@@ -15,7 +15,7 @@ class LacksThis(Exception):
 @pytest.mark.parametrize(
     "classify", [lambda e: outcome.classify_in_check(e, "MUST"), outcome.classify_outside]
 )
-def test_not_supported_is_what_was_registered(classify, monkeypatch):  # type: ignore[no-untyped-def]
+def test_registered_exception_classifies_as_not_supported(classify, monkeypatch):  # type: ignore[no-untyped-def]
     monkeypatch.setattr(outcome._Registered, "not_supported", (outcome.NotSupported,))
     assert classify(LacksThis("no api")).verdict is Verdict.HARNESS_ERROR
     outcome.register_not_supported(LacksThis)

@@ -32,7 +32,7 @@ pd: Any = pyarrow.dataset
 CHECKS = [check("CONN-001"), check("CONN-002", Verdict.NOT_APPLICABLE)]
 
 
-def test_the_schema_is_the_published_one() -> None:
+def test_results_schema_has_published_columns_and_types() -> None:
     assert (*RUN_SHAPE, *CHECK_SHAPE, "run_complete") == COLUMN_NAMES
     assert RESULTS_SCHEMA.metadata[SCHEMA_VERSION_KEY] == SCHEMA_VERSION.encode() == b"1"
     types = {field.name: str(field.type) for field in RESULTS_SCHEMA}
@@ -51,7 +51,7 @@ def test_the_schema_is_the_published_one() -> None:
     assert all(field.metadata[b"description"] for field in RESULTS_SCHEMA)
 
 
-def test_reports_read_what_we_publish() -> None:
+def test_report_columns_match_results_schema() -> None:
     columns = {column.name: column for column in schema.COLUMNS}
     assert tuple(columns) == COLUMN_NAMES
     for field in RESULTS_SCHEMA:
@@ -63,7 +63,7 @@ def test_reports_read_what_we_publish() -> None:
     )
 
 
-def test_a_journal_goes_to_parquet_and_back(tmp_path: Path) -> None:
+def test_journal_round_trips_through_parquet(tmp_path: Path) -> None:
     journal = read_journal(write_run(tmp_path, CHECKS))
     path = write_parquet(journal, tmp_path)
     assert path == part_path(tmp_path, "r1")
@@ -71,7 +71,7 @@ def test_a_journal_goes_to_parquet_and_back(tmp_path: Path) -> None:
     assert pq.read_schema(path).equals(RESULTS_SCHEMA, check_metadata=False)
 
 
-def test_the_run_is_readable_with_and_without_partitions(tmp_path: Path) -> None:
+def test_results_are_readable_with_and_without_hive_partitions(tmp_path: Path) -> None:
     write_run(tmp_path, CHECKS)
     write_run(tmp_path, CHECKS, about=header(run="r2", target="kafka:4.4.0"))
     ensure_parquet(tmp_path)
@@ -82,26 +82,26 @@ def test_the_run_is_readable_with_and_without_partitions(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_completeness_is_a_column(tmp_path: Path, whole: bool) -> None:
+def test_run_complete_column_follows_footer(tmp_path: Path, whole: bool) -> None:
     write_run(tmp_path, CHECKS, footer=whole)
     (path,) = ensure_parquet(tmp_path).written
     assert pq.read_table(path).column("run_complete").to_pylist() == [whole, whole]
 
 
-def test_a_missing_planned_check_makes_a_run_incomplete(tmp_path: Path) -> None:
+def test_missing_planned_check_sets_run_complete_false(tmp_path: Path) -> None:
     write_run(tmp_path, CHECKS, planned=[check("CONN-003")])
     (path,) = ensure_parquet(tmp_path).written
     assert pq.read_table(path).column("run_complete").to_pylist() == [False, False]
 
 
-def test_a_run_without_checks_keeps_its_header(tmp_path: Path) -> None:
+def test_run_without_checks_keeps_header_in_parquet(tmp_path: Path) -> None:
     journal = read_journal(write_run(tmp_path, [], planned=CHECKS, footer=False))
     path = write_parquet(journal, tmp_path)
     assert pq.read_table(path).num_rows == 0
     assert read_parquet(path) == journal
 
 
-def test_converting_twice_changes_nothing(tmp_path: Path) -> None:
+def test_second_conversion_keeps_file_until_journal_changes(tmp_path: Path) -> None:
     journal = write_run(tmp_path, CHECKS)
     (path,) = ensure_parquet(tmp_path).written
     before = path.stat().st_mtime_ns
@@ -113,7 +113,7 @@ def test_converting_twice_changes_nothing(tmp_path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["part-0.parquet"]
 
 
-def test_a_broken_or_older_file_is_made_again(tmp_path: Path) -> None:
+def test_broken_or_older_parquet_file_is_rewritten(tmp_path: Path) -> None:
     write_run(tmp_path, CHECKS)
     (path,) = ensure_parquet(tmp_path).written
     path.write_bytes(b"PAR1")
@@ -125,7 +125,7 @@ def test_a_broken_or_older_file_is_made_again(tmp_path: Path) -> None:
     assert ensure_parquet(tmp_path).written == (path,)
 
 
-def test_runs_that_left_nothing_are_listed(tmp_path: Path) -> None:
+def test_runs_without_readable_journal_are_listed_as_unreadable(tmp_path: Path) -> None:
     write_run(tmp_path, CHECKS)
     (tmp_path / "runs" / "r2").mkdir()
     (tmp_path / "runs" / "r3").mkdir()
@@ -136,7 +136,7 @@ def test_runs_that_left_nothing_are_listed(tmp_path: Path) -> None:
     assert "no whole header" in done.unreadable[1][1]
 
 
-def test_a_failed_write_leaves_the_old_file(
+def test_failed_write_keeps_old_parquet_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = read_journal(write_run(tmp_path, CHECKS))
@@ -153,7 +153,7 @@ def test_a_failed_write_leaves_the_old_file(
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_what_is_not_ours_is_refused(tmp_path: Path) -> None:
+def test_read_parquet_refuses_foreign_files(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     path.write_text("no")
     with pytest.raises(ResultsError, match="not a readable Parquet"):

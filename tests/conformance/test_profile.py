@@ -29,7 +29,7 @@ def load(tmp_path: Path, text: str, version: str = "profile_version = 1") -> Pro
     return load_profile(path, load_catalogue())
 
 
-def test_a_full_profile_is_read(tmp_path: Path) -> None:
+def test_profile_with_all_keys_is_loaded(tmp_path: Path) -> None:
     text = """
         [[known_failure]]
         requirement = "PROD-011"
@@ -54,7 +54,7 @@ def test_a_full_profile_is_read(tmp_path: Path) -> None:
     assert profile.patterns() == ("external:*", "*")
 
 
-def test_an_entry_holds_through_its_last_day(tmp_path: Path) -> None:
+def test_entry_expires_after_its_last_day(tmp_path: Path) -> None:
     (entry,) = load(tmp_path, ENTRY + "expires = 2027-01-31").known_failures
     assert not entry.expired(date(2027, 1, 31))
     assert entry.expired(date(2027, 2, 1))
@@ -90,7 +90,9 @@ def test_an_entry_holds_through_its_last_day(tmp_path: Path) -> None:
         ('[[present]]\nrequirements = ["PROD-011"]\n' * 2, r'target "\*" occurs twice'),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_profile_raises_profile_error_with_key(
+    tmp_path: Path, text: str, message: str
+) -> None:
     with pytest.raises(ProfileError, match=message) as caught:
         load(tmp_path, text)
     assert "profile.toml" in str(caught.value)
@@ -104,17 +106,19 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
         ("profile_version = true", "must be 1, is True"),
     ],
 )
-def test_the_version_of_the_form_is_checked(tmp_path: Path, version: str, message: str) -> None:
+def test_missing_or_wrong_profile_version_raises_profile_error(
+    tmp_path: Path, version: str, message: str
+) -> None:
     with pytest.raises(ProfileError, match=message):
         load(tmp_path, ENTRY, version)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_profile_file_raises_profile_error(tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match=r"none\.toml: cannot be read"):
         load_profile(tmp_path / "none.toml", load_catalogue())
 
 
-def test_patterns_that_meet_on_one_target_contradict(tmp_path: Path) -> None:
+def test_patterns_that_match_same_target_raise_profile_error(tmp_path: Path) -> None:
     both = ENTRY + 'target = "kafka:4.*"\n' + ENTRY + 'target = "kafka:*.0"'
     profile = load(tmp_path, both)
     assert set(profile.known_failures_of("kafka:4.1.1")) == {"PROD-011"}
@@ -122,7 +126,7 @@ def test_patterns_that_meet_on_one_target_contradict(tmp_path: Path) -> None:
         profile.known_failures_of("kafka:4.4.0")
 
 
-def test_a_target_means_itself_even_with_brackets() -> None:
+def test_target_with_brackets_matches_itself_literally() -> None:
     assert target_matches("external:[::1]:9092", "external:[::1]:9092")
     assert target_matches("external:[::1]:9092", "external:*")
     assert not target_matches("reference", "external:*")
@@ -137,7 +141,7 @@ def a_run(folder: Path, target: str) -> RunSummary:
     return summarize(read_journal(write_run(folder, checks, about=header(target, target))))
 
 
-def test_a_draft_for_one_target_is_for_every_target(tmp_path: Path) -> None:
+def test_draft_profile_of_one_target_applies_to_every_target(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text(draft_profile([a_run(tmp_path, "one")]), encoding="utf-8")
     profile = load_profile(path, load_catalogue())
@@ -147,7 +151,7 @@ def test_a_draft_for_one_target_is_for_every_target(tmp_path: Path) -> None:
     assert profile.present_of("any") == ("PROD-011", "PROD-012")
 
 
-def test_a_draft_for_several_targets_names_them(tmp_path: Path) -> None:
+def test_draft_profile_of_several_targets_has_entry_per_target(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text(draft_profile([a_run(tmp_path, "two"), a_run(tmp_path, "one")]), "utf-8")
     profile = load_profile(path, load_catalogue())
@@ -155,7 +159,7 @@ def test_a_draft_for_several_targets_names_them(tmp_path: Path) -> None:
     assert [entry.target for entry in profile.present] == ["one", "two"]
 
 
-def test_a_draft_of_nothing_is_a_profile(tmp_path: Path) -> None:
+def test_draft_profile_without_runs_is_empty_profile(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text(draft_profile([]), "utf-8")
     assert load_profile(path, load_catalogue()) == Profile()
@@ -185,14 +189,14 @@ def test_a_draft_of_nothing_is_a_profile(tmp_path: Path) -> None:
         ("kafka:4.*", ["kafka:4.4.0", "kafka:4.4.0,nodes=3"], ["kafka:3.9.2"]),
     ],
 )  # fmt: skip
-def test_a_range_means_the_targets_of_its_releases(
+def test_release_range_matches_targets_of_its_releases(
     pattern: str, meant: list[str], not_meant: list[str]
 ) -> None:
     named = [*meant, *not_meant]
     assert [target for target in named if target_matches(target, pattern)] == meant
 
 
-def test_ranges_that_meet_on_one_target_contradict(tmp_path: Path) -> None:
+def test_overlapping_ranges_of_same_requirement_raise_profile_error(tmp_path: Path) -> None:
     both = ENTRY + 'target = "kafka:2.0.1..2.8.2"\n' + ENTRY + 'target = "kafka:2.8.2..3.9.2"'
     profile = load(tmp_path, both)
     assert set(profile.known_failures_of("kafka:3.0.2")) == {"PROD-011"}
@@ -200,11 +204,11 @@ def test_ranges_that_meet_on_one_target_contradict(tmp_path: Path) -> None:
         profile.known_failures_of("kafka:2.8.2")
 
 
-def test_a_profile_may_be_empty(tmp_path: Path) -> None:
+def test_profile_without_entries_is_valid(tmp_path: Path) -> None:
     assert load(tmp_path, "") == Profile()
 
 
-def test_the_known_bugs_of_apache_kafka_are_a_profile_with_their_tickets() -> None:
+def test_apache_kafka_profile_entries_have_links_and_release_ranges() -> None:
     file = shipped_root() / "suites" / "apache-kafka.profile.toml"
     profile = load_profile(file, load_catalogue())
     assert profile.present == ()

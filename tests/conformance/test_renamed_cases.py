@@ -29,7 +29,7 @@ def table(folder: Path, *lines: str) -> Path:
     return file
 
 
-def test_parameters_stay_and_other_cases_keep_their_names() -> None:
+def test_present_name_keeps_parameters_and_names_of_other_cases() -> None:
     assert present_name("protocol/test_a.py::test_old[v3-x]", RENAMES) == (
         "protocol/b/test_c.py::test_new[v3-x]"
     )
@@ -39,7 +39,7 @@ def test_parameters_stay_and_other_cases_keep_their_names() -> None:
     )
 
 
-def test_second_renaming_leads_to_the_last_name(tmp_path: Path) -> None:
+def test_read_renames_resolves_chain_to_last_name(tmp_path: Path) -> None:
     assert read_renames(table(tmp_path, "old\tnew", "a\tb", "b\tc")) == {"a": "c", "b": "c"}
 
 
@@ -53,7 +53,7 @@ def test_second_renaming_leads_to_the_last_name(tmp_path: Path) -> None:
         (("old\tnew", "a\tb", "b\ta"), "a leads back to itself"),
     ],
 )
-def test_wrong_table_is_refused_with_its_line(
+def test_wrong_rename_table_raises_error_with_line_number(
     tmp_path: Path, lines: tuple[str, ...], expected: str
 ) -> None:
     with pytest.raises(RenamesError, match=expected):
@@ -78,7 +78,7 @@ def changes(before: Journal, after: Journal) -> list[ChangeKind]:
     return [change.kind for change in found.changes]
 
 
-def test_compare_sees_a_change_of_a_renamed_case_and_no_other() -> None:
+def test_compare_matches_renamed_case_and_finds_its_regression() -> None:
     before = with_present_names(run_of(OLD, Verdict.PASSED, Verdict.FAILED), RENAMES)
     assert changes(before, run_of(NEW, Verdict.PASSED, Verdict.FAILED)) == []
     worse = run_of(NEW, Verdict.FAILED, Verdict.FAILED)
@@ -87,7 +87,7 @@ def test_compare_sees_a_change_of_a_renamed_case_and_no_other() -> None:
     assert before.plan == worse.plan
 
 
-def test_every_present_name_is_that_of_a_test() -> None:
+def test_every_new_case_name_exists_as_test_and_no_old_name_does() -> None:
     """And no old name is still in use."""
     renames = read_renames(renamed_cases_file())
     there = set()

@@ -85,14 +85,14 @@ def problem(source: str) -> str:
     return ""
 
 
-def test_every_piece_of_the_catalogue_has_an_accepted_form() -> None:
+def test_every_catalogue_source_has_accepted_form() -> None:
     entries = load_catalogue().requirements.values()
     found = {one.id: problem(one.source) for one in entries if problem(one.source)}
     assert not found
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_each_example_has_its_form_and_no_other(form: Form) -> None:
+def test_each_example_matches_exactly_its_form(form: Form) -> None:
     assert [one.name for one in FORMS if re.fullmatch(one.pattern, form.example)] == [form.name]
     assert problem(f"KIP-98; {form.example}") == ""
     assert bool(problem(form.example)) != form.authority
@@ -113,5 +113,5 @@ def test_each_example_has_its_form_and_no_other(form: Form) -> None:
         ("also in: Kafka 0.7 design; KIP-98", "come last"),
     ],
 )
-def test_another_source_is_refused(source: str, expected: str) -> None:
+def test_source_of_other_form_is_rejected(source: str, expected: str) -> None:
     assert expected in problem(source)

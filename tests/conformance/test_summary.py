@@ -31,7 +31,7 @@ def summary_of(*checks: CheckRecord) -> RunSummary:
     return summarize(journal_of(checks))
 
 
-def test_a_requirement_takes_the_worst_of_all_its_checks() -> None:
+def test_requirement_takes_worst_verdict_of_its_checks() -> None:
     run = summary_of(
         check("CONN-001", V.PASSED, case="a"),
         check("CONN-001", V.NOT_SUPPORTED, case="b"),
@@ -73,7 +73,7 @@ PASS = check("CONN-001")
         ),
     ],
 )
-def test_green_and_the_exit_codes(
+def test_exit_code_and_sentences_follow_verdicts(
     others: list[CheckRecord], expected: RunExit, sentence: str
 ) -> None:
     run = summary_of(PASS, *others)
@@ -84,13 +84,13 @@ def test_green_and_the_exit_codes(
 
 
 @pytest.mark.parametrize("checks", [[], [check(verdict=V.NOT_APPLICABLE)]])
-def test_a_run_in_which_nothing_passed_is_not_green(checks: list[CheckRecord]) -> None:
+def test_run_without_passed_requirement_is_incomplete(checks: list[CheckRecord]) -> None:
     run = summary_of(*checks)
     assert run.exit_code is RunExit.INCOMPLETE
     assert "No requirement passed, so nothing was shown." in run.sentences()
 
 
-def test_a_planned_check_without_a_record_is_missing() -> None:
+def test_planned_check_without_record_makes_run_incomplete() -> None:
     gone = check("CONN-002", case="test_x.py::test_gone")
     run = summarize(journal_of([PASS, check("CONN-002", case="elsewhere")], planned=[gone]))
     assert run.missing == (("test_x.py::test_gone", "CONN-002"),)
@@ -99,14 +99,14 @@ def test_a_planned_check_without_a_record_is_missing() -> None:
     assert "1 planned checks are missing, first CONN-002" in run.sentences()[0]
 
 
-def test_a_run_without_footer_is_incomplete_unless_it_is_about_to_write_it() -> None:
+def test_run_without_footer_is_incomplete_unless_marked_finished() -> None:
     journal = journal_of([PASS], footer=False)
     assert summarize(journal).exit_code is RunExit.INCOMPLETE
     assert "no footer" in summarize(journal).sentences()[0]
     assert summarize(journal, finished=True).exit_code is RunExit.GREEN
 
 
-def test_a_retry_buys_a_label_and_no_pass() -> None:
+def test_pass_at_second_attempt_stays_failed_and_is_labelled_retried() -> None:
     run = summary_of(
         PASS,
         check("CONN-002", V.FAILED, case="a", attempt=1),
@@ -120,7 +120,7 @@ def test_a_retry_buys_a_label_and_no_pass() -> None:
     assert run.retried == (("a", "CONN-002"),)
 
 
-def test_several_runs_take_the_highest_exit() -> None:
+def test_joint_exit_code_is_highest_of_runs() -> None:
     green, red = summary_of(PASS), summary_of(check(verdict=V.FAILED))
     assert joint_exit_code([green]) is RunExit.GREEN
     assert joint_exit_code([green, red]) is RunExit.FAILURES
@@ -139,7 +139,7 @@ checks = st.lists(
 
 
 @given(checks)
-def test_green_means_what_the_definition_says(made: list[CheckRecord]) -> None:
+def test_green_equals_definition_for_any_checks(made: list[CheckRecord]) -> None:
     joined = {
         name: worst(one.verdict for one in made if one.requirement == name)
         for name in {one.requirement for one in made}

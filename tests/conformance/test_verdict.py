@@ -15,17 +15,17 @@ ORDER = [
 ]
 
 
-def test_names_and_order_are_the_published_ones() -> None:
+def test_verdict_names_and_order_match_published_ones() -> None:
     assert [verdict.value for verdict in Verdict] == ORDER
 
 
 @pytest.mark.parametrize("place", range(7))
-def test_a_verdict_wins_over_all_milder_ones(place: int) -> None:
+def test_worst_returns_most_severe_verdict(place: int) -> None:
     milder = [Verdict(name) for name in reversed(ORDER[place:])]
     assert worst(milder) is Verdict(ORDER[place])
 
 
-def test_nothing_has_no_verdict() -> None:
+def test_worst_of_no_verdicts_raises_value_error() -> None:
     with pytest.raises(ValueError, match="no verdicts to join"):
         worst([])
 
@@ -34,7 +34,7 @@ verdicts = st.lists(st.sampled_from(Verdict), min_size=1)
 
 
 @given(verdicts, verdicts)
-def test_joining_is_associative_and_does_not_mind_order(
+def test_worst_is_associative_and_independent_of_order(
     one: list[Verdict], other: list[Verdict]
 ) -> None:
     assert worst([worst(one), worst(other)]) is worst(other + one)

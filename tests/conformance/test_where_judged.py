@@ -24,7 +24,7 @@ def test_sync(group):
 '''
 
 
-def test_tests_are_found_by_their_marks(tmp_path: Path) -> None:
+def test_judging_tests_finds_tests_by_judges_mark(tmp_path: Path) -> None:
     (tmp_path / "suites" / "protocol").mkdir(parents=True)
     (tmp_path / "suites" / "protocol" / "test_grp.py").write_text(SUITE)
     place = "suites/protocol/test_grp.py"
@@ -39,7 +39,7 @@ def test_tests_are_found_by_their_marks(tmp_path: Path) -> None:
     assert judging_tests("GRP-003", tmp_path) == []
 
 
-def test_defects_are_found_by_line_and_may_be_absent(tmp_path: Path) -> None:
+def test_defects_returns_lines_of_rules_or_empty_list(tmp_path: Path) -> None:
     assert defects("GRP-001", tmp_path) == []
     (tmp_path / "labs" / "defects").mkdir(parents=True)
     (tmp_path / "labs" / "defects" / "grp.py").write_text('x\nrule("GRP-001", x)\n"GRP-0011"\n')

@@ -37,19 +37,19 @@ def written(folder: Path, run: str = "r1") -> Path:
     return path
 
 
-def test_counts_are_summed(tmp_path: Path) -> None:
+def test_read_wire_sums_counts_of_equal_rows(tmp_path: Path) -> None:
     found = read_wire(written(tmp_path))
     assert (found.run, found.target) == ("r1", "reference")
     assert found.counts == {WireRow(*SENT): 5, WireRow(*ERROR): 1, WireRow(*ODD): 4}
 
 
-def test_a_file_is_never_continued(tmp_path: Path) -> None:
+def test_writer_refuses_existing_file(tmp_path: Path) -> None:
     path = written(tmp_path)
     with pytest.raises(FileExistsError):
         WireWriter(path, "r1", "reference")
 
 
-def test_killed_at_any_byte(tmp_path: Path) -> None:
+def test_file_cut_at_any_byte_keeps_counts_of_complete_lines(tmp_path: Path) -> None:
     path = written(tmp_path)
     for whole in cut_at_every_byte(path):
         if not whole:
@@ -80,7 +80,9 @@ ROW = '["request",3,"Metadata",12,"message","",null,null,1]'
         (counts(ROW.replace('""', "null")), "that cannot be"),
     ],
 )
-def test_a_damaged_line(tmp_path: Path, line: str, said: str) -> None:
+def test_damaged_line_raises_wire_error_with_line_number(
+    tmp_path: Path, line: str, said: str
+) -> None:
     path = written(tmp_path)
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], line, *lines[2:], ""]))
@@ -95,14 +97,14 @@ def test_a_damaged_line(tmp_path: Path, line: str, said: str) -> None:
     "header",
     ['{"type":"header","wire_version":2}', '{"type":"header","wire_version":1,"run":1}', "{}"],
 )
-def test_a_wrong_header(tmp_path: Path, header: str) -> None:
+def test_wrong_header_raises_wire_error(tmp_path: Path, header: str) -> None:
     path = tmp_path / "wire.jsonl"
     path.write_text(header + "\n")
     with pytest.raises(WireError, match="line 1: "):
         read_wire(path)
 
 
-def test_the_dataset(tmp_path: Path) -> None:
+def test_dataset_has_published_schema_and_summed_rows(tmp_path: Path) -> None:
     written(tmp_path)
     written(tmp_path, "r2")
     made = WIRE.ensure(tmp_path)
@@ -119,7 +121,7 @@ def test_the_dataset(tmp_path: Path) -> None:
     ]
 
 
-def test_made_again_only_when_it_must_be(tmp_path: Path) -> None:
+def test_dataset_is_rewritten_only_when_source_is_newer_or_part_is_damaged(tmp_path: Path) -> None:
     path = written(tmp_path)
     (part,) = WIRE.ensure(tmp_path).written
     assert WIRE.ensure(tmp_path).kept == (part,)
@@ -130,7 +132,7 @@ def test_made_again_only_when_it_must_be(tmp_path: Path) -> None:
     assert WIRE.ensure(tmp_path).written == (part,)
 
 
-def test_the_runs_are_found_as_before(tmp_path: Path) -> None:
+def test_find_runs_ignores_wire_dataset(tmp_path: Path) -> None:
     journal = write_run(tmp_path, [check("CONN-001")])
     written(tmp_path, journal.parent.name)
     WIRE.ensure(tmp_path)

@@ -24,13 +24,13 @@ def run(*arguments: str) -> Result:
         (["--target", "reference", "--target", "reference", "--api", "Vote"], "not served by both"),
     ],
 )
-def test_wrong_usage(arguments: list[str], said: str) -> None:
+def test_wrong_usage_exits_2_with_reason(arguments: list[str], said: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert said in result.output
 
 
-def test_a_file_that_is_no_conversation(tmp_path: Path) -> None:
+def test_malformed_conversation_file_exits_2(tmp_path: Path) -> None:
     file = tmp_path / "broken.json"
     file.write_text("{}")
     result = run("--target", "reference", "--target", "reference", "--play", str(file))
@@ -38,7 +38,7 @@ def test_a_file_that_is_no_conversation(tmp_path: Path) -> None:
     assert '"format": 1' in result.output
 
 
-def test_what_was_compared_is_shown() -> None:
+def test_diff_without_difference_exits_0_and_prints_compared_apis() -> None:
     result = run("--target", "reference", "--target", "reference", "--exchanges", "30",
                  "--api", "ApiVersions")  # fmt: skip
     assert result.exit_code == 0
@@ -46,7 +46,7 @@ def test_what_was_compared_is_shown() -> None:
     assert "exchanges in" in result.output
 
 
-def test_a_difference_is_shown_and_can_be_played_again(tmp_path: Path) -> None:
+def test_difference_is_printed_and_replays_from_its_file(tmp_path: Path) -> None:
     """Two brokers that are set otherwise: how many partitions a topic has by default."""
     targets = ["--target", "reference", "--target", "reference,set.num.partitions=2"]
     result = run(*targets, "--exchanges", "500", "--api", "CreateTopics", "--out", str(tmp_path))

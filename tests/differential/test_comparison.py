@@ -19,14 +19,14 @@ from tests.differential.conftest import Pair
 Compared = Callable[[FrameRule | None], ConversationComparison]
 
 
-def test_a_broker_is_like_itself(pair: Pair, compared: Compared) -> None:
+def test_equal_brokers_have_no_differences(pair: Pair, compared: Compared) -> None:
     comparison = compared(None)
     found = compare_many(comparison, conversations(1, pair.shared), 400, 1, lambda *_: None)
     assert found == []
     assert comparison.counted.exchanges.total() >= 400
 
 
-def test_a_planted_defect_is_found_and_shrunk(pair: Pair, compared: Compared) -> None:
+def test_planted_defect_is_found_and_shrunk(pair: Pair, compared: Compared) -> None:
     comparison = compared(creation_is_idempotent.rule())
     found = compare_many(comparison, conversations(1, pair.shared), 2_000, 1, lambda *_: None)
     assert [(one.difference.api, one.difference.field) for one in found] == [
@@ -42,7 +42,7 @@ def test_a_planted_defect_is_found_and_shrunk(pair: Pair, compared: Compared) ->
     assert played.difference == found[0].difference
 
 
-def test_an_explained_difference_is_counted_and_passed_over(compared: Compared) -> None:
+def test_explained_difference_is_counted_and_not_reported(compared: Compared) -> None:
     comparison = compared(creation_is_idempotent.rule())
     comparison.explained = [
         Explained("CreateTopics", "topics.error_code", "planted", VersionRange(0, 9), (0, 36),
@@ -70,7 +70,7 @@ class ClosesOnce(FrameRule):
         return [payload]
 
 
-def test_what_does_not_repeat_is_told(compared: Compared) -> None:
+def test_difference_that_does_not_repeat_is_marked(compared: Compared) -> None:
     comparison = compared(ClosesOnce())
     found = comparison.compare(created_twice())
     assert found is not None
@@ -80,5 +80,5 @@ def test_what_does_not_repeat_is_told(compared: Compared) -> None:
 
 
 @pytest.mark.parametrize("how", [How.CLOSED, How.SILENT])
-def test_an_end_without_an_answer_is_compared(how: How) -> None:
+def test_closed_or_silent_connection_is_compared_by_kind(how: How) -> None:
     assert PlayedAnswer(how).compared == {"how": str(how)}

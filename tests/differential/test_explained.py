@@ -39,7 +39,7 @@ def found(one: PlayedAnswer, other: PlayedAnswer) -> list[tuple[str, tuple[Any, 
     return [(each.path, each.values) for each in differences([STEP], [one], [other])]
 
 
-def test_every_field_that_differs_is_named() -> None:
+def test_differences_name_every_differing_field() -> None:
     one = answered({"a": 1, "list": [{"b": 0}, {"b": 2}], "only": None, "short": [1]})
     other = answered({"a": 1, "list": [{"b": 0}, {"b": 3}], "short": []})
     assert found(one, other) == [
@@ -49,13 +49,13 @@ def test_every_field_that_differs_is_named() -> None:
     ]
 
 
-def test_false_is_not_0_and_null_is_not_nothing() -> None:
+def test_false_differs_from_0_and_null_from_empty_list() -> None:
     assert found(answered({"a": False, "b": None}), answered({"a": 0, "b": []})) == [
         ("a", (False, 0)), ("b", (None, [])),
     ]  # fmt: skip
 
 
-def test_where_one_does_not_answer_that_is_the_difference() -> None:
+def test_missing_response_of_one_broker_is_only_difference() -> None:
     closed = PlayedAnswer(How.CLOSED, note="an end of file")
     assert found(answered({"error_code": 0}), closed) == [("how", (How.ANSWERED, How.CLOSED))]
     assert found(closed, PlayedAnswer(How.CLOSED, note="a reset")) == []
@@ -72,7 +72,7 @@ def difference(path: str, *values: int, version: int = 5) -> Difference:
     return Difference(0, "Fetch", version, path, (values[0], values[1]))
 
 
-def test_an_entry_covers_its_field_values_versions_and_targets(tmp_path: Path) -> None:
+def test_entry_covers_its_field_values_versions_and_targets(tmp_path: Path) -> None:
     one, path = entry(tmp_path), "responses[2].partitions[0].error_code"
     assert one.covers(difference(path, 0, 3), [STEP], SPECS)
     assert one.covers(difference(path, 3, 0), [STEP], SPECS)
@@ -82,7 +82,7 @@ def test_an_entry_covers_its_field_values_versions_and_targets(tmp_path: Path) -
     assert not one.covers(difference(path, 3, 0), [STEP], ("reference", "reference"))
 
 
-def test_what_is_explained_is_counted_up_to_the_first_that_is_not(tmp_path: Path) -> None:
+def test_explained_differences_are_counted_up_to_first_unexplained(tmp_path: Path) -> None:
     count: Counter[str] = Counter()
     told = [difference("responses[0].a", 0, 3), difference("x", 0, 3), difference("y", 0, 3)]
     assert judged(told, [entry(tmp_path)], [STEP], SPECS, count).found == told[1]
@@ -103,7 +103,7 @@ WITHOUT_ID = "a topic without an id is fetched, and another partition"
         ([{"partitions": [FIRST]}, {"topic_id": "$topic_id:0", "partitions": [FIRST]}], True),
     ],
 )
-def test_an_entry_counts_only_under_its_condition(
+def test_entry_covers_difference_only_under_its_condition(
     tmp_path: Path, topics: Any, is_true: bool
 ) -> None:
     text = f'[[explained]]\napi = "Fetch"\nfield = "x"\nwhen = "{WITHOUT_ID}"\nreason = "a test"\n'
@@ -114,21 +114,23 @@ def test_an_entry_counts_only_under_its_condition(
 @pytest.mark.parametrize(
     ("kinds", "is_true"), [((2, 2), True), ((2, 4), False), ((0, 99), True), ((2, 99), False)]
 )
-def test_resources_of_unknown_types_are_of_one(kinds: tuple[int, int], is_true: bool) -> None:
+def test_alter_configs_entry_treats_unknown_resource_types_as_one(
+    kinds: tuple[int, int], is_true: bool
+) -> None:
     resources = [{"resource_type": kind, "resource_name": "$name-a"} for kind in kinds]
     step = ConversationStep("AlterConfigs", 2, {"resources": resources})
     found = Difference(0, "AlterConfigs", 2, "how", ("answered", "silence"))
     assert any(one.covers(found, [step], SPECS) for one in load_explained()) is is_true
 
 
-def test_where_brokers_part_the_rest_is_not_compared(tmp_path: Path) -> None:
+def test_steps_after_diverging_brokers_are_not_compared(tmp_path: Path) -> None:
     one = entry(tmp_path, ENTRY + 'parts = "a session"\n')
     told = [difference("responses[0].a", 0, 3), difference("x", 0, 3)]
     verdict = judged(told, [one], [STEP, STEP, STEP], SPECS, Counter())
     assert (verdict.found, verdict.compared) == (None, 1)
 
 
-def test_a_field_covers_what_is_below_it() -> None:
+def test_entry_for_field_covers_nested_fields() -> None:
     assert any(
         one.covers(
             Difference(0, "ApiVersions", 3, "api_keys[4].max_version", (1, 2)), [STEP], SPECS
@@ -146,6 +148,6 @@ def test_a_field_covers_what_is_below_it() -> None:
         ("[[explaind]]\n", "unknown key"),
     ],
 )
-def test_a_wrong_table_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_malformed_table_raises_explained_error(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ExplainedError, match=said):
         entry(tmp_path, text)

@@ -21,13 +21,13 @@ EVERYTHING = {key: api.valid_versions for key, api in APIS.items()}
 SHARED = shared_versions(EVERYTHING, EVERYTHING)
 
 
-def test_the_same_seed_makes_the_same_conversations() -> None:
+def test_same_seed_generates_same_conversations() -> None:
     one, again = (list(islice(conversations(7, SHARED), 20)) for _ in range(2))
     assert one == again
     assert one != list(islice(conversations(8, SHARED), 20))
 
 
-def test_every_api_and_version_is_asked() -> None:
+def test_generator_covers_every_api_and_version() -> None:
     wanted = {(name, version) for name, versions in SHARED.items() for version in versions}
     asked = {
         (step.api, step.version)
@@ -37,11 +37,11 @@ def test_every_api_and_version_is_asked() -> None:
     assert wanted <= asked
 
 
-def test_what_may_harm_is_never_asked() -> None:
+def test_shared_versions_exclude_unsafe_apis() -> None:
     assert {safety_of(name) for name in SHARED} == {Safety.READ, Safety.OWN_NAMES}
 
 
-def test_every_request_can_be_encoded_and_written_to_a_file() -> None:
+def test_every_generated_request_encodes_and_round_trips_through_json() -> None:
     bound = Bindings("kc-x", 1_700_000_000_000)
     for conversation in islice(conversations(3, SHARED), 150):
         assert from_json(to_json(conversation)).steps == conversation.steps
@@ -51,7 +51,7 @@ def test_every_request_can_be_encoded_and_written_to_a_file() -> None:
             encode_request(request, step.version, 1)
 
 
-def test_names_are_never_others() -> None:
+def test_deleted_topics_have_names_of_own_prefix() -> None:
     """Conversations neither delete nor write topics of other users."""
     bound = Bindings("kc-x", 0)
     for conversation in islice(conversations(4, SHARED), 100):
@@ -62,7 +62,7 @@ def test_names_are_never_others() -> None:
                 assert all(not name or name == "." or name.startswith("kc-x") for name in names)
 
 
-def test_only_some_apis_are_asked_after_what_opens() -> None:
+def test_generator_sends_only_selected_apis_after_opening() -> None:
     opening = {api for one in OPENINGS for api, _ in one.requests}
     for conversation in islice(conversations(1, SHARED, ["Fetch"]), 10):
         apis = [step.api for step in conversation.steps]
@@ -72,7 +72,7 @@ def test_only_some_apis_are_asked_after_what_opens() -> None:
 
 
 @pytest.mark.parametrize("api", ["JoinGroup", "SyncGroup", "OffsetCommit", "Produce", "Fetch"])
-def test_what_opens_fits_every_version(api: str) -> None:
+def test_openings_encode_at_every_version(api: str) -> None:
     for one, fields in (pair for opening in OPENINGS for pair in opening.requests):
         for version in SHARED[api] if one == api else ():
             known = known_fields(api, version, fields)
@@ -81,7 +81,7 @@ def test_what_opens_fits_every_version(api: str) -> None:
             encode_request(request, version, 1)
 
 
-def test_the_skeleton_is_the_harmless_request() -> None:
+def test_skeleton_fields_round_trip_through_request() -> None:
     fields = skeleton_fields("ListOffsets", 1)
     request: Any = from_dict(api_named("ListOffsets").request, 1, fields)
     assert to_dict(request, 1) == fields
@@ -98,6 +98,6 @@ def test_the_skeleton_is_the_harmless_request() -> None:
         ('{"format": 1, "steps": [{"api": "Fetch", "version": 99, "fields": {}}]}', "no version"),
     ],
 )
-def test_a_file_that_is_none_is_refused(text: str, said: str) -> None:
+def test_malformed_conversation_is_refused(text: str, said: str) -> None:
     with pytest.raises(ConversationError, match=said):
         from_json(text)

@@ -20,7 +20,7 @@ def bound() -> Bindings:
     return Bindings("kc-x", BASE_MS, said={"kc-x-a", "kc-x-b", "x/y"})
 
 
-def test_ids_are_symbols_by_order_of_appearance(bound: Bindings) -> None:
+def test_ids_become_symbols_in_order_of_appearance(bound: Bindings) -> None:
     shown = [normal_form("InitProducerId", {"producer_id": n}, bound) for n in (7001, 9, 7001, -1)]
     assert [one["producer_id"] for one in shown] == [
         "$producer_id:0", "$producer_id:1", "$producer_id:0", -1,
@@ -28,7 +28,7 @@ def test_ids_are_symbols_by_order_of_appearance(bound: Bindings) -> None:
     assert bound.filled({"producer_id": "$producer_id:1"}) == {"producer_id": 9}
 
 
-def test_an_id_that_no_answer_showed_is_nobodys(bound: Bindings) -> None:
+def test_unseen_id_is_filled_with_unused_uuid(bound: Bindings) -> None:
     assert bound.filled("$topic_id:0") == NOBODYS_UUID
 
 
@@ -36,13 +36,13 @@ def topics(*pairs: tuple[str | None, str]) -> Any:
     return {"topics": [{"name": name, "topic_id": topic_id} for name, topic_id in pairs]}
 
 
-def test_the_order_of_topics_says_nothing(bound: Bindings) -> None:
+def test_normal_form_ignores_order_of_named_topics(bound: Bindings) -> None:
     other = Bindings("kc-x", BASE_MS, said=bound.said)
     one = normal_form("Metadata", topics(("kc-x-a", ONE), ("kc-x-b", TWO)), bound)
     assert one == normal_form("Metadata", topics(("kc-x-b", ONE), ("kc-x-a", TWO)), other)
 
 
-def test_neither_does_that_of_topics_that_have_an_id_only(bound: Bindings) -> None:
+def test_normal_form_ignores_order_of_topics_with_id_only(bound: Bindings) -> None:
     other = Bindings("kc-x", BASE_MS, said=bound.said)
     one = normal_form("Produce", topics((None, NOBODYS_UUID), (None, str(UUID(int=0)))), bound)
     assert one == normal_form(
@@ -50,7 +50,7 @@ def test_neither_does_that_of_topics_that_have_an_id_only(bound: Bindings) -> No
     )
 
 
-def test_topics_of_others_are_left_out(bound: Bindings) -> None:
+def test_normal_form_drops_topics_of_other_users(bound: Bindings) -> None:
     shown = topics(("kc-y-a", ONE), ("kc-x-a", TWO), ("__internal", ONE), ("x/y", ONE), (None, ONE))
     found = normal_form("Metadata", shown, bound)["topics"]
     assert [one["name"] for one in found] == ["$name-a", "x/y", None]
@@ -71,11 +71,13 @@ def test_topics_of_others_are_left_out(bound: Bindings) -> None:
         ("ListOffsets", "error_code", 3, 3),
     ],
 )
-def test_rules(bound: Bindings, api: str, field: str, value: Any, left: Any) -> None:
+def test_normal_form_replaces_variable_fields(
+    bound: Bindings, api: str, field: str, value: Any, left: Any
+) -> None:
     assert normal_form(api, {field: value}, bound) == {field: left}
 
 
-def test_records_are_compared_by_what_they_say(bound: Bindings) -> None:
+def test_normal_form_compares_decoded_records_and_compression(bound: Bindings) -> None:
     records = [{"timestamp": BASE_MS + 1, "value": "00" * 50}] * 2
     gzip, zstd = (
         records_bytes([{"magic": 2, "compression": kind, "records": records}]).hex()
@@ -87,6 +89,6 @@ def test_records_are_compared_by_what_they_say(bound: Bindings) -> None:
     assert one != other, "the compression that a broker stores is its answer"
 
 
-def test_what_cannot_be_read_is_shown_as_damage(bound: Bindings) -> None:
+def test_unreadable_records_are_marked_as_damaged(bound: Bindings) -> None:
     damaged = records_bytes([{"magic": 2, "records": [{"value": "00"}]}])[:-1] + b"\xff"
     assert "damaged" in normal_form("Fetch", {"records": damaged.hex()}, bound)["records"]

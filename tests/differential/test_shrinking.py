@@ -22,7 +22,7 @@ def names(steps: Sequence[ConversationStep], partition: int) -> bool:
     return any(f'"partition_index": {partition}' in str(one) for one in steps)
 
 
-def test_two_steps_that_both_count_are_left() -> None:
+def test_shrink_keeps_only_steps_and_fields_that_matter() -> None:
     least = shrink(STEPS, lambda steps: names(steps, 2) and names(steps, 5))
     assert [str(one) for one in least] == [
         'DeleteRecords v1 {"topics": [{"partitions": [{"partition_index": 2}]}]}',
@@ -30,7 +30,7 @@ def test_two_steps_that_both_count_are_left() -> None:
     ]
 
 
-def test_no_more_is_played_than_allowed() -> None:
+def test_shrink_plays_at_most_allowed_number() -> None:
     played: list[Sequence[ConversationStep]] = []
 
     def differs(steps: Sequence[ConversationStep]) -> bool:
@@ -42,5 +42,5 @@ def test_no_more_is_played_than_allowed() -> None:
     assert names(least, 6)
 
 
-def test_what_never_differs_stays_as_it_is() -> None:
+def test_shrink_returns_steps_unchanged_without_difference() -> None:
     assert shrink(STEPS, lambda _: False) == STEPS

@@ -50,7 +50,7 @@ def leave(cluster: Cluster, client: BrokerUnderTest) -> list[tuple[str, str]]:
     return [("group", topic.name), ("quota", f"client-id {topic.name}"), ("topic", topic.name)]
 
 
-def test_ours_goes_and_nothing_else(cluster: Cluster) -> None:
+def test_cleanup_removes_only_objects_of_killed_run(cluster: Cluster) -> None:
     before = cluster.describe()
     with cluster.killed() as client:
         left = leave(cluster, client)
@@ -69,7 +69,7 @@ def test_ours_goes_and_nothing_else(cluster: Cluster) -> None:
     assert cluster.changes_since(before) == []
 
 
-def test_only_what_is_old_enough(cluster: Cluster) -> None:
+def test_cleanup_older_than_keeps_younger_topics(cluster: Cluster) -> None:
     old = cluster.leave_topic(f"{int(time.time()) - AN_HOUR_S:08x}abcdef")
     young = cluster.leave_topic()
     ended = cleanup(cluster.spec, "--older-than", "30m")
@@ -78,13 +78,13 @@ def test_only_what_is_old_enough(cluster: Cluster) -> None:
     assert f"removed  topic  {young}\n" in cleanup(cluster.spec).output
 
 
-def test_another_prefix(cluster: Cluster) -> None:
+def test_cleanup_with_other_prefix_keeps_default_prefix_topics(cluster: Cluster) -> None:
     ours = cluster.leave_topic()
     assert cleanup(cluster.spec, "--prefix", "team-a.").output == "Nothing of ours is there.\n"
     assert ours in cleanup(cluster.spec, "--prefix", "kc-").output
 
 
-def test_the_prefix_of_the_profile(cluster: Cluster, tmp_path: Path) -> None:
+def test_cleanup_takes_name_prefix_from_access_profile(cluster: Cluster, tmp_path: Path) -> None:
     profile = tmp_path / "access.toml"
     profile.write_text('name_prefix = "team-a.kc_"\n')
     ours = cluster.leave_topic()
@@ -102,13 +102,13 @@ def test_the_prefix_of_the_profile(cluster: Cluster, tmp_path: Path) -> None:
         (["external:127.0.0.1:1", "--older-than", "2 weeks"], "is no duration such as 90s"),
     ],
 )
-def test_usage(words: list[str], said: str) -> None:
+def test_cleanup_with_invalid_arguments_exits_2(words: list[str], said: str) -> None:
     ended = cleanup(*words)
     assert ended.exit_code == 2
     assert said in " ".join(ended.output.split())
 
 
-def test_nobody_there() -> None:
+def test_cleanup_of_unreachable_broker_exits_3() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         spec = f"external:127.0.0.1:{server.getsockname()[1]}"
     ended = cleanup(spec)
@@ -168,7 +168,9 @@ def _refuses_with_a_code_that_nobody_knows(message: Message) -> None:
     ],
     ids=["no DeleteTopics", "deletion disabled", "a code that nobody knows"],
 )
-def test_a_topic_that_stays(cluster: Cluster, rule: LetsNotGo, said: str) -> None:
+def test_cleanup_reports_topic_that_broker_refuses_to_delete(
+    cluster: Cluster, rule: LetsNotGo, said: str
+) -> None:
     name = cluster.leave_topic()
     with that_lets_not_go(cluster, rule) as spec:
         ended = cleanup(spec)
@@ -189,7 +191,7 @@ class DeletesNothing(LetsNotGo):
         return seen.payload
 
 
-def test_a_deletion_that_is_accepted_and_not_done(
+def test_cleanup_reports_topic_that_remains_after_accepted_deletion(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.runner.cleanup.leftovers.TIMEOUT_MS", 200)
@@ -225,7 +227,9 @@ def _has_members(message: Message) -> None:
     ],
     ids=["not shown", "members", "no DeleteGroups"],
 )
-def test_a_group_that_stays(cluster: Cluster, rule: LetsNotGo, said: str) -> None:
+def test_cleanup_reports_group_it_cannot_delete_and_removes_topics(
+    cluster: Cluster, rule: LetsNotGo, said: str
+) -> None:
     if not cluster.has_groups:
         assert not cluster.client.advertised("AlterUserScramCredentials"), (
             "it is filled with topics"

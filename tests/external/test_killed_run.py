@@ -46,7 +46,7 @@ def _kill_in_the_middle(cluster: Cluster, run: subprocess.Popen[bytes]) -> None:
     await_that(frozen_with_topics, "the run makes no topic")
 
 
-def test_after_a_kill_a_cleanup_leaves_the_cluster_as_it_was(cluster: Cluster, out: Path) -> None:
+def test_cleanup_after_killed_run_restores_cluster(cluster: Cluster, out: Path) -> None:
     before = cluster.describe()
     command = [sys.executable, "-m", "harness.cli", "run", "--target", cluster.spec]
     command += ["--out", str(out), "--requirement", "META-*"]

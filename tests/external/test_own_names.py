@@ -23,7 +23,7 @@ CASE = case_prefix(DEFAULT_PREFIX, NONCE, "protocol/test_it.py::test_it[v3]")
 @pytest.mark.parametrize(
     "name", [f"{CASE}-1", f"{CASE}-12-kept-3", f"{CASE}-1-a.b.c", f"{CASE}-1xxx", f"{CASE}-2/b\n"]
 )
-def test_ours(name: str) -> None:
+def test_age_of_own_name_is_returned(name: str) -> None:
     assert age_s(name, DEFAULT_PREFIX, NOW_S) == 60
 
 
@@ -38,18 +38,18 @@ def test_ours(name: str) -> None:
         f"{CASE.upper()}-1",
     ],
 )
-def test_not_ours(name: str) -> None:
+def test_age_of_foreign_name_is_none(name: str) -> None:
     assert age_s(name, DEFAULT_PREFIX, NOW_S) is None
 
 
-def test_another_prefix_is_another_owner() -> None:
+def test_age_is_returned_only_for_same_prefix() -> None:
     mine = case_prefix("team-a.kc_", NONCE, "x") + "-1"
     assert age_s(mine, "team-a.kc_", NOW_S) == 60
     assert age_s(mine, DEFAULT_PREFIX, NOW_S) is None
     assert age_s("team-aXkc_" + mine.removeprefix("team-a.kc_"), "team-a.kc_", NOW_S) is None
 
 
-def test_made_now() -> None:
+def test_new_names_are_younger_than_minute() -> None:
     for name in (case_prefix(DEFAULT_PREFIX, new_nonce(), "x") + "-1", sweep_name()):
         age = age_s(name, DEFAULT_PREFIX, time.time())
         assert age is not None
@@ -65,6 +65,6 @@ def test_made_now() -> None:
         ("x" * 41, "longer than 40"),
     ],
 )
-def test_no_prefix(prefix: str, said: str) -> None:
+def test_invalid_prefix_has_problem_text(prefix: str, said: str) -> None:
     assert said in (prefix_problem(prefix) or "")
     assert prefix_problem(DEFAULT_PREFIX) is None

@@ -36,14 +36,14 @@ def run_part(cluster: Cluster, out: Path, *globs: str) -> set[str]:
     return {check.requirement for check in checks if check.verdict is Verdict.PASSED}
 
 
-def test_a_run_leaves_what_is_not_its_own(cluster: Cluster, out: Path) -> None:
+def test_run_leaves_foreign_objects_unchanged(cluster: Cluster, out: Path) -> None:
     before = cluster.describe()
     passed = run_part(cluster, out, *PART)
     assert {"TOPIC-016", "TOPIC-024", "META-010", "PROD-001", "CONN-015"} <= passed
     assert cluster.changes_since(before) == []
 
 
-def test_nothing_moves_by_itself(cluster: Cluster) -> None:
+def test_idle_cluster_description_stays_equal(cluster: Cluster) -> None:
     before = cluster.describe()
     assert any("kc-orders" in line for line in before["records"])
     assert differences(before, cluster.describe()) == []
@@ -77,7 +77,7 @@ def _make_again(cluster: Cluster) -> None:
     assert differences(before, cluster.describe())
 
 
-def test_what_is_done_to_others_is_seen(cluster: Cluster) -> None:
+def test_every_harmful_change_alters_description(cluster: Cluster) -> None:
     """Each way in which a run could harm other owners changes the description."""
     changes = OF_KAFKA if cluster.has_groups else OF_EVERY_BROKER
     harm = {name: partial(change.make, cluster.client, cluster.client.create_topic(2))
@@ -99,7 +99,7 @@ def _changed(cluster: Cluster, before: dict[str, frozenset[str]]) -> bool:
     return bool(differences(before, cluster.describe()))
 
 
-def test_a_run_that_harms_is_told_apart(
+def test_comparison_detects_run_that_appends_to_foreign_topic(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The comparison notices a suite with a single test that appends to another owner's topic."""

@@ -16,7 +16,7 @@ from labs.message_values.values import QUICK
     st.integers(0, 50),
     st.lists(st.integers(0, 40), max_size=30),
 )
-def test_all_in_order_none_too_many_none_too_late(
+def test_async_batches_keep_order_size_limit_and_deadline(
     batch_size: int, queue_time_ms: int, pauses_ms: list[int]
 ) -> None:
     batching: AsyncBatching[tuple[int, int]] = AsyncBatching(batch_size, queue_time_ms)
@@ -38,6 +38,6 @@ def test_all_in_order_none_too_many_none_too_late(
 
 
 @pytest.mark.parametrize(("size", "time_ms"), [(0, 1), (1, -1)])
-def test_sizes_and_times_without_meaning(size: int, time_ms: int) -> None:
+def test_invalid_batch_size_or_queue_time_raises_value_error(size: int, time_ms: int) -> None:
     with pytest.raises(ValueError, match="batches of"):
         AsyncBatching(size, time_ms)

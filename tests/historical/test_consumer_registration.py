@@ -101,7 +101,7 @@ TestRegistration = RegistrationMachine.TestCase
 TestRegistration.settings = settings(QUICK, max_examples=60, stateful_step_count=25)
 
 
-def test_what_is_there_already_is_refused() -> None:
+def test_duplicate_consumer_broker_or_topic_is_refused() -> None:
     registration = ConsumerRegistration(topics={"a": {}}, brokers={1})
     registration.consumer_joins("g", "c", frozenset())
     with pytest.raises(ValueError, match="c is in g already"):
@@ -112,7 +112,7 @@ def test_what_is_there_already_is_refused() -> None:
         registration.topic_is_added("a", {})
 
 
-def test_claiming_several_takes_all_or_nothing() -> None:
+def test_claim_all_takes_all_partitions_or_none() -> None:
     owners = PartitionOwners()
     several = [Owned("g", "t", str(partition)) for partition in range(3)]
     assert owners.claim(several[2], "other")
@@ -129,10 +129,10 @@ def test_claiming_several_takes_all_or_nothing() -> None:
     ["", "host", "host:", ":12345678-9abc-def0-1234-56789abcdef0",
      "host:{12345678-9abc-def0-1234-56789abcdef0}", "host:12345678-9ABC-DEF0-1234-56789ABCDEF0"],
 )  # fmt: skip
-def test_what_is_no_consumer_id(text: str) -> None:
+def test_malformed_consumer_id_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"host:uuid|hexadecimal|usual form"):
         parse_consumer_id(text)
 
 
-def test_streams_have_names_of_their_own() -> None:
+def test_stream_names_number_streams_of_consumer() -> None:
     assert stream_names("host:1", 3) == ["host:1-0", "host:1-1", "host:1-2"]

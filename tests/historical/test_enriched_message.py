@@ -70,7 +70,9 @@ UNKNOWN = by_hand(
     ],
     ids=["plain", "tagged", "unknown"],
 )
-def test_vectors(raw: bytes, message: EnrichedMessage) -> None:
+def test_enriched_message_matches_vectors_in_both_directions(
+    raw: bytes, message: EnrichedMessage
+) -> None:
     assert encode_enriched(message) == raw
     assert decode_enriched(raw) == (message, len(raw))
     assert decode_enriched(b"...." + raw, 4) == (message, 4 + len(raw))
@@ -79,7 +81,7 @@ def test_vectors(raw: bytes, message: EnrichedMessage) -> None:
             decode_enriched(raw[:size])
 
 
-def test_it_costs_eight_bytes_more_than_magic_0() -> None:
+def test_empty_enriched_message_is_8_bytes_longer_than_magic_0() -> None:
     """The document's sum: time and tag length. Magic 0 has 12 bytes of entry, 14 around key and
     value.
     """
@@ -101,7 +103,9 @@ def test_it_costs_eight_bytes_more_than_magic_0() -> None:
     ],
     ids=range(9),
 )
-def test_damage_says_where(raw: bytes, path: str, problem: str) -> None:
+def test_malformed_enriched_message_raises_error_with_path(
+    raw: bytes, path: str, problem: str
+) -> None:
     with pytest.raises(ByDocumentError, match=problem) as caught:
         decode_enriched(raw)
     assert caught.value.path == path
@@ -116,13 +120,13 @@ def test_damage_says_where(raw: bytes, path: str, problem: str) -> None:
         (EnrichedMessage(offset=1 << 63), "offset"),
     ],
 )
-def test_what_does_not_fit_is_refused(message: EnrichedMessage, path: str) -> None:
+def test_encode_refuses_value_out_of_range_with_path(message: EnrichedMessage, path: str) -> None:
     with pytest.raises(ByDocumentError) as caught:
         encode_enriched(message)
     assert caught.value.path == path
 
 
-def test_offsets_inside_are_relative_to_the_first() -> None:
+def test_absolute_offsets_adds_inner_offsets_to_first_offset() -> None:
     """After compaction with holes; after mirroring by place, where they are not honored."""
     inner = [EnrichedMessage(offset) for offset in (0, 2, 7)]
     assert [one.offset for one in absolute_offsets(100, inner)] == [100, 102, 107]
@@ -132,7 +136,7 @@ def test_offsets_inside_are_relative_to_the_first() -> None:
 
 @settings(QUICK, max_examples=200)
 @given(st.binary(max_size=60))
-def test_random_bodies_are_an_error_or_come_back(body: bytes) -> None:
+def test_random_body_round_trips_or_raises_error(body: bytes) -> None:
     raw = by_hand("00" * 8, (b"\1" + body).hex())
     found = outcome(lambda: decode_enriched(raw), ByDocumentError)
     if not isinstance(found, ByDocumentError):

@@ -17,7 +17,7 @@ FORMATS = pytest.mark.parametrize("log_format", list(LogFormat), ids=lambda one:
 @FORMATS
 @QUICK
 @given(payloads=st.lists(st.binary(max_size=60), max_size=6), first_size=st.integers(1, 200))
-def test_nothing_is_lost_and_nothing_comes_twice(
+def test_growing_fetch_returns_every_entry_once(
     log_format: LogFormat, payloads: list[bytes], first_size: int
 ) -> None:
     entries = entries_of(payloads, log_format)
@@ -39,7 +39,7 @@ def test_nothing_is_lost_and_nothing_comes_twice(
 
 
 @FORMATS
-def test_the_end_of_a_log(log_format: LogFormat) -> None:
+def test_growing_fetch_at_end_of_log_returns_no_entry(log_format: LogFormat) -> None:
     (entry,) = entries_of([b"payload"], log_format)
     fetched = growing_fetch(lambda size: b""[:size], log_format, first_size=10, max_size=20)
     assert fetched == ([], 0, [10])
@@ -50,7 +50,9 @@ def test_the_end_of_a_log(log_format: LogFormat) -> None:
 
 
 @FORMATS
-def test_what_cannot_be_read(log_format: LogFormat) -> None:
+def test_growing_fetch_refuses_impossible_length_and_too_large_message(
+    log_format: LogFormat,
+) -> None:
     with pytest.raises(ValueError, match="impossible length"):
         growing_fetch(lambda size: b"\xff" * size, log_format, first_size=16, max_size=16)
     with pytest.raises(ValueError, match="first 9 bytes, 8 at most"):

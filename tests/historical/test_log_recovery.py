@@ -18,7 +18,7 @@ PAYLOADS = st.lists(st.binary(max_size=30), max_size=6)
 @FORMATS
 @QUICK
 @given(payloads=PAYLOADS, data=st.data())
-def test_a_crash_costs_what_was_not_written(
+def test_recovery_keeps_whole_entries_before_truncation(
     log_format: LogFormat, payloads: list[bytes], data: st.DataObject
 ) -> None:
     entries = entries_of(payloads, log_format)
@@ -32,7 +32,7 @@ def test_a_crash_costs_what_was_not_written(
 @FORMATS
 @QUICK
 @given(payloads=PAYLOADS, nonsense=st.binary(max_size=60))
-def test_recovering_again_changes_nothing(
+def test_repeated_recovery_changes_nothing(
     log_format: LogFormat, payloads: list[bytes], nonsense: bytes
 ) -> None:
     log = b"".join(entries_of(payloads, log_format))
@@ -44,5 +44,7 @@ def test_recovering_again_changes_nothing(
 @FORMATS
 @QUICK
 @given(nonsense=st.binary(max_size=80))
-def test_any_bytes_are_a_file(log_format: LogFormat, nonsense: bytes) -> None:
+def test_recovery_of_random_bytes_keeps_at_most_their_size(
+    log_format: LogFormat, nonsense: bytes
+) -> None:
     assert 0 <= kept_bytes(nonsense, log_format) <= len(nonsense)

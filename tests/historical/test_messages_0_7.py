@@ -58,7 +58,7 @@ def compressed(codec_id: int, payload: bytes) -> bytes:
     return struct.pack(">i", len(body)) + body
 
 
-def test_each_magic() -> None:
+def test_messages_of_each_magic_match_hand_written_bytes() -> None:
     found = read_message_set(PLAIN_0 + PLAIN_1 + EMPTY, limit_bytes=LIMIT)
     assert found.entries == [
         LogEntry(0, 18, Message07(PAYLOAD, magic=0)),
@@ -72,13 +72,13 @@ def test_each_magic() -> None:
     assert message_set_bytes([Message07(PAYLOAD, 0), Message07(PAYLOAD)]) == PLAIN_0 + PLAIN_1
 
 
-def test_an_id_is_a_position_in_the_log() -> None:
+def test_message_id_is_position_in_log() -> None:
     found = read_message_set(PLAIN_0 + PLAIN_1, 1000, limit_bytes=LIMIT)
     assert [entry[:2] for entry in found.entries] == [(1000, 1018), (1018, 1037)]
 
 
 @pytest.mark.parametrize(("codec_id", "pack"), [(1, gzip_by_hand), (2, snappy_by_hand)])
-def test_compressed_sets_share_the_id_of_their_message(codec_id: int, pack: object) -> None:
+def test_compressed_messages_share_id_of_their_wrapper(codec_id: int, pack: object) -> None:
     assert callable(pack)
     wrapper = compressed(codec_id, pack(PLAIN_0 + PLAIN_1))
     behind = 18 + len(wrapper)
@@ -94,13 +94,13 @@ def test_compressed_sets_share_the_id_of_their_message(codec_id: int, pack: obje
     assert shallow.message.codec_id == codec_id
 
 
-def test_compressed_inside_of_compressed() -> None:
+def test_nested_compressed_messages_are_read() -> None:
     inner = compressed(2, snappy_by_hand(PLAIN_1)) + PLAIN_0
     found = read_message_set(compressed(1, gzip_by_hand(inner)), limit_bytes=LIMIT)
     assert [entry.message.magic for entry in found.entries] == [1, 0]
 
 
-def test_the_limit_counts_every_level() -> None:
+def test_byte_limit_applies_to_every_compression_level() -> None:
     inner = compressed(2, snappy_by_hand(PLAIN_1))
     wrapper = compressed(1, gzip_by_hand(inner))
     enough = len(inner) + len(PLAIN_1)
@@ -111,7 +111,7 @@ def test_the_limit_counts_every_level() -> None:
         read_message_set(wrapper + wrapper, limit_bytes=2 * enough - 1)
 
 
-def test_sets_in_one_another_without_end() -> None:
+def test_nesting_above_16_levels_raises_compression_error() -> None:
     data = PLAIN_0
     for _ in range(17):
         data = compressed(1, gzip_by_hand(data))
@@ -119,7 +119,7 @@ def test_sets_in_one_another_without_end() -> None:
         read_message_set(data, limit_bytes=LIMIT)
 
 
-def test_a_fetch_may_cut_its_last_message() -> None:
+def test_truncated_last_message_is_counted_as_partial_bytes() -> None:
     for size in range(len(PLAIN_1)):
         found = read_message_set(PLAIN_0 + PLAIN_1[:size], limit_bytes=LIMIT)
         assert (len(found.entries), found.partial_bytes) == (1, size)
@@ -135,13 +135,15 @@ def test_a_fetch_may_cut_its_last_message() -> None:
         (bytes.fromhex("00000005 01 00 000000"), "messages[1].crc", 24, "4 bytes needed, 3"),
     ],
 )
-def test_damage_says_where(data: bytes, path: str, offset: int, problem: str) -> None:
+def test_damaged_message_raises_error_with_path_and_offset(
+    data: bytes, path: str, offset: int, problem: str
+) -> None:
     with pytest.raises(ByDocumentError, match=problem) as caught:
         read_message_set(PLAIN_0 + data, limit_bytes=LIMIT)
     assert (caught.value.path, caught.value.offset) == (path, offset)
 
 
-def test_damage_inside_a_compressed_message() -> None:
+def test_damaged_compressed_message_raises_error() -> None:
     with pytest.raises(ByDocumentError, match="3 bytes behind the last field"):
         read_message_set(compressed(1, gzip_by_hand(PLAIN_0 + b"\0\0\0")), limit_bytes=LIMIT)
     with pytest.raises(CompressionError, match="no compression codec 3"):
@@ -150,14 +152,14 @@ def test_damage_inside_a_compressed_message() -> None:
         read_message_set(compressed(1, PLAIN_0), limit_bytes=LIMIT)
 
 
-def test_what_cannot_be_written() -> None:
+def test_encode_refuses_unknown_magic_and_codec() -> None:
     with pytest.raises(ByDocumentError, match="magic 2; there are 0 and 1"):
         entry_bytes(Message07(b"", magic=2))
     with pytest.raises(ByDocumentError, match="lz4; there are none, gzip, snappy"):
         message_set_bytes([], "lz4")
 
 
-def test_recovery_cuts_behind_the_last_good_entry() -> None:
+def test_valid_bytes_ends_after_last_good_entry() -> None:
     log = PLAIN_0 + PLAIN_1
     assert valid_bytes(log) == len(log)
     assert valid_bytes(log + PLAIN_0[:-1]) == len(log), "an entry that was not written whole"
@@ -169,7 +171,7 @@ def test_recovery_cuts_behind_the_last_good_entry() -> None:
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy"])
 @settings(QUICK, max_examples=50)
 @given(payloads=st.lists(st.binary(max_size=60), min_size=1, max_size=4))
-def test_what_is_written_is_read(compression: str, payloads: list[bytes]) -> None:
+def test_message_set_round_trips(compression: str, payloads: list[bytes]) -> None:
     sent = [Message07(payload, magic=at % 2) for at, payload in enumerate(payloads)]
     data = message_set_bytes(sent, compression)
     found = read_message_set(data, limit_bytes=LIMIT)
@@ -178,7 +180,7 @@ def test_what_is_written_is_read(compression: str, payloads: list[bytes]) -> Non
 
 @settings(QUICK, max_examples=200)
 @given(st.binary(max_size=80))
-def test_random_bytes_are_a_codec_error_or_messages(data: bytes) -> None:
+def test_random_bytes_decode_to_messages_or_raise_codec_error(data: bytes) -> None:
     found = outcome(lambda: read_message_set(data, limit_bytes=LIMIT), CodecError)
     if not isinstance(found, CodecError):
         again = b"".join(entry_bytes(entry.message) for entry in found.entries)

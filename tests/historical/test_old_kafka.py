@@ -111,7 +111,9 @@ def _same(left: str, right: str) -> bool:
 @pytest.mark.rotates(20)
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("release", ["0.8.2.2", "0.9.0.1", "0.10.2.2"])
-def test_what_they_wrote_and_how_they_shared(release: str, tmp_path: Path) -> None:
+def test_old_znodes_round_trip_and_owners_match_range_assignment(
+    release: str, tmp_path: Path
+) -> None:
     kinds.need_kafka(release, PIN)
     with ExitStack() as running:
         target = running.enter_context(KafkaTarget(release, log_dir=tmp_path))

@@ -19,7 +19,7 @@ CONSUMERS = st.sets(st.text(min_size=1, max_size=4), min_size=1, max_size=9)
 
 @QUICK
 @given(PARTITIONS, CONSUMERS, st.randoms(use_true_random=False))
-def test_the_properties(
+def test_assignment_is_complete_sorted_balanced_and_order_independent(
     partitions: set[BrokerPartition], consumers: set[str], chance: random.Random
 ) -> None:
     found = range_assignment(partitions, consumers)
@@ -35,13 +35,13 @@ def test_the_properties(
     assert range_assignment(shuffled, others) == found
 
 
-def test_brokers_and_partitions_are_numbers_and_not_texts() -> None:
+def test_partitions_are_sorted_numerically_by_broker() -> None:
     ten, two = BrokerPartition(10, 0), BrokerPartition(2, 0)
     assert range_assignment([ten, two], ["a", "b"]) == {"a": [two], "b": [ten]}
     assert str(ten) == "10-0"
 
 
-def test_nobody_and_nothing() -> None:
+def test_assignment_of_empty_input_is_empty_and_duplicates_are_refused() -> None:
     assert range_assignment([], []) == {}
     assert range_assignment([], ["a"]) == {"a": []}
     with pytest.raises(ValueError, match="1 partitions and no consumer"):

@@ -109,7 +109,7 @@ RESPONSES: dict[str, tuple[Any, str, Callable[[Any], bytes], Callable[[bytes], A
 
 
 @pytest.mark.parametrize(("request_", "digits"), REQUESTS.values(), ids=list(REQUESTS))
-def test_requests(request_: Request, digits: str) -> None:
+def test_request_matches_vector_in_both_directions(request_: Request, digits: str) -> None:
     raw = bytes.fromhex(digits)
     assert encode_request(request_) == raw
     assert decode_request(raw) == request_
@@ -119,7 +119,7 @@ def test_requests(request_: Request, digits: str) -> None:
 @pytest.mark.parametrize(
     ("response", "digits", "write", "read"), RESPONSES.values(), ids=list(RESPONSES)
 )
-def test_responses(
+def test_response_matches_vector_and_truncation_is_refused(
     response: Any, digits: str, write: Callable[[Any], bytes], read: Callable[[bytes], Any]
 ) -> None:
     raw = bytes.fromhex(digits)
@@ -131,7 +131,7 @@ def test_responses(
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_every_cut_is_refused(name: str) -> None:
+def test_truncated_request_is_refused(name: str) -> None:
     raw = bytes.fromhex(REQUESTS[name][1])
     for size in range(4, len(raw)):
         with pytest.raises(ByDocumentError, match="bytes are said"):
@@ -153,7 +153,9 @@ def test_every_cut_is_refused(name: str) -> None:
         ("0000000e 0000 0000 00000000 ffffffff", "", 0, ""),
     ],
 )
-def test_bad_requests_say_where(digits: str, path: str, offset: int, problem: str) -> None:
+def test_malformed_request_raises_error_with_path_and_offset(
+    digits: str, path: str, offset: int, problem: str
+) -> None:
     raw = bytes.fromhex(digits)
     if not problem:  # a message set of negative size
         raw = (len(raw) - 4).to_bytes(4, "big") + raw[4:]
@@ -176,7 +178,7 @@ def test_bad_requests_say_where(digits: str, path: str, offset: int, problem: st
     ],
     ids=range(4),
 )
-def test_what_does_not_fit_is_refused(request_: Request, path: str) -> None:
+def test_encode_refuses_value_out_of_range_with_path(request_: Request, path: str) -> None:
     with pytest.raises(ByDocumentError) as caught:
         encode_request(request_)
     assert (caught.value.path, caught.value.offset) == (path, None)
@@ -184,7 +186,7 @@ def test_what_does_not_fit_is_refused(request_: Request, path: str) -> None:
 
 @settings(QUICK, max_examples=300)
 @given(st.binary(max_size=60), st.integers(0, 4))
-def test_random_bytes_are_an_error_or_come_back(body: bytes, number: int) -> None:
+def test_random_bytes_round_trip_or_raise_error(body: bytes, number: int) -> None:
     raw = (len(body) + 2).to_bytes(4, "big") + number.to_bytes(2, "big") + body
     found = outcome(lambda: decode_request(raw), ByDocumentError)
     assert isinstance(found, ByDocumentError) or encode_request(found) == raw

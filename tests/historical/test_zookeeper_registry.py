@@ -53,7 +53,7 @@ FILTERS_0_7 = st.tuples(TEXTS, NUMBERS, PATTERNS_0_7).map(
 
 @QUICK
 @given(BROKERS_0_7 | BROKERS, STATES, CONSUMERS | FILTERS_0_7)
-def test_what_is_written_is_read(
+def test_broker_state_and_consumer_nodes_round_trip(
     broker: RegisteredBroker, state: RegisteredPartition, consumer: ConsumerNode
 ) -> None:
     assert decode_broker(encode_broker(broker)) == broker
@@ -63,7 +63,7 @@ def test_what_is_written_is_read(
 
 @QUICK
 @given(st.dictionaries(NUMBERS, st.lists(NUMBERS).map(tuple)))
-def test_topics_too(partitions: dict[int, tuple[int, ...]]) -> None:
+def test_topic_node_round_trips(partitions: dict[int, tuple[int, ...]]) -> None:
     assert decode_topic(encode_topic(partitions)) == partitions
 
 
@@ -87,15 +87,17 @@ def test_topics_too(partitions: dict[int, tuple[int, ...]]) -> None:
         (decode_offset, "٣", "is no number"),
     ],
 )  # fmt: skip
-def test_what_is_refused(decode: Callable[[str], object], text: str, problem: str) -> None:
+def test_malformed_node_raises_registry_error(
+    decode: Callable[[str], object], text: str, problem: str
+) -> None:
     with pytest.raises(RegistryError, match=problem):
         decode(text)
 
 
-def test_a_topic_that_is_named_like_a_field_is_one_of_0_7() -> None:
+def test_consumer_node_of_0_7_accepts_topic_named_version() -> None:
     assert decode_consumer('{"version":2}') == ConsumerNode({"version": 2}, 0)
 
 
-def test_a_name_that_no_path_can_hold() -> None:
+def test_znode_path_refuses_name_with_slash() -> None:
     with pytest.raises(ValueError, match="topic 'a/b' cannot stand in a path"):
         Znode.TOPIC.path(topic="a/b")

@@ -78,11 +78,11 @@ def anomalies(history: list[ClientOperation]) -> dict[str, int]:
     return {str(name): count for name, count in judgement.anomalies.items()}
 
 
-def test_all_is_well() -> None:
+def test_history_without_anomaly_is_valid() -> None:
     assert check(story("abc")).verdict is HistoryVerdict.VALID
 
 
-def test_gaps_between_offsets_are_legal() -> None:
+def test_gaps_between_offsets_are_valid() -> None:
     assert check(story("a--b-c")).verdict is HistoryVerdict.VALID
 
 
@@ -97,20 +97,20 @@ def test_gaps_between_offsets_are_legal() -> None:
         ("cab", {"nonmonotonic_send": 1}),
     ],
 )
-def test_what_is_wrong_in_the_log(log: str, found: dict[str, int]) -> None:
+def test_log_anomalies_are_found_and_counted(log: str, found: dict[str, int]) -> None:
     assert anomalies(story(log)) == found
 
 
 @pytest.mark.parametrize("log", ["ab", "abc", "cab", "acb"])
-def test_a_send_of_unknown_end_may_be_there_anywhere_or_not(log: str) -> None:
+def test_record_of_unknown_send_may_be_absent_or_at_any_offset(log: str) -> None:
     assert check(story(log, acknowledged="ab", unknown="c")).verdict is HistoryVerdict.VALID
 
 
-def test_even_a_send_of_unknown_end_is_there_only_once() -> None:
+def test_record_of_unknown_send_stored_twice_is_duplicate() -> None:
     assert anomalies(story("abcc", acknowledged="ab", unknown="c")) == {"duplicate": 1}
 
 
-def test_a_send_that_never_ended_may_be_there() -> None:
+def test_send_without_end_is_unanswered_only_after_producer_finished() -> None:
     history = [
         one for one in story("abc") if one.outcome is not OperationOutcome.OK or one.value != "c"
     ]
@@ -120,12 +120,12 @@ def test_a_send_that_never_ended_may_be_there() -> None:
     assert check(history).verdict is HistoryVerdict.VALID
 
 
-def test_what_surely_failed_is_not_there() -> None:
+def test_stored_record_of_failed_send_is_failed_write() -> None:
     assert check(story("ab", acknowledged="ab", failed="c")).verdict is HistoryVerdict.VALID
     assert anomalies(story("abc", acknowledged="ab", failed="c")) == {"failed_write": 1}
 
 
-def test_nobody_sent_it() -> None:
+def test_record_never_sent_to_partition_is_phantom() -> None:
     assert anomalies(story("abcx", "abc-"))["phantom"] == 1
     assert anomalies([*story("abc", "ab"), polled("x", 2)])["phantom"] == 1
     history = story("abc", "-bc")
@@ -133,7 +133,7 @@ def test_nobody_sent_it() -> None:
     assert anomalies(elsewhere)["phantom"] == 1
 
 
-def test_an_acknowledgement_names_another_offset() -> None:
+def test_acknowledged_offset_differing_from_log_is_inconsistent_offset() -> None:
     history = story("abc")
     history[3] = send("a", OperationOutcome.OK, offset=1)
     assert anomalies(history) == {"inconsistent_offset": 1}
@@ -141,7 +141,7 @@ def test_an_acknowledgement_names_another_offset() -> None:
     assert check(history).verdict is HistoryVerdict.VALID
 
 
-def test_a_poll_shows_another_record() -> None:
+def test_polled_record_differing_from_log_is_inconsistent_offset() -> None:
     assert anomalies(story("abc", "acb"))["inconsistent_offset"] == 2
     assert anomalies([*story("abc"), polled("b", 7)])["inconsistent_offset"] == 1
 
@@ -158,17 +158,17 @@ def test_a_poll_shows_another_record() -> None:
         ([], {"unseen": 3}),
     ],
 )
-def test_what_is_wrong_with_polls(polls: list[int], found: dict[str, int]) -> None:
+def test_poll_anomalies_are_found_and_counted(polls: list[int], found: dict[str, int]) -> None:
     history = [*story("abc", ""), *(polled("abc"[offset], offset) for offset in polls)]
     assert anomalies(history) == found
 
 
-def test_an_acknowledged_record_behind_a_wrong_end_is_unseen() -> None:
+def test_acknowledged_record_beyond_consumer_end_is_unseen() -> None:
     history = [end(2) if one == end(3) else one for one in story("abc", "ab")]
     assert anomalies(history) == {"unseen": 1}
 
 
-def test_one_that_came_late_and_was_not_acknowledged_need_not_be_seen() -> None:
+def test_unacknowledged_record_beyond_consumer_end_is_valid() -> None:
     history = [
         end(2) if one == end(3) else one
         for one in story("abc", "ab", acknowledged="ab", unknown="c")
@@ -176,7 +176,7 @@ def test_one_that_came_late_and_was_not_acknowledged_need_not_be_seen() -> None:
     assert check(history).verdict is HistoryVerdict.VALID
 
 
-def test_a_consumer_that_did_not_finish_is_stuck_and_not_blind() -> None:
+def test_unfinished_consumer_is_stuck_without_unseen_records() -> None:
     history = [
         finished(C, OperationOutcome.INFO) if one == finished(C) else one
         for one in story("abc", "a")
@@ -184,7 +184,7 @@ def test_a_consumer_that_did_not_finish_is_stuck_and_not_blind() -> None:
     assert anomalies(history) == {"stuck": 1}
 
 
-def test_partitions_have_orders_of_their_own() -> None:
+def test_send_order_is_checked_per_partition() -> None:
     history = [
         ClientOperation(P, outcome, ClientAction.SEND, partition, -1, value)
         for outcome in (OperationOutcome.INVOKE, OperationOutcome.OK)
@@ -206,13 +206,15 @@ def test_partitions_have_orders_of_their_own() -> None:
         (story("abc")[:-1], "not read to its end"),
     ],
 )
-def test_a_history_that_proves_nothing(history: list[ClientOperation], why: str) -> None:
+def test_inconclusive_history_has_verdict_unknown_with_reason(
+    history: list[ClientOperation], why: str
+) -> None:
     judgement = check(history)
     assert judgement.verdict is HistoryVerdict.UNKNOWN
     assert why in judgement.why
 
 
-def test_proofs_are_bounded_and_readable() -> None:
+def test_finding_lists_limited_readable_proofs() -> None:
     values = [f"{number:03}" for number in range(100)]
     history = [send(value) for value in values] + [
         send(value, OperationOutcome.OK) for value in values
@@ -236,18 +238,18 @@ OPERATIONS = st.builds(
 
 
 @given(st.lists(OPERATIONS, max_size=40))
-def test_any_history_gets_a_verdict(history: list[ClientOperation]) -> None:
+def test_any_history_gets_consistent_verdict(history: list[ClientOperation]) -> None:
     judgement = check(history)
     assert (judgement.verdict is HistoryVerdict.INVALID) == bool(judgement.findings)
     assert (judgement.verdict is HistoryVerdict.UNKNOWN) == bool(judgement.why)
 
 
 @given(st.lists(OPERATIONS, max_size=10))
-def test_a_history_can_be_judged_again_from_a_file(history: list[ClientOperation]) -> None:
+def test_history_round_trips_through_lines(history: list[ClientOperation]) -> None:
     assert list(from_lines(to_lines(history).splitlines())) == history
 
 
-def test_a_damaged_file_is_refused_with_its_line() -> None:
+def test_damaged_history_line_raises_bad_history_with_line_number() -> None:
     lines = [*to_lines([READ, READ]).splitlines(), '{"process": "p", "outcome": "maybe"}']
     with pytest.raises(BadHistory, match="line 3: no operation"):
         list(from_lines(lines))

@@ -23,11 +23,11 @@ def found(*every: Observation) -> list[Violation]:
     return [finding.broken for finding in check_cluster(every)]
 
 
-def test_nothing_is_broken_in_nothing() -> None:
+def test_empty_history_has_no_violation() -> None:
     assert found() == []
 
 
-def test_a_quiet_scenario() -> None:
+def test_sound_observations_have_no_violation() -> None:
     assert not found(
         led(0),
         seen(high_watermark=3, last_stable_offset=3, log_start_offset=0, read_to=3),
@@ -59,7 +59,7 @@ def test_a_quiet_scenario() -> None:
         ),
     ],
 )
-def test_a_planted_anomaly(every: list[Observation], broken: Violation) -> None:
+def test_planted_anomaly_gives_its_violation(every: list[Observation], broken: Violation) -> None:
     assert found(*every) == [broken]
 
 
@@ -89,11 +89,11 @@ def test_a_planted_anomaly(every: list[Observation], broken: Violation) -> None:
         ),
     ],
 )
-def test_what_is_no_anomaly(every: list[Observation]) -> None:
+def test_legal_observations_give_no_violation(every: list[Observation]) -> None:
     assert found(*every) == []
 
 
-def test_all_is_found_in_a_long_scenario() -> None:
+def test_long_history_gives_all_planted_violations() -> None:
     every = [led(0), *(seen(high_watermark=offset) for offset in range(10_000)), led(0)]
     every += [seen(high_watermark=5), led(0), led(0, leader=3, isr=(3,))]
     assert found(*every) == [Violation.WATERMARK_FELL, Violation.TWO_LEADERS]

@@ -64,7 +64,7 @@ def lists_of(survival: Survival) -> dict[str, list[str]]:
     }
 
 
-def test_all_that_was_acknowledged_is_there() -> None:
+def test_log_with_all_acknowledged_records_is_sound() -> None:
     verdict = judge(story("abc", "abcde", "de"), {})
     assert (verdict.broken, verdict.allowed, verdict.survival.acknowledged) == ((), 0, 5)
     assert lists_of(verdict.survival) == {}
@@ -107,7 +107,7 @@ def test_all_that_was_acknowledged_is_there() -> None:
         pytest.param([*story("ab", "ab"), polled("b", 1)], {"skipped": ["b"]}, id="or the first"),
     ],
 )  # fmt: skip
-def test_planted_damage_is_found_and_nothing_else(
+def test_planted_damage_gives_only_its_own_findings(
     history: list[ClientOperation], found: dict[str, list[str]]
 ) -> None:
     verdict = judge(history, {})
@@ -115,18 +115,18 @@ def test_planted_damage_is_found_and_nothing_else(
     assert len(verdict.broken) == len(found)
 
 
-def test_a_record_of_another_partition_is_garbage() -> None:
+def test_record_of_other_partition_is_garbage() -> None:
     history = [send("a", partition=1), told("a", 0, partition=1), CRASH, *log("a"), READ]
     assert lists_of(judge(history, {}).survival)["garbage"] == ["a"]
 
 
-def test_a_lost_tail_may_be_allowed_and_its_offsets_used_again() -> None:
+def test_allowed_lost_tail_with_reused_offsets_is_not_broken() -> None:
     verdict = judge(story("abcd", "abxy", "xy"), ANYTHING)
     assert (verdict.broken, verdict.allowed) == ((), 2)
     assert len(verdict.survival.lost) == 2
 
 
-def test_no_more_than_allowed_may_be_lost() -> None:
+def test_losses_above_allowance_are_broken() -> None:
     history = story("abcd", "a")
     assert judge(history, {P: Allowance(3)}).broken == ()
     verdict = judge(history, {P: Allowance(2)})
@@ -134,27 +134,27 @@ def test_no_more_than_allowed_may_be_lost() -> None:
     assert [each[:31] for each in verdict.broken] == ["1 acknowledged records are lost"]
 
 
-def test_it_is_counted_for_each_partition() -> None:
+def test_allowance_applies_per_partition() -> None:
     other = [send("x", 1), told("x", 0, 1), send("y", 1), told("y", 1, 1)]
     assert judge([*other, *story("ab", "")], {P: Allowance(2)}).broken == ()
 
 
 @pytest.mark.parametrize("stored", ["acd", "a-cd", "abdc", "abb", "ab?"])
-def test_a_hole_a_copy_and_garbage_are_never_allowed(stored: str) -> None:
+def test_allowance_never_covers_holes_duplicates_and_garbage(stored: str) -> None:
     assert judge(story("abcd", stored), ANYTHING).broken
 
 
-def test_what_came_behind_the_crash_makes_no_hole_of_the_lost_tail() -> None:
+def test_records_after_crash_do_not_turn_lost_tail_into_hole() -> None:
     assert lists_of(judge(story("abc", "axyz", "xyz"), ANYTHING).survival) == {"lost": ["b", "c"]}
 
 
-def test_a_consumer_may_have_seen_what_may_be_lost() -> None:
+def test_allowed_lost_record_may_have_been_polled() -> None:
     history = [send("a"), told("a", 0), polled("a", 0), CRASH, READ]
     assert judge(history, ANYTHING).broken == ()
     assert len(judge(history, {}).broken) == 2
 
 
-def test_a_consumer_goes_back_to_the_end_behind_a_lost_tail() -> None:
+def test_consumer_may_continue_at_reused_offsets_after_allowed_loss() -> None:
     polls = [polled(value, offset) for offset, value in enumerate("abc")]
     behind = [*story("abc", "abxy", "xy"), polled("y", 3)]
     assert judge([*polls, *behind], ANYTHING).broken == ()
@@ -162,13 +162,13 @@ def test_a_consumer_goes_back_to_the_end_behind_a_lost_tail() -> None:
     assert judge([*polls, *back], ANYTHING).broken == ()
 
 
-def test_what_nobody_knows_may_be_there_or_not() -> None:
+def test_records_of_unknown_sends_may_be_stored_or_absent() -> None:
     unknown = [send("x"), ended("x", OperationOutcome.INFO), send("y"), send("z")]
     verdict = judge([*unknown, *story("ab", "abx")], {})
     assert (verdict.broken, verdict.survival.unknown, verdict.survival.kept) == ((), 3, 1)
 
 
-def test_every_column_counts() -> None:
+def test_counts_table_counts_every_kind_of_damage() -> None:
     survival = judge(story("abcd", "a-db??"), {}).survival
     assert {name: count(survival) for name, count in COUNTS.items() if count(survival)} == {
         "acknowledged": 4, "lost": 1, "holes": 2, "duplicated": 1, "reordered": 1, "moved": 2,
@@ -181,6 +181,8 @@ def test_every_column_counts() -> None:
     OperationOutcome.FAIL), ended("b", OperationOutcome.INFO), polled("a", 1), polled("c", 0),
     CRASH, *log("ab"), *log("bca"), READ,
 ]), max_size=20))  # fmt: skip
-def test_any_history_gets_a_verdict(history: list[ClientOperation]) -> None:
+def test_any_history_gets_verdict_with_bounded_allowed_count(
+    history: list[ClientOperation],
+) -> None:
     verdict = judge(history, ANYTHING)
     assert 0 <= verdict.allowed <= len(verdict.survival.lost)

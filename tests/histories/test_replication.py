@@ -63,7 +63,7 @@ def broken(*seen: Observation) -> list[Violation]:
     return [each.broken for each in check_replication(seen, REPLICAS)]
 
 
-def test_what_is_right_is_right() -> None:
+def test_sound_observations_have_no_finding() -> None:
     assert check_replication(SOUND, REPLICAS) == []
 
 
@@ -87,16 +87,16 @@ def test_what_is_right_is_right() -> None:
         ),
     ],
 )
-def test_each_broken_promise_is_named(seen: list[Observation], expected: Violation) -> None:
+def test_each_violation_is_found(seen: list[Observation], expected: Violation) -> None:
     assert set(broken(*seen)) == {expected}
 
 
-def test_a_finding_says_what_was_seen() -> None:
+def test_finding_text_contains_observed_values() -> None:
     (found,) = check_replication([told(3), told(2)], REPLICAS)
     assert str(found) == "a fetch: the high watermark went back: 3, then 2"
 
 
-def test_a_change_of_the_isr_is_given_the_benefit_of_the_doubt() -> None:
+def test_isr_change_between_observations_excuses_high_watermark() -> None:
     """It happened at an unknown time between two looks."""
     before, after = isr(*ALL), isr(LEADER, R2)
     steps = [before, confirms(R2, 5), confirms(R3, 1), told(5)]
@@ -105,7 +105,7 @@ def test_a_change_of_the_isr_is_given_the_benefit_of_the_doubt() -> None:
     assert broken(*steps, before) == [Violation.WATERMARK_UNCONFIRMED]
 
 
-def test_a_leader_may_know_of_a_smaller_isr_before_its_metadata_do() -> None:
+def test_isr_shrink_in_late_metadata_excuses_high_watermark_until_limit() -> None:
     """A second look after the first one counts for as long as metadata may take, and no longer."""
     before, after = isr(*ALL), isr(LEADER, R2)
     steps = [before, confirms(R2, 5), confirms(R3, 1), told(5), replace(before, at_ms=100)]
@@ -114,7 +114,7 @@ def test_a_leader_may_know_of_a_smaller_isr_before_its_metadata_do() -> None:
     assert broken(*steps, late) == [Violation.WATERMARK_UNCONFIRMED]
 
 
-def test_another_leader_is_bound_by_its_own_words_only() -> None:
+def test_offsets_of_different_leaders_are_not_compared() -> None:
     assert broken(told(5), end(6), replace(told(3), node=R2), replace(end(4), node=R2)) == []
 
 
@@ -137,7 +137,7 @@ ANY = st.builds(
 
 
 @given(st.lists(ANY, max_size=12))
-def test_any_sequence_gets_an_answer(seen: list[Observation]) -> None:
+def test_any_observations_keep_findings_when_more_follow(seen: list[Observation]) -> None:
     """Each finding is one of the observations, and later ones remove no finding but those of the
     ISR.
     """

@@ -29,13 +29,13 @@ def project(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOREIGN, tmp_path / "foreign", ignore=ignored))
 
 
-def test_the_fixtures_in_a_foreign_project(installed: Installed, project: Path) -> None:
+def test_foreign_project_passes_with_fixtures(installed: Installed, project: Path) -> None:
     ended = installed.run("pytest", "-q", cwd=project)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "9 passed" in ended.stdout
 
 
-def test_the_fixtures_on_a_broker_that_runs_already(
+def test_foreign_project_passes_on_external_broker(
     installed: Installed, project: Path, tmp_path: Path
 ) -> None:
     with ReferenceBroker(log_dir=tmp_path / "logs") as target:
@@ -53,7 +53,7 @@ def test_the_fixtures_on_a_broker_that_runs_already(
         ("external:127.0.0.1:1", "no Kafka broker answers at 127.0.0.1:1"),
     ],
 )
-def test_a_target_that_cannot_be_had_is_an_error_in_one_sentence(
+def test_unavailable_target_gives_short_error_without_traceback(
     installed: Installed, project: Path, spec: str, said: str
 ) -> None:
     words = ("-q", "-k", "raw_requests", "--tb=short")
@@ -65,7 +65,7 @@ def test_a_target_that_cannot_be_had_is_an_error_in_one_sentence(
 
 
 @pytest.mark.parametrize("installed", ["wheel"], indirect=True)
-def test_the_choice_by_an_override(installed: Installed, tmp_path: Path) -> None:
+def test_overridden_spec_fixture_selects_targets(installed: Installed, tmp_path: Path) -> None:
     """Two targets, one after the other: the override is parametrized."""
     (tmp_path / "conftest.py").write_text(
         textwrap.dedent(
@@ -84,7 +84,9 @@ def test_the_choice_by_an_override(installed: Installed, tmp_path: Path) -> None
     assert re.search(r"1 passed, 1 error", ended.stdout), ended.stdout + ended.stderr
 
 
-def test_who_borrows_nothing_notices_nothing(installed: Installed, tmp_path: Path) -> None:
+def test_project_without_plugin_imports_no_harness_and_gets_no_options(
+    installed: Installed, tmp_path: Path
+) -> None:
     (tmp_path / "test_it.py").write_text(
         "import sys\ndef test_it(): assert not [n for n in sys.modules if 'harness' in n]\n"
     )
@@ -97,7 +99,7 @@ def test_who_borrows_nothing_notices_nothing(installed: Installed, tmp_path: Pat
 
 
 @pytest.mark.parametrize("installed", ["wheel"], indirect=True)
-def test_the_fixtures_are_typed(installed: Installed, project: Path) -> None:
+def test_foreign_project_passes_strict_mypy(installed: Installed, project: Path) -> None:
     """Mypy, strict, reads the foreign tests with the types that the package ships."""
     config = project / "mypy.ini"
     config.write_text("[mypy]\nstrict = true\n")
@@ -114,7 +116,7 @@ def test_the_fixtures_are_typed(installed: Installed, project: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_the_document_shows_what_is_there() -> None:
+def test_fixtures_document_lists_all_fixtures_with_scopes() -> None:
     text = (ROOT / "docs/fixtures.md").read_text("utf-8")
     rows = re.findall(r"^\| `(kafka_conformance_\w+)` \| `(\w+)` \|", text, re.MULTILINE)
     source = (ROOT / "harness/fixtures.py").read_text("utf-8")

@@ -59,7 +59,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     ],
     indirect=True,
 )
-def test_run_judges_wherever_it_is_started(installed: Installed, folder: Path) -> None:
+def test_run_passes_in_any_working_folder(installed: Installed, folder: Path) -> None:
     words = ("run", "--target", "reference", "--requirement", "APIV-00[12]", "--jobs", "2")
     ended = installed.run(
         "kafka-conformance", *words, "--out", "out", "--json",
@@ -74,7 +74,9 @@ def test_run_judges_wherever_it_is_started(installed: Installed, folder: Path) -
 
 
 @pytest.mark.parametrize("folder", ["hostile"], indirect=True)
-def test_every_requirement_and_every_suite_is_there(installed: Installed, folder: Path) -> None:
+def test_installed_command_lists_requirements_and_judged_areas(
+    installed: Installed, folder: Path
+) -> None:
     listed = installed.run("kafka-conformance", "requirements", "list", "PROD-*", cwd=folder)
     assert listed.returncode == 0, listed.stderr
     assert "PROD-011" in listed.stdout
@@ -87,9 +89,7 @@ def test_every_requirement_and_every_suite_is_there(installed: Installed, folder
     assert all(areas[name] for name in ("APIV", "CONN", "ENC", "FETCH", "LISTO", "META", "PROD"))
 
 
-def test_the_report_is_importable_and_says_what_it_lacks(
-    installed: Installed, tmp_path: Path
-) -> None:
+def test_report_without_spark_exits_2_and_names_extra(installed: Installed, tmp_path: Path) -> None:
     """Spark is an extra: without it the command reports that, and the name of the extra."""
     code = "import harness.commands, reports.build; print(reports.build.__file__)"
     imported = installed.run("python", "-P", "-c", code, cwd=tmp_path)
@@ -105,7 +105,7 @@ def test_the_report_is_importable_and_says_what_it_lacks(
     assert "kafka-conformance[report]" in said
 
 
-def test_one_case_again_by_the_command_in_the_evidence(
+def test_repeat_command_from_evidence_runs_single_case(
     installed: Installed, tmp_path: Path
 ) -> None:
     """A failure prints the command that repeats it, which works where the suites are installed."""

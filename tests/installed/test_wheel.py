@@ -26,12 +26,12 @@ def names(wheel: Path) -> list[str]:
     return zipfile.ZipFile(wheel).namelist()
 
 
-def test_its_only_top_level_name_is_harness(names: list[str]) -> None:
+def test_wheel_has_only_harness_as_top_level_package(names: list[str]) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"harness"}
 
 
-def test_nothing_enters_other_peoples_pytest(wheel: Path, names: list[str]) -> None:
+def test_wheel_registers_no_pytest_plugin(wheel: Path, names: list[str]) -> None:
     (entry_points,) = [name for name in names if name.endswith("/entry_points.txt")]
     text = zipfile.ZipFile(wheel).read(entry_points).decode()
     assert "kafka-conformance = harness.cli:main" in text
@@ -39,12 +39,12 @@ def test_nothing_enters_other_peoples_pytest(wheel: Path, names: list[str]) -> N
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_data_travels(names: list[str], name: str) -> None:
+def test_wheel_contains_data_file(names: list[str], name: str) -> None:
     assert name in names
 
 
 @pytest.mark.parametrize("package", ["suites", "reports", "harness"])
-def test_every_file_of_a_package_travels(names: list[str], package: str) -> None:
+def test_wheel_contains_every_file_of_package(names: list[str], package: str) -> None:
     place = "harness" if package == "harness" else f"harness/_bundled/{package}"
     wanted = {
         f"{place}/{file.relative_to(ROOT / package).as_posix()}"
@@ -55,7 +55,7 @@ def test_every_file_of_a_package_travels(names: list[str], package: str) -> None
     assert wanted - set(names) == set()
 
 
-def test_no_leftovers_travel(names: list[str]) -> None:
+def test_wheel_contains_no_caches_and_no_tests(names: list[str]) -> None:
     assert [
         n for n in names if "__pycache__" in n or n.endswith(".pyc") or "test" in n.split("/")[0]
     ] == []

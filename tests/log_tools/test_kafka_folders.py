@@ -200,19 +200,21 @@ def judged_alike(release: str, folder: Path, mode: str | None) -> None:
         assert seen >= AGAIN.keys() - {"cleaner-offset-checkpoint"}, "nothing was compacted"
 
 
-def test_a_folder_of_the_newest(tmp_path: Path) -> None:
+def test_folder_of_kafka_4_4_is_sound_and_dumps_as_dump_log_segments(tmp_path: Path) -> None:
     kinds.need_kafka("4.4.0", JUDGE)
     judged_alike("4.4.0", tmp_path, None)
 
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("release", ["0.8.2.2", "0.10.2.2", "2.8.2"])
-def test_a_folder_of_an_old_release(release: str, tmp_path: Path) -> None:
+def test_folder_of_old_kafka_is_sound_and_dumps_as_dump_log_segments(
+    release: str, tmp_path: Path
+) -> None:
     kinds.need_kafka(release, JUDGE)
     judged_alike(release, tmp_path, "zk")
 
 
-def test_a_broker_recovers_as_verify_says(tmp_path: Path) -> None:
+def test_broker_recovers_damaged_log_as_verify_predicts(tmp_path: Path) -> None:
     """Killed, then damaged: the broker cuts the log where verify says, and makes anew files that
     it reports missing. After a clean shutdown it leaves the damage."""
     kinds.need_kafka("4.4.0")
@@ -271,7 +273,7 @@ DAMAGE: dict[str, tuple[str, int, str]] = {  # file, byte to flip, kind
 }
 
 
-def test_damage_in_a_folder_of_kafka(tmp_path: Path) -> None:
+def test_verify_names_kind_and_file_of_flipped_bit(tmp_path: Path) -> None:
     """Verify names the kind and the file of a flipped bit, and nothing else."""
     kinds.need_kafka("4.4.0")
     _, ended = written_folder("4.4.0", tmp_path)

@@ -28,7 +28,7 @@ def plant(tmp_path: Path) -> Plant:
 
 @pytest.mark.parametrize("padding_bytes", [0, 24 * 100])
 @pytest.mark.parametrize("clean", [False, True])
-def test_a_sound_folder(tmp_path: Path, clean: bool, padding_bytes: int) -> None:
+def test_sound_folder_has_no_findings(tmp_path: Path, clean: bool, padding_bytes: int) -> None:
     folder = make_folder(tmp_path / "data", clean=clean, padding_bytes=padding_bytes)
     assert findings(folder) == findings(folder / PARTITION) == []
     for file in (folder / PARTITION).iterdir():
@@ -37,21 +37,23 @@ def test_a_sound_folder(tmp_path: Path, clean: bool, padding_bytes: int) -> None
 
 @pytest.mark.parametrize("place", range(5))
 @pytest.mark.parametrize("inside", [17, 21, 24, 30, 40, 50, 58, 61, 100])
-def test_a_flipped_bit_that_the_checksum_covers(plant: Plant, place: int, inside: int) -> None:
+def test_flipped_bit_in_batch_is_reported_as_log_checksum(
+    plant: Plant, place: int, inside: int
+) -> None:
     header, start = plant.header(50, place)
     plant.flip(LOG, start + inside)
     wanted = (LOG, "log-checksum", "checksum 0x", CUT_SECOND)
     one(plant, wanted, start, header.base_offset)
 
 
-def test_a_flipped_base_offset(plant: Plant) -> None:
+def test_base_offset_below_segment_is_reported_as_log_base(plant: Plant) -> None:
     header, start = plant.header(50, 2)
     plant.flip(LOG, start + 7, 64)
     wrong = header.base_offset ^ 64
     one(plant, (LOG, "log-base", f"offset {wrong} is below", "as it is"), start, wrong)
 
 
-def test_a_base_offset_too_high(plant: Plant) -> None:
+def test_base_offset_beyond_next_segment_is_reported_as_log_overlap(plant: Plant) -> None:
     header, start = plant.header(50, 2)
     plant.flip(LOG, start + 6, 1)
     wrong = header.base_offset + 256
@@ -59,7 +61,7 @@ def test_a_base_offset_too_high(plant: Plant) -> None:
     one(plant, (LOG, "log-overlap", told, "as it is"), start, wrong)
 
 
-def test_a_flipped_leader_epoch(plant: Plant) -> None:
+def test_leader_epoch_unlike_checkpoint_is_reported_as_log_epoch(plant: Plant) -> None:
     header, start = plant.header(50, 4)
     plant.flip(LOG, start + 15)
     wanted = (LOG, "log-epoch", "leader epoch 2, where the checkpoint has epoch 3", "as it is")
@@ -74,7 +76,7 @@ def test_a_flipped_leader_epoch(plant: Plant) -> None:
         (16, 0x10, "log-magic", "magic 18; there are 0, 1 and 2"),
     ],
 )
-def test_a_flipped_length_or_magic(
+def test_damaged_batch_length_or_magic_is_reported(
     plant: Plant, inside: int, mask: int, kind: str, problem: str
 ) -> None:
     header, start = plant.header(100, 3)
@@ -86,21 +88,21 @@ def test_a_flipped_length_or_magic(
 
 
 @pytest.mark.parametrize("left", [1, 16, 60, 61, 100])
-def test_a_torn_tail(plant: Plant, left: int) -> None:
+def test_truncated_last_batch_is_reported_as_log_torn(plant: Plant, left: int) -> None:
     header, start = plant.header(100, 4)
     plant.cut(LAST, start + left)
     offset = header.base_offset if left > 16 else None
     one(plant, (LAST, "log-torn", "", f"{CUT_LAST}: {left} bytes go"), start, offset)
 
 
-def test_zeros_behind_the_last_batch(plant: Plant) -> None:
+def test_zeros_after_last_batch_are_reported_as_log_zeros(plant: Plant) -> None:
     size = plant.file(LAST).stat().st_size
     plant.add(LAST, bytes(5000))
     wanted = (LAST, "log-zeros", "5000 bytes of zeros", f"{CUT_LAST}: 5000 bytes go")
     one(plant, wanted, size, None)
 
 
-def test_a_cut_between_two_batches(plant: Plant) -> None:
+def test_log_truncated_at_batch_is_reported_by_indexes_and_checkpoint(plant: Plant) -> None:
     """Nothing is wrong with the log; the notes about the missing rest are wrong."""
     _, start = plant.header(100, 3)
     plant.cut(LAST, start)
@@ -115,7 +117,7 @@ def test_a_cut_between_two_batches(plant: Plant) -> None:
     assert found["checkpoint-offset"].offset == 150
 
 
-def test_recovery_by_segment_and_shutdown(tmp_path: Path) -> None:
+def test_finding_predicts_recovery_by_segment_and_shutdown(tmp_path: Path) -> None:
     """The recovery point is 100: a clean shutdown, or a segment below it, is not looked at."""
     for clean, base_offset, wanted in (
         (False, 50, CUT_SECOND),
@@ -134,7 +136,7 @@ def test_recovery_by_segment_and_shutdown(tmp_path: Path) -> None:
     assert "and 2 later segments" in found.recovery
 
 
-def test_the_metadata_log_is_always_recovered(tmp_path: Path) -> None:
+def test_damaged_metadata_log_is_recovered_after_clean_shutdown(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "data", clean=True)
     (folder / PARTITION).rename(folder / "__cluster_metadata-0")
     Plant(folder, "__cluster_metadata-0").flip(LAST, 61)
@@ -142,7 +144,7 @@ def test_the_metadata_log_is_always_recovered(tmp_path: Path) -> None:
     assert found.recovery.startswith(CUT_LAST)
 
 
-def test_records_that_cannot_be_read(plant: Plant) -> None:
+def test_unreadable_records_are_reported_as_log_records(plant: Plant) -> None:
     """The checksum is right, so the writer made the mistake."""
     header, start = plant.header(50, 4)
     plant.cut(LOG, start)
@@ -152,7 +154,7 @@ def test_records_that_cannot_be_read(plant: Plant) -> None:
     one(plant, wanted, start, header.base_offset)
 
 
-def test_records_whose_offsets_do_not_rise(plant: Plant) -> None:
+def test_records_without_ascending_offsets_are_reported(plant: Plant) -> None:
     header, start = plant.header(50, 4)
     records = [Record(b"a", offset_delta=3), Record(b"b", timestamp_delta=9000, offset_delta=3)]
     plant.cut(LOG, start)
@@ -161,20 +163,20 @@ def test_records_whose_offsets_do_not_rise(plant: Plant) -> None:
     one(plant, wanted, start, header.base_offset)
 
 
-def test_a_batch_that_stands_there_twice(plant: Plant) -> None:
+def test_duplicate_batch_is_reported_as_log_offsets(plant: Plant) -> None:
     _, start = plant.header(100, 4)
     raw = plant.file(LAST).read_bytes()
     plant.add(LAST, raw[start:])
     one(plant, (LAST, "log-offsets", "offset 140 behind 149", "as it is"), len(raw), 140)
 
 
-def test_a_segment_that_begins_within_the_one_before(plant: Plant) -> None:
+def test_batch_within_next_segment_is_reported_as_log_overlap(plant: Plant) -> None:
     size = plant.file(LOG).stat().st_size
     plant.add(LOG, encode_batch(batch_at(100)))
     one(plant, (LOG, "log-overlap", "next segment has 100 on", "as it is"), size, 100)
 
 
-def test_several_kinds_of_damage_are_all_told(plant: Plant) -> None:
+def test_every_damaged_batch_is_reported(plant: Plant) -> None:
     """The check continues behind a bad checksum."""
     starts = [plant.header(50, place)[1] for place in (1, 3)]
     for start in starts:
@@ -190,7 +192,7 @@ def test_several_kinds_of_damage_are_all_told(plant: Plant) -> None:
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy"])
-def test_old_formats(tmp_path: Path, magic: int, codec: str) -> None:
+def test_damaged_message_set_is_reported(tmp_path: Path, magic: int, codec: str) -> None:
     messages = [LegacyMessage(b"v" * 50, b"k", 1000 + at, at, magic) for at in range(4)]
     raw = encode_message_set(messages[:2], codec)
     first, raw = len(raw), raw + encode_message_set(messages[2:], codec)
@@ -207,7 +209,7 @@ def test_old_formats(tmp_path: Path, magic: int, codec: str) -> None:
     assert found.kind == "log-torn"
 
 
-def test_a_large_batch_is_read_in_windows(tmp_path: Path) -> None:
+def test_large_batch_is_read_in_windows_and_false_length_is_reported(tmp_path: Path) -> None:
     """A checksum over more than one window, and a length that promises two gigabytes."""
     path = tmp_path / name_of(0)
     raw = bytearray(encode_batch(batch_at(0, [Record(b"v" * (3 << 20))])))
@@ -223,7 +225,7 @@ def test_a_large_batch_is_read_in_windows(tmp_path: Path) -> None:
     assert found.problem == f"a batch of {(1 << 31) + 11} bytes of which {len(raw)} are there"
 
 
-def test_a_folder_that_is_none(tmp_path: Path) -> None:
+def test_open_log_refuses_folder_without_log(tmp_path: Path) -> None:
     with pytest.raises(NotALogFolder, match="neither a log directory nor a partition's folder"):
         open_log(tmp_path)
     (tmp_path / "notes.txt").write_text("?")
@@ -233,7 +235,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     assert findings(tmp_path) == findings(tmp_path / "new-0") == []
 
 
-def test_what_is_left_alone(plant: Plant) -> None:
+def test_deleted_future_and_stray_files_are_not_checked(plant: Plant) -> None:
     """Files and folders that are on their way, or not Kafka's, are named only."""
     gone = f"made-0.{'0' * 32}-delete"
     for folder in (gone, f"made-1.{'0' * 32}-future", f"made-2.{'0' * 32}-stray"):
@@ -245,7 +247,7 @@ def test_what_is_left_alone(plant: Plant) -> None:
     assert findings(plant.folder) == []
 
 
-def test_the_memory_is_bounded_whatever_the_size(tmp_path: Path) -> None:
+def test_check_of_large_segment_has_bounded_memory(tmp_path: Path) -> None:
     path, batch = tmp_path / name_of(0), encode_batch(batch_at(0, [Record(b"v" * 16_000)]))
     with path.open("wb") as file:
         for offset in range(3_000):
@@ -260,7 +262,7 @@ def test_the_memory_is_bounded_whatever_the_size(tmp_path: Path) -> None:
     assert most_bytes < 4 << 20
 
 
-def test_random_damage(plant: Plant) -> None:
+def test_check_of_random_damage_raises_nothing_and_finds_flipped_bits(plant: Plant) -> None:
     """No exception; a flipped bit is found wherever a checksum, or the log, shows it."""
     rng = random.Random(5)
     files = [path for path in sorted(plant.folder.rglob("*")) if path.is_file()]

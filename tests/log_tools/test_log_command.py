@@ -36,7 +36,7 @@ def values(*words: object) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-def test_dump_as_json(plant: Plant) -> None:
+def test_dump_json_contains_every_kind_of_value(plant: Plant) -> None:
     found = values(plant.folder)
     batches = [one for one in found if one["kind"] == "batch"]
     assert [one["base_offset"] for one in batches] == list(range(0, END, COUNT))
@@ -55,7 +55,7 @@ def test_dump_as_json(plant: Plant) -> None:
     assert len(entries) == len(BASES) * (BATCHES - 1)
 
 
-def test_dump_with_records(plant: Plant) -> None:
+def test_dump_with_records_contains_keys_headers_and_timestamps(plant: Plant) -> None:
     found = values("--records", plant.folder / PARTITION / name_of(100))
     records = [one for one in found if one["kind"] == "record"]
     assert [one["offset"] for one in records] == list(range(100, END))
@@ -64,7 +64,7 @@ def test_dump_with_records(plant: Plant) -> None:
     assert records[3]["timestamp"] == time_of(103)
 
 
-def test_dump_as_text(plant: Plant) -> None:
+def test_dump_text_lists_files_batches_and_records(plant: Plant) -> None:
     plant.write("unknown.txt", b"?")
     ended = invoke("dump", "--records", plant.folder)
     assert ended.exit_code == 0
@@ -75,7 +75,7 @@ def test_dump_as_text(plant: Plant) -> None:
     assert "  left_alone folder: no" in lines
 
 
-def test_dump_of_what_is_damaged(plant: Plant) -> None:
+def test_dump_marks_damaged_batch_and_unreadable_file(plant: Plant) -> None:
     plant.flip(name_of(50), 61)
     plant.write("leader-epoch-checkpoint", b"7\n")
     found = values(plant.folder / PARTITION)
@@ -86,7 +86,7 @@ def test_dump_of_what_is_damaged(plant: Plant) -> None:
     assert unreadable["path"] == "line 1"
 
 
-def test_verify_says_what_is_wrong(plant: Plant) -> None:
+def test_verify_prints_problem_and_exits_1(plant: Plant) -> None:
     assert invoke("verify", plant.folder).exit_code == 0
     (plant.folder / f"made-0.{'0' * 32}-delete").mkdir()
     _, start = plant.header(100, 4)
@@ -110,13 +110,13 @@ def test_verify_says_what_is_wrong(plant: Plant) -> None:
 
 
 @pytest.mark.parametrize("command", ["dump", "verify"])
-def test_wrong_usage(command: str, tmp_path: Path) -> None:
+def test_wrong_usage_exits_2(command: str, tmp_path: Path) -> None:
     for words in ([], [tmp_path], [tmp_path / "none"]):
         assert invoke(command, *words).exit_code == 2
 
 
 @pytest.mark.parametrize("command", ["dump", "verify"])
-def test_nothing_is_changed(command: str, plant: Plant) -> None:
+def test_dump_and_verify_change_no_file(command: str, plant: Plant) -> None:
     def state() -> dict[Path, tuple[int, bytes]]:
         return {
             path: (path.stat().st_mtime_ns, path.read_bytes())

@@ -44,7 +44,7 @@ def plant(tmp_path: Path) -> Plant:
         (3, 16, "index-offset", "stands before byte", 0),
     ],
 )
-def test_a_flipped_bit_in_an_offset_index(
+def test_flipped_bit_in_offset_index_is_reported(
     plant: Plant, position: int, mask: int, kind: str, problem: str, place: int
 ) -> None:
     plant.flip(INDEX, position, mask)
@@ -64,7 +64,9 @@ def test_a_flipped_bit_in_an_offset_index(
         (36 + 9, "time-index-offset", 3),
     ],
 )
-def test_a_flipped_bit_in_a_time_index(plant: Plant, position: int, kind: str, place: int) -> None:
+def test_flipped_bit_in_time_index_is_reported(
+    plant: Plant, position: int, kind: str, place: int
+) -> None:
     plant.flip(TIMES, position, 16)
     (found,) = findings(plant.folder)
     assert (found.file.name, found.kind, found.position) == (TIMES, kind, 12 * place)
@@ -72,14 +74,14 @@ def test_a_flipped_bit_in_a_time_index(plant: Plant, position: int, kind: str, p
 
 
 @pytest.mark.parametrize(("name", "size"), [(INDEX, 8), (TIMES, 12)])
-def test_a_cut_index(plant: Plant, name: str, size: int) -> None:
+def test_truncated_index_is_reported(plant: Plant, name: str, size: int) -> None:
     plant.cut(name, 2 * size + 3)
     kind = "index-cut" if size == 8 else "time-index-cut"
     one(plant, (name, kind, f"no multiple of {size}", RECOVERED), 2 * size, None)
 
 
 @pytest.mark.parametrize("suffix", [".index", ".timeindex"])
-def test_a_stale_index(plant: Plant, suffix: str) -> None:
+def test_index_of_other_segment_is_reported(plant: Plant, suffix: str) -> None:
     """The index belongs to another segment, and its numbers happen to rise."""
     other = plant.file(name_of(0, suffix)).read_bytes()
     plant.write(name_of(50, suffix), other)
@@ -95,7 +97,7 @@ def test_a_stale_index(plant: Plant, suffix: str) -> None:
 
 
 @pytest.mark.parametrize(("suffix", "kind"), [(".index", "index"), (".timeindex", "timeindex")])
-def test_a_missing_index(plant: Plant, suffix: str, kind: str) -> None:
+def test_missing_index_is_reported_as_rebuilt(plant: Plant, suffix: str, kind: str) -> None:
     path = plant.file(name_of(50, suffix))
     path.unlink()
     (found,) = findings(plant.folder)
@@ -103,21 +105,21 @@ def test_a_missing_index(plant: Plant, suffix: str, kind: str) -> None:
     assert found.recovery == REBUILT
 
 
-def test_no_time_index_at_all(plant: Plant) -> None:
+def test_folder_without_time_indexes_has_no_findings(plant: Plant) -> None:
     """As releases before 0.10.1 have it."""
     for path in (plant.folder / PARTITION).glob("*.timeindex"):
         path.unlink()
     assert findings(plant.folder) == []
 
 
-def test_an_index_without_segment(plant: Plant) -> None:
+def test_index_without_segment_is_reported_as_orphan(plant: Plant) -> None:
     path = plant.folder / PARTITION / name_of(500, ".index")
     path.write_bytes(b"")
     (found,) = findings(plant.folder)
     assert (found.file, found.kind) == (path, "index-orphan")
 
 
-def test_the_transaction_index(plant: Plant) -> None:
+def test_damaged_transaction_index_is_reported(plant: Plant) -> None:
     (entry,) = read_transaction_index(plant.file(ABORTED).read_bytes())
     raw = transaction_index_bytes([entry])
     plant.write(ABORTED, raw + raw)
@@ -134,7 +136,7 @@ def test_the_transaction_index(plant: Plant) -> None:
     one(plant, (ABORTED, "txn-index-range", "begins at 99 and ends at 98", REBUILT), 0, 98)
 
 
-def test_a_producer_snapshot(plant: Plant) -> None:
+def test_damaged_producer_snapshot_is_reported(plant: Plant) -> None:
     raw = plant.file(SNAPSHOT).read_bytes()
     plant.flip(SNAPSHOT, len(raw) - 1)
     one(plant, (SNAPSHOT, "producer-snapshot", "crc: checksum is 0x", "removed"), 2, None)
@@ -158,7 +160,7 @@ def test_a_producer_snapshot(plant: Plant) -> None:
         (b"1\n0\n", "checkpoint", "line 1: version 1; 0 is known", 0, None),
     ],
 )
-def test_leader_epochs(
+def test_invalid_leader_epoch_checkpoint_is_reported(
     plant: Plant, data: bytes, kind: str, problem: str, position: int | None, offset: int | None
 ) -> None:
     plant.write(EPOCHS, data)
@@ -177,7 +179,7 @@ def test_leader_epochs(
         ("cleaner", "cleaning begins again"),
     ],
 )
-def test_a_checkpoint_of_offsets(plant: Plant, name: str, recovery: str) -> None:
+def test_invalid_offset_checkpoint_is_reported(plant: Plant, name: str, recovery: str) -> None:
     file = f"{name}-offset-checkpoint"
     plant.write(file, b"0\n1\nmade 0 151\n")
     one(plant, (file, "checkpoint-offset", "made-0: offset 151", recovery), None, 151)
@@ -195,7 +197,9 @@ def test_a_checkpoint_of_offsets(plant: Plant, name: str, recovery: str) -> None
         (".kafka_cleanshutdown", b"{", "not JSON"),
     ],
 )
-def test_notes(plant: Plant, name: str, data: bytes, problem: str) -> None:
+def test_malformed_metadata_file_is_reported_as_note(
+    plant: Plant, name: str, data: bytes, problem: str
+) -> None:
     plant.write(name, data)
     one(plant, (name, "note", problem, ""), 0, None)
 
@@ -217,7 +221,7 @@ def metadata_snapshot() -> list[bytes]:
     return [header, encode_batch(RecordBatch([Record(b"r")], base_offset=1)), footer]
 
 
-def test_a_metadata_snapshot(tmp_path: Path) -> None:
+def test_damaged_metadata_snapshot_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "__cluster_metadata-0"
     folder.mkdir()
     path = folder / f"{7:020}-{1:010}.checkpoint"
@@ -235,7 +239,7 @@ def test_a_metadata_snapshot(tmp_path: Path) -> None:
         assert (found.kind, found.position) == (f"metadata-snapshot-{kind}", position)
 
 
-def test_the_snapshot_that_a_log_directory_begins_with(plant: Plant) -> None:
+def test_bootstrap_snapshot_of_log_directory_is_checked(plant: Plant) -> None:
     """It stands beside the partitions; the folder may have a name like theirs."""
     header, records, footer = metadata_snapshot()
     path = plant.folder / "bootstrap.checkpoint"

@@ -34,21 +34,21 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("name", known_clients())
-def test_a_shipped_file_is_read_and_named_like_its_client(name: str) -> None:
+def test_shipped_client_file_is_found_by_its_name(name: str) -> None:
     assert find_client(name).name == name
 
 
-def test_a_shorter_name_finds_the_newest() -> None:
+def test_shorter_name_finds_newest_client() -> None:
     assert find_client("librdkafka-2.16").name == "librdkafka-2.16.0"
     assert find_client("librdkafka").name == "librdkafka-2.16.0"
 
 
-def test_part_of_a_number_is_no_shorter_name() -> None:
+def test_partial_version_number_is_refused_as_name() -> None:
     with pytest.raises(ClientFileError, match=r'did you mean "librdkafka-2.16.0"\?'):
         find_client("librdkafka-2.1")
 
 
-def test_a_file_of_ones_own(tmp_path: Path) -> None:
+def test_client_file_is_found_by_path(tmp_path: Path) -> None:
     client = find_client(str(written(tmp_path, GOOD)))
     assert str(client.versions["Produce"]) == "3-9"
     assert client.features[0].name == "zstd"
@@ -69,7 +69,9 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
         ("[[feature]]", "[[featrue]]", 'featrue: unknown key - did you mean "feature"'),
     ],
 )
-def test_what_is_said_of_a_wrong_file(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_malformed_client_file_raises_error_with_path_and_reason(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
     assert old in GOOD
     path = written(tmp_path, GOOD.replace(old, new))
     with pytest.raises(ClientFileError, match=says) as caught:
@@ -77,6 +79,6 @@ def test_what_is_said_of_a_wrong_file(tmp_path: Path, old: str, new: str, says: 
     assert str(path) in str(caught.value)
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_missing_client_file_raises_error() -> None:
     with pytest.raises(ClientFileError, match=r"nowhere\.toml: cannot be read"):
         find_client("nowhere.toml")

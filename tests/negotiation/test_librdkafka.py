@@ -117,13 +117,13 @@ def consume(settings: Mapping[str, Any], logger: logging.Logger) -> None:
         consumer.close()
 
 
-def test_the_library_is_the_one_of_the_file(client: ClientFile) -> None:
+def test_installed_librdkafka_matches_client_file(client: ClientFile) -> None:
     assert client.name == CLIENT
 
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-def test_it_sends_the_negotiated_versions_to_kafka(client: ClientFile, tmp_path: Path) -> None:
+def test_librdkafka_sends_negotiated_versions_to_kafka(client: ClientFile, tmp_path: Path) -> None:
     kinds.need_kafka()
     log = Log()
     with parse_target(f"kafka:{kinds.KAFKA}", log_dir=tmp_path) as target:
@@ -141,7 +141,7 @@ def test_it_sends_the_negotiated_versions_to_kafka(client: ClientFile, tmp_path:
     assert log.features == kept(predicted)
 
 
-def test_it_loses_what_we_say_at_a_broker_that_knows_less(
+def test_librdkafka_loses_predicted_features_at_built_in_broker(
     client: ClientFile, tmp_path: Path
 ) -> None:
     kinds.need_reference()

@@ -47,7 +47,7 @@ def keys(**ranges: tuple[int, int]) -> dict[int, tuple[int, int]]:
     return {api_named(name).key: pair for name, pair in ranges.items()}
 
 
-def test_the_highest_common_version(client: ClientFile) -> None:
+def test_negotiation_selects_highest_common_version(client: ClientFile) -> None:
     found = negotiate(client, keys(Fetch=(0, 5), Produce=(0, 20), Metadata=(5, 9)))
     assert [(row.api, row.version) for row in found.agreed] == [
         ("Produce", 9),
@@ -56,11 +56,11 @@ def test_the_highest_common_version(client: ClientFile) -> None:
     ]
 
 
-def test_an_api_that_the_broker_lacks(client: ClientFile) -> None:
+def test_api_absent_from_broker_has_no_version(client: ClientFile) -> None:
     assert negotiate(client, {}).agreed[0].version is None
 
 
-def test_a_feature_needs_all_its_apis(client: ClientFile) -> None:
+def test_feature_requires_all_its_apis(client: ClientFile) -> None:
     found = negotiate(client, keys(Produce=(0, 7), Fetch=(0, 9)))
     zstd = found.features[0]
     assert not zstd.kept
@@ -68,13 +68,13 @@ def test_a_feature_needs_all_its_apis(client: ClientFile) -> None:
     assert negotiate(client, keys(Produce=(0, 7), Fetch=(0, 10))).features[0].kept
 
 
-def test_either_way_is_enough_and_a_feature_is_told_once(client: ClientFile) -> None:
+def test_alternative_needs_keep_feature_and_it_is_listed_once(client: ClientFile) -> None:
     by_fetch = negotiate(client, keys(Fetch=(0, 11)))
     assert [(state.name, state.kept) for state in by_fetch.features][1:] == [("names", True)]
     assert [state.name for state in negotiate(client, {}).lost] == ["zstd", "names"]
 
 
-def test_placeholders_are_no_versions(client: ClientFile) -> None:
+def test_produce_placeholder_versions_are_ignored(client: ClientFile) -> None:
     """A 4.x broker shows Produce 0 to 2 and serves 3 and up (KAFKA-18659)."""
     four = keys(Produce=(0, 13), Fetch=(4, 18), ApiVersions=(0, 5))
     assert str(negotiate(client, four).agreed[0].broker) == "3-13"

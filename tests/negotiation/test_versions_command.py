@@ -20,7 +20,7 @@ def told() -> Result:
     return run("--client", "librdkafka-2.16", "--json", "reference")
 
 
-def test_json_holds_every_api_and_feature(told: Result) -> None:
+def test_json_contains_negotiated_apis_and_features(told: Result) -> None:
     found = json.loads(told.stdout)
     assert found["client"] == "librdkafka-2.16.0"
     (target,) = found["targets"]
@@ -34,11 +34,11 @@ def test_json_holds_every_api_and_feature(told: Result) -> None:
     assert features["SaslAuthReq"]["missing"] == ["SaslAuthenticate 0+ (the broker has none)"]
 
 
-def test_a_lost_feature_is_told_by_the_exit_code(told: Result) -> None:
+def test_lost_feature_exits_1(told: Result) -> None:
     assert told.exit_code == 1
 
 
-def test_text_says_what_is_lost_and_why() -> None:
+def test_text_names_lost_feature_and_missing_api() -> None:
     kinds.need_reference()
     found = run("--client", "librdkafka", "reference")
     assert found.exit_code == 1
@@ -56,7 +56,9 @@ def test_text_says_what_is_lost_and_why() -> None:
         (["--client", "librdkafka", "external:127.0.0.1:1"], 3, "nothing listens there"),
     ],
 )
-def test_bad_input(words: list[str], code: int, says: str) -> None:
+def test_wrong_usage_exits_2_and_unreachable_target_exits_3(
+    words: list[str], code: int, says: str
+) -> None:
     found = run(*words)
     assert found.exit_code == code
     assert says in found.output

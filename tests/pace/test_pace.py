@@ -33,14 +33,14 @@ def woken(*after_ms: float, work_share: float = 0) -> Pace:
     return pace
 
 
-def test_wakes_in_time_are_no_pause() -> None:
+def test_timely_wakes_count_as_no_pause() -> None:
     pace = woken(*[5] * 200)
     assert (round(pace.longest_ms), round(pace.lost_ms), round(pace.watched_ms)) == (0, 0, 1000)
     assert not pace.is_starved(1)
 
 
 @pytest.mark.parametrize(("work_share", "lost_ms"), [(0, 1000), (0.5, 500), (1, 0), (2, 0)])
-def test_what_the_process_works_itself_is_no_pause(work_share: float, lost_ms: float) -> None:
+def test_own_work_of_process_is_not_counted_as_lost_time(work_share: float, lost_ms: float) -> None:
     """One of its threads keeps the watch from its turn; on two processors it works twice."""
     pace = woken(5, 1010, work_share=work_share)
     assert pace.lost_ms == pytest.approx(lost_ms, abs=10)
@@ -54,19 +54,21 @@ def test_small_pauses_are_tolerated() -> None:
 
 
 @pytest.mark.parametrize(("bound_ms", "starved"), [(600, True), (601, False), (5_000, False)])
-def test_a_pause_starves_bounds_up_to_ten_times_as_long(bound_ms: float, starved: bool) -> None:
+def test_pause_starves_bounds_up_to_ten_times_its_length(bound_ms: float, starved: bool) -> None:
     pace = woken(*[5] * 200, 65.001, *[5] * 200)
     assert pace.is_starved(bound_ms) == starved
 
 
 @pytest.mark.parametrize(("late_ms", "starved"), [(5, False), (14, False), (16, True), (50, True)])
-def test_many_small_pauses_starve_any_bound(late_ms: float, starved: bool) -> None:
+def test_small_pauses_starve_any_bound_if_half_of_time_is_lost(
+    late_ms: float, starved: bool
+) -> None:
     """Where half of the pace is lost by them."""
     pace = woken(*[5 + late_ms] * 100)
     assert pace.is_starved(100_000) == starved
 
 
-def test_a_wake_that_is_still_due_counts() -> None:
+def test_overdue_wake_counts_as_pause() -> None:
     clock = Clock()
     pace = Pace(clock, lambda: 0.0)
     clock.now_s += 1
@@ -74,7 +76,7 @@ def test_a_wake_that_is_still_due_counts() -> None:
     assert pace.is_starved(9_000)
 
 
-def test_a_pause_of_the_process_is_felt() -> None:
+def test_pause_of_process_is_measured() -> None:
     with watched_pace() as pace:
         PyDLL(None).usleep(200_000)  # PyDLL: no other thread has its turn meanwhile
     assert pace.longest_ms >= 150
@@ -99,17 +101,17 @@ def left_with(monkeypatch: pytest.MonkeyPatch, for_ms: float, lost_share: float)
 @pytest.mark.parametrize(
     ("lost_share", "lasts_ms"), [(0, 50), (0.5, 100), (0.75, 200), (1, 50 * MOST_TIMES_AS_LONG)]
 )
-def test_a_silence_is_longer_by_what_the_machine_lost(
+def test_silence_is_extended_by_time_that_machine_lost(
     monkeypatch: pytest.MonkeyPatch, lost_share: float, lasts_ms: float
 ) -> None:
     assert left_with(monkeypatch, 50, lost_share) == pytest.approx(lasts_ms, abs=2)
 
 
-def test_there_is_always_one_look() -> None:
+def test_time_left_yields_at_least_once() -> None:
     assert len(list(time_left(1e-9))) == 1
 
 
-def test_what_comes_after_the_watch_is_no_pause() -> None:
+def test_time_after_end_of_pace_is_not_counted() -> None:
     clock = Clock()
     pace = Pace(clock, lambda: 0.0)
     clock.now_s += 5 * MS

@@ -50,7 +50,7 @@ def lost_and_back(disk: PowerLossDisk) -> None:
     disk.remount()
 
 
-def test_what_was_flushed_is_there_and_what_came_later_is_not(disk: PowerLossDisk) -> None:
+def test_flushed_write_survives_power_loss_and_later_write_is_lost(disk: PowerLossDisk) -> None:
     file = disk.path / "log"
     flushed(file, "flushed")
     with file.open("a") as more:
@@ -59,7 +59,7 @@ def test_what_was_flushed_is_there_and_what_came_later_is_not(disk: PowerLossDis
     assert file.read_text() == "flushed"
 
 
-def test_a_rename_that_was_not_flushed_is_undone(disk: PowerLossDisk) -> None:
+def test_unflushed_rename_is_undone_by_power_loss(disk: PowerLossDisk) -> None:
     file = disk.path / "before"
     flushed(file, "x")
     file.rename(disk.path / "after")
@@ -67,14 +67,14 @@ def test_a_rename_that_was_not_flushed_is_undone(disk: PowerLossDisk) -> None:
     assert [each.name for each in disk.path.iterdir() if each.is_file()] == ["before"]
 
 
-def test_a_sync_keeps_all_that_was_there(disk: PowerLossDisk) -> None:
+def test_sync_keeps_earlier_writes_over_power_loss(disk: PowerLossDisk) -> None:
     (disk.path / "file").write_text("written")
     disk.sync()
     lost_and_back(disk)
     assert (disk.path / "file").read_text() == "written"
 
 
-def test_behind_a_cut_every_access_fails(disk: PowerLossDisk) -> None:
+def test_writes_after_cut_fail_with_io_error(disk: PowerLossDisk) -> None:
     with (disk.path / "file").open("w") as file:
         disk.cut()
         with pytest.raises(OSError, match="Input/output error"):
@@ -83,7 +83,7 @@ def test_behind_a_cut_every_access_fails(disk: PowerLossDisk) -> None:
         (disk.path / "another").write_text("")
 
 
-def test_a_full_one_takes_nothing_more_until_there_is_room(disk: PowerLossDisk) -> None:
+def test_full_disk_refuses_large_write_until_freed(disk: PowerLossDisk) -> None:
     disk.fill(left_bytes=100_000)
     (disk.path / "small").write_bytes(bytes(50_000))
     with pytest.raises(OSError, match="No space left on device"):
@@ -92,7 +92,7 @@ def test_a_full_one_takes_nothing_more_until_there_is_room(disk: PowerLossDisk) 
     assert (disk.path / "large").write_bytes(bytes(1 << 20)) == 1 << 20
 
 
-def test_a_read_only_one_keeps_what_was_written(disk: PowerLossDisk) -> None:
+def test_read_only_disk_refuses_writes_and_keeps_data(disk: PowerLossDisk) -> None:
     with (disk.path / "file").open("wb", buffering=0) as file:
         file.write(b"before")
         disk.become_read_only()
@@ -106,14 +106,14 @@ def test_a_read_only_one_keeps_what_was_written(disk: PowerLossDisk) -> None:
     (disk.path / "another").touch()
 
 
-def test_it_loses_power_again_and_again(disk: PowerLossDisk) -> None:
+def test_disk_keeps_flushed_data_over_repeated_power_losses(disk: PowerLossDisk) -> None:
     for number in range(5):
         flushed(disk.path / "log", str(number))
         lost_and_back(disk)
     assert (disk.path / "log").read_text() == "01234"
 
 
-def test_who_has_a_file_open_hinders_the_return(disk: PowerLossDisk) -> None:
+def test_remount_with_open_file_raises_disk_error(disk: PowerLossDisk) -> None:
     with (disk.path / "file").open("w"):
         disk.cut()
         with pytest.raises(DiskError, match=r"unmount: error .*busy"):
@@ -121,14 +121,14 @@ def test_who_has_a_file_open_hinders_the_return(disk: PowerLossDisk) -> None:
     disk.remount()
 
 
-def test_a_closed_one_says_so(disk: PowerLossDisk) -> None:
+def test_cut_of_closed_disk_raises_disk_error(disk: PowerLossDisk) -> None:
     disk.close()
     disk.close()
     with pytest.raises(DiskError, match="the disk is closed: cut"):
         disk.cut()
 
 
-def test_what_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_mkfs_raises_disk_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(DiskError, match=r"it takes mkfs\.ext4"):
         PowerLossDisk()
@@ -145,7 +145,7 @@ def is_gone(path: Path) -> bool:
     return not (Path("/proc") / holder).exists() and not scratch.exists()
 
 
-def test_nothing_is_left_when_its_owner_is_killed() -> None:
+def test_killed_owner_leaves_no_mount_or_loop_device() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as owner:
@@ -163,7 +163,7 @@ def test_nothing_is_left_when_its_owner_is_killed() -> None:
     assert is_gone(path)
 
 
-def test_nothing_is_left_behind_a_close() -> None:
+def test_close_leaves_no_mount_or_loop_device() -> None:
     with PowerLossDisk() as disk:
         path = disk.path
         assert loops_of(path.parts[-2])

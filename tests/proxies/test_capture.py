@@ -88,7 +88,7 @@ def by_client_port(events: list[Captured]) -> dict[int, Bytes]:
     return {port: (both[0], both[1]) for port, both in found.items()}
 
 
-def test_our_reader_finds_all_that_the_broker_saw(conversation: Conversation) -> None:
+def test_own_reader_finds_broker_traffic_in_capture(conversation: Conversation) -> None:
     events, follower = follow(tuple(CaptureFile(str(conversation.capture))))
     found = messages(events)
     upstream = [e for e in found if e.connection.server.port == conversation.upstream.port]
@@ -110,7 +110,7 @@ def test_our_reader_finds_all_that_the_broker_saw(conversation: Conversation) ->
     assert abs(len(with_traffic) - len(conversation.broker_saw)) <= UNREAD
 
 
-def test_the_side_of_the_client_has_the_addresses_of_the_proxy(conversation: Conversation) -> None:
+def test_captured_client_side_metadata_contains_proxy_address(conversation: Conversation) -> None:
     events, _ = follow(tuple(CaptureFile(str(conversation.capture))), conversation.proxy.port)
     found = [e for e in messages(events) if e.direction != REQUEST and e.api]
     told = [e.payload for e in found if e.api and e.api.name == "Metadata"]
@@ -130,7 +130,7 @@ def frames_of(data: bytes, correlation_id_at: int) -> list[tuple[int, int]]:
     return found
 
 
-def test_tshark_reads_what_the_broker_saw(conversation: Conversation) -> None:
+def test_tshark_reads_broker_frames_from_capture(conversation: Conversation) -> None:
     if installed_version() is None:
         not_run("tshark is not installed (apt-get install tshark)")
     upstream = conversation.upstream.port
@@ -174,7 +174,7 @@ def exchange(listener: socket.socket, proxy: Proxy) -> tuple[socket.socket, sock
     return client, broker
 
 
-def test_a_fault_is_the_difference_between_the_sides(
+def test_dropped_response_is_captured_on_broker_side_only(
     tmp_path: Path, listener: socket.socket
 ) -> None:
     """A dropped response is in the capture of the broker's side only."""
@@ -206,7 +206,9 @@ def test_a_fault_is_the_difference_between_the_sides(
         assert not any(s.flags & RST for s in segments)
 
 
-def test_a_pcapng_names_the_links(tmp_path: Path, listener: socket.socket) -> None:
+def test_pcapng_capture_has_interface_name_of_each_link(
+    tmp_path: Path, listener: socket.socket
+) -> None:
     file = tmp_path / "named.pcapng"
     upstream = listener.getsockname()
     with Capture(file) as capture, RunningProxies() as net:
@@ -232,7 +234,9 @@ def test_a_pcapng_names_the_links(tmp_path: Path, listener: socket.socket) -> No
 
 
 @pytest.mark.parametrize("by", ["broker", "proxy"])
-def test_a_reset_is_a_reset(tmp_path: Path, listener: socket.socket, by: str) -> None:
+def test_reset_by_broker_or_proxy_is_captured_as_rst(
+    tmp_path: Path, listener: socket.socket, by: str
+) -> None:
     file = tmp_path / "reset.pcap"
     with Capture(file) as capture, RunningProxies() as net:
         proxy = Proxy("p", listener.getsockname(), tap=capture)
@@ -257,7 +261,9 @@ def test_a_reset_is_a_reset(tmp_path: Path, listener: socket.socket, by: str) ->
 
 
 @pytest.mark.parametrize("sides", [Sides.CLIENT, Sides.BROKER])
-def test_one_side_alone(tmp_path: Path, listener: socket.socket, sides: Sides) -> None:
+def test_capture_of_one_side_contains_that_side_only(
+    tmp_path: Path, listener: socket.socket, sides: Sides
+) -> None:
     file = tmp_path / "one.pcap"
     with Capture(file, sides=sides) as capture, RunningProxies() as net:
         proxy = Proxy("p", listener.getsockname(), tap=capture)
@@ -273,7 +279,9 @@ def test_one_side_alone(tmp_path: Path, listener: socket.socket, sides: Sides) -
     assert sent(segments, to=there) == b"seen"
 
 
-def test_at_its_limit_it_ends_and_traffic_goes_on(tmp_path: Path, listener: socket.socket) -> None:
+def test_capture_ends_at_size_limit_and_traffic_continues(
+    tmp_path: Path, listener: socket.socket
+) -> None:
     file, events, limit_bytes = tmp_path / "full.pcap", list[Event](), 5_000
     with Capture(file, limit_bytes=limit_bytes, tell=events.append) as capture:
         with RunningProxies() as net:
@@ -292,7 +300,7 @@ def test_at_its_limit_it_ends_and_traffic_goes_on(tmp_path: Path, listener: sock
     assert set(whole) == {ord("x")}
 
 
-def test_a_full_disk_ends_it_and_traffic_goes_on(listener: socket.socket) -> None:
+def test_capture_ends_on_full_disk_and_traffic_continues(listener: socket.socket) -> None:
     events = list[Event]()
     with Capture(Path("/dev/full"), tell=events.append) as capture, RunningProxies() as net:
         proxy = Proxy("p", listener.getsockname(), tap=capture)
@@ -307,7 +315,7 @@ def test_a_full_disk_ends_it_and_traffic_goes_on(listener: socket.socket) -> Non
     assert [event.detail["why"] for event in events] == ["No space left on device"]
 
 
-def test_without_a_capture_nothing_stands_between(listener: socket.socket) -> None:
+def test_proxy_without_capture_has_no_protocol_wrapper(listener: socket.socket) -> None:
     with RunningProxies() as net:
         proxy = Proxy("p", listener.getsockname())
         net.add(proxy)

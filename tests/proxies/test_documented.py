@@ -30,7 +30,7 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
-def test_every_toxic_with_every_attribute() -> None:
+def test_proxy_doc_lists_every_toxic_with_its_attributes() -> None:
     told = {row[0].strip("| `"): set(re.findall(r"`(\w+)`", row[1])) for row in rows("Toxics")}
     there = {
         name: {field.name for field in dataclasses.fields(toxic)} for name, toxic in TYPES.items()
@@ -38,7 +38,7 @@ def test_every_toxic_with_every_attribute() -> None:
     assert told == there
 
 
-def test_every_option() -> None:
+def test_proxy_doc_lists_every_command_option() -> None:
     told = {name for row in rows("Before your own cluster") for name in
             re.findall(r"--[a-z-]+", row[0])}  # fmt: skip
     options = [each for each in proxy_command.params if isinstance(each, click.Option)]
@@ -46,7 +46,7 @@ def test_every_option() -> None:
     assert TOKEN_VARIABLE in TEXT
 
 
-def test_every_path() -> None:
+def test_proxy_doc_lists_every_http_path() -> None:
     proxies = Proxies(plain)
     apis = (
         ToxiproxyApi(proxies, "2"),
@@ -63,7 +63,7 @@ def test_every_path() -> None:
     assert named == there
 
 
-def test_every_partition() -> None:
+def test_partitions_in_proxy_doc_exist_in_code() -> None:
     listed = TEXT.split("Partitions: ")[1].split(";")[0]
     for name in re.findall(r"`(\w+)`", listed):
         assert callable(getattr(partitions, name))

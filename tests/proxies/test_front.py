@@ -38,7 +38,7 @@ def run(work: Callable[[Front], Awaitable[None]], *upstreams: Upstream, **settin
     asyncio.run(main())
 
 
-def test_an_upstream_is_told_by_its_proxy_however_loopback_is_written() -> None:
+def test_address_book_returns_proxy_for_any_loopback_spelling() -> None:
     async def work(front: Front) -> None:
         told = front.told_address(front.proxies["1"])
         assert front.book.address_for(CLIENT, *NODE) == told
@@ -48,7 +48,7 @@ def test_an_upstream_is_told_by_its_proxy_however_loopback_is_written() -> None:
     run(work, Upstream(NODE, name="1"))
 
 
-def test_another_node_gets_a_proxy_of_its_own() -> None:
+def test_unknown_node_gets_new_proxy_for_clients_only() -> None:
     async def work(front: Front) -> None:
         first = front.book.address_for(CLIENT, *OTHER)
         assert first == front.told_address(front.proxies[str(OTHER)])
@@ -60,7 +60,7 @@ def test_another_node_gets_a_proxy_of_its_own() -> None:
     run(work, Upstream(NODE))
 
 
-def test_a_node_whose_id_is_told_is_called_by_it() -> None:
+def test_proxy_of_node_with_known_id_is_named_by_id() -> None:
     """Only the first of its listeners; a proxy that already has the name keeps it."""
 
     async def work(front: Front) -> None:
@@ -73,7 +73,7 @@ def test_a_node_whose_id_is_told_is_called_by_it() -> None:
     run(work, Upstream(NODE, name="1"))
 
 
-def test_a_proxy_made_over_the_api_is_the_one_that_is_told() -> None:
+def test_address_book_returns_proxy_added_over_api() -> None:
     async def work(front: Front) -> None:
         made = await front.proxies.add(ProxySettings("mine", OTHER))
         assert front.book.address_for(CLIENT, *OTHER) == front.told_address(made)
@@ -82,7 +82,7 @@ def test_a_proxy_made_over_the_api_is_the_one_that_is_told() -> None:
     run(work, Upstream(NODE))
 
 
-def test_a_removed_proxy_is_told_no_more() -> None:
+def test_address_book_replaces_removed_proxy() -> None:
     async def work(front: Front) -> None:
         first = front.book.address_for(CLIENT, *OTHER)
         await front.proxies.remove(str(OTHER))
@@ -97,7 +97,7 @@ def test_a_removed_proxy_is_told_no_more() -> None:
     run(work, Upstream(NODE))
 
 
-def test_a_proxy_that_moved_is_told_where_it_is_now() -> None:
+def test_address_book_returns_new_listen_address_of_moved_proxy() -> None:
     async def work(front: Front) -> None:
         before = front.proxies["1"].listen
         await front.proxies.update("1", lambda one: one.updated({"listen": "127.0.0.1:0"}))
@@ -109,7 +109,7 @@ def test_a_proxy_that_moved_is_told_where_it_is_now() -> None:
     run(work, Upstream(NODE, name="1"))
 
 
-def test_a_proxy_that_is_down_is_still_told() -> None:
+def test_address_book_returns_disabled_proxy() -> None:
     """The refusal is the fault; clients must not get another address."""
 
     async def work(front: Front) -> None:
@@ -120,7 +120,7 @@ def test_a_proxy_that_is_down_is_still_told() -> None:
     run(work, Upstream(NODE, name="1"))
 
 
-def test_the_advertised_host_is_told() -> None:
+def test_address_book_returns_advertised_host() -> None:
     async def work(front: Front) -> None:
         port = front.proxies["1"].listen[1]
         assert front.book.address_for(CLIENT, *NODE) == ("gate.example", port)
@@ -133,7 +133,7 @@ def test_the_advertised_host_is_told() -> None:
     run(work, Upstream(NODE, name="1"), advertise="gate.example")
 
 
-def test_two_of_a_name_are_refused_and_nothing_is_left() -> None:
+def test_upstream_with_taken_name_is_refused_and_adds_no_proxy() -> None:
     async def work(front: Front) -> None:
         with pytest.raises(ProxyExists):
             await front.add(Upstream(OTHER, name="1"))
@@ -142,7 +142,7 @@ def test_two_of_a_name_are_refused_and_nothing_is_left() -> None:
     run(work, Upstream(NODE, name="1"))
 
 
-def test_lines_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_lines_are_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     async def work(front: Front) -> None:
         lines = Lines(front)
         for _ in range(3):
@@ -172,7 +172,7 @@ def test_lines_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_the_table_shows_links_rules_and_changes() -> None:
+def test_live_table_shows_links_rules_and_events() -> None:
     out = io.StringIO()
 
     async def work(front: Front) -> None:
@@ -194,5 +194,5 @@ def test_the_table_shows_links_rules_and_changes() -> None:
 @pytest.mark.parametrize(
     ("count", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (5 << 60, "5242880.0 TiB")]
 )
-def test_sizes(count: int, text: str) -> None:
+def test_byte_count_is_formatted_with_unit(count: int, text: str) -> None:
     assert in_units(count) == text

@@ -12,7 +12,7 @@ from harness.proxies.journal import ProxyJournal
 EVENT = Event(1.5, "fired", "client->1", 3, Direction.UPSTREAM, 7, "late", {"action": "delay"})
 
 
-def test_each_event_is_there_at_once(tmp_path: Path) -> None:
+def test_journal_writes_each_event_to_file_immediately(tmp_path: Path) -> None:
     file = tmp_path / "j.jsonl"
     journal = ProxyJournal(file)
     journal(EVENT)
@@ -24,7 +24,7 @@ def test_each_event_is_there_at_once(tmp_path: Path) -> None:
     assert journal.problem == ""
 
 
-def test_it_ends_at_its_limit_with_a_whole_line(tmp_path: Path) -> None:
+def test_journal_ends_at_size_limit_with_complete_line(tmp_path: Path) -> None:
     file = tmp_path / "j.jsonl"
     journal = ProxyJournal(file, limit_bytes=300)
     for _ in range(100):
@@ -36,7 +36,7 @@ def test_it_ends_at_its_limit_with_a_whole_line(tmp_path: Path) -> None:
     assert journal.problem == "it would grow above 300 bytes"
 
 
-def test_a_full_disk_is_told() -> None:
+def test_journal_reports_full_disk_as_problem() -> None:
     journal = ProxyJournal(Path("/dev/full"))
     journal(EVENT)
     journal(EVENT)

@@ -32,7 +32,7 @@ def held_bytes(ends: Ends) -> int:
 
 
 @pytest.mark.parametrize("reader", ["client", "broker"])
-def test_a_reader_that_does_not_read_stops_the_writer(reader: str) -> None:
+def test_peer_that_does_not_read_stops_writer(reader: str) -> None:
     with relayed(receive_bytes=64 * 1024) as ends:
         slow, writer = (
             (ends.client, ends.broker) if reader == "client" else (ends.broker, ends.client)
@@ -66,7 +66,7 @@ def _until_it_stands_still(ends: Ends, sent: list[int]) -> int:
     return most
 
 
-def test_a_slow_reader_gets_everything_in_order() -> None:
+def test_slow_reader_receives_all_bytes_in_order() -> None:
     pieces = [frame(bytes([number % 256]) * 3000) for number in range(800)]
     with relayed(receive_bytes=8 * 1024) as ends:
         sender = in_background(ends.client, pieces, end=True)
@@ -76,7 +76,7 @@ def test_a_slow_reader_gets_everything_in_order() -> None:
         sender.join()
 
 
-def test_the_largest_frame_is_the_limit() -> None:
+def test_length_above_limit_is_forwarded_immediately() -> None:
     with relayed() as ends:
         ends.client.sendall((LIMITS.request_bytes + 1).to_bytes(4, "big") + b"passed on at once")
         assert (
@@ -135,7 +135,7 @@ def test_stop_leaves_no_task_thread_or_socket(state: object) -> None:
     assert [str(one.message) for one in warned if one.category is ResourceWarning] == []
 
 
-def test_stop_while_connections_are_being_made() -> None:
+def test_stop_during_connects_leaves_no_thread_or_socket() -> None:
     threads, sockets = threading.active_count(), open_sockets()
     for _ in range(10):
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -147,7 +147,7 @@ def test_stop_while_connections_are_being_made() -> None:
     assert threading.active_count() == threads
 
 
-def test_a_port_that_is_taken_leaves_nothing() -> None:
+def test_relay_on_taken_port_leaves_no_task_or_socket() -> None:
     async def start_twice() -> None:
         relay, second = Relay(("127.0.0.1", 1)), Relay(("127.0.0.1", 1))
         _, port = await relay.start()
@@ -162,7 +162,7 @@ def test_a_port_that_is_taken_leaves_nothing() -> None:
     assert open_sockets() == sockets
 
 
-def test_a_relay_that_cannot_start_ends_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relay_that_fails_to_start_ends_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(relay: Relay, port: int = 0) -> tuple[str, int]:
         raise OSError("no sockets today")
 
@@ -173,7 +173,7 @@ def test_a_relay_that_cannot_start_ends_its_thread(monkeypatch: pytest.MonkeyPat
     assert threading.active_count() == threads
 
 
-def test_many_connections_at_once_stay_apart() -> None:
+def test_simultaneous_connections_receive_only_their_own_bytes() -> None:
     rule = FrameRule()
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
         listener.settimeout(HANGS_AFTER_S)

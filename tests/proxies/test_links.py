@@ -63,7 +63,7 @@ def matrix() -> Matrix:
     return Matrix()
 
 
-def test_one_link(matrix: Matrix) -> None:
+def test_cut_and_heal_of_one_link_affect_that_link_only(matrix: Matrix) -> None:
     link = matrix.links["2", "1"]
     assert link is matrix.links[2, 1]
     assert not link.is_cut
@@ -75,7 +75,7 @@ def test_one_link(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_one_direction_of_a_link(matrix: Matrix) -> None:
+def test_cut_of_one_direction_keeps_other_direction_open(matrix: Matrix) -> None:
     link = matrix.links[2, 1]
     link.cut(DOWN)
     assert link.cut_directions == {DOWN}
@@ -86,12 +86,12 @@ def test_one_direction_of_a_link(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_the_proxy_of_a_link(matrix: Matrix) -> None:
+def test_link_call_runs_function_with_its_proxy(matrix: Matrix) -> None:
     assert matrix.links[2, 1].call(lambda proxy: proxy.told) == 0
     assert matrix.calls == 1
 
 
-def test_groups_leave_out_what_a_broker_has_to_itself(matrix: Matrix) -> None:
+def test_link_groups_exclude_link_of_broker_to_itself(matrix: Matrix) -> None:
     links = matrix.links
     assert list(map(str, links.from_(1))) == ["1->2", "1->3", "1->controller"]
     assert list(map(str, links.to(1))) == ["2->1", "3->1", "client->1"]
@@ -105,7 +105,7 @@ def test_groups_leave_out_what_a_broker_has_to_itself(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_who_is_there(matrix: Matrix) -> None:
+def test_links_list_brokers_nodes_and_pairs(matrix: Matrix) -> None:
     assert matrix.links.brokers == BROKERS
     assert matrix.links.nodes == [*BROKERS, "controller"]
     assert len(matrix.links) == 15
@@ -113,7 +113,7 @@ def test_who_is_there(matrix: Matrix) -> None:
     assert ("1", "2") in matrix.links
 
 
-def test_a_partition_and_its_end(matrix: Matrix) -> None:
+def test_partition_cuts_its_links_and_heals_them_at_exit(matrix: Matrix) -> None:
     with matrix.links.partition(isolate_one(1, matrix.links.nodes, clients=True)) as active:
         assert matrix.calls == 1
         assert list(map(str, active.links)) == [
@@ -123,12 +123,12 @@ def test_a_partition_and_its_end(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_one_that_does_not_hear(matrix: Matrix) -> None:
+def test_asymmetric_partition_cuts_one_direction_per_link(matrix: Matrix) -> None:
     matrix.links.partition(asymmetric(1, 2))
     assert matrix.dark() == {"2->1": {UP}, "1->2": {DOWN}}
 
 
-def test_partitions_overlap(matrix: Matrix) -> None:
+def test_heal_of_one_partition_keeps_cuts_of_overlapping_ones(matrix: Matrix) -> None:
     links = matrix.links
     first = links.partition(bridge(BROKERS))
     second = links.partition(isolate_one(3, BROKERS))
@@ -142,7 +142,7 @@ def test_partitions_overlap(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_a_heal_of_all_forgets_who_cut(matrix: Matrix) -> None:
+def test_heal_of_all_links_ends_every_cut_and_partition(matrix: Matrix) -> None:
     active = matrix.links.partition(ring(BROKERS))
     matrix.links[1, 2].cut()
     matrix.links.heal()
@@ -151,7 +151,7 @@ def test_a_heal_of_all_forgets_who_cut(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_a_proxy_is_told_only_what_is_new(matrix: Matrix) -> None:
+def test_proxy_is_called_only_for_changed_directions(matrix: Matrix) -> None:
     link = matrix.links[1, 2]
     link.cut()
     link.cut()
@@ -180,7 +180,7 @@ def test_a_proxy_is_told_only_what_is_new(matrix: Matrix) -> None:
         ),
     ],
 )
-def test_what_there_is_not(
+def test_unknown_link_raises_error_and_cuts_no_link(
     matrix: Matrix, ask: Callable[[Links[FakeProxy]], object], says: str
 ) -> None:
     with pytest.raises(UnknownLink, match=says):
@@ -195,7 +195,9 @@ SHAPES = [
 
 
 @given(st.lists(st.tuples(st.sampled_from(SHAPES), st.integers(0, 8)), max_size=12))
-def test_only_what_is_still_wanted_is_cut(steps: list[tuple[NetworkPartition, int]]) -> None:
+def test_cut_links_equal_union_of_active_partitions(
+    steps: list[tuple[NetworkPartition, int]],
+) -> None:
     """Partitions begun and ended in any order, against the union of those that are left."""
     matrix = Matrix()
     active: list[ActivePartition[FakeProxy]] = []

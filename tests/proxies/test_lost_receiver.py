@@ -19,7 +19,7 @@ from tests.targets.round_trip import eventually
 FRAMES = 50
 
 
-def test_what_goes_on_at_one_moment_to_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_frames_released_to_closed_broker_log_no_warnings(caplog: pytest.LogCaptureFixture) -> None:
     """Otherwise asyncio warns of each write after the first failed one."""
     rules = RuleSet(requests().named("held").hold(at_most_ms=1e6), now_ms=lambda: 0.0)
     message = frame(encode_request(ApiVersionsRequest(), 2, 1))

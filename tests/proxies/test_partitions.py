@@ -61,12 +61,12 @@ def pairs(*words: str) -> set[str]:
         (isolate_leader(lambda: 1, [1, 2]), pairs("1-2")),
     ],
 )
-def test_the_shape_of_each(partition: NetworkPartition, expected: set[str]) -> None:
+def test_partition_blocks_expected_pairs(partition: NetworkPartition, expected: set[str]) -> None:
     assert unheard(partition) == expected
 
 
 @given(st.integers(3, 12))
-def test_in_a_ring_everybody_hears_another_majority(count: int) -> None:
+def test_each_ring_node_receives_from_distinct_majority(count: int) -> None:
     names = [str(number) for number in range(count)]
     grudge = ring(names).grudge
     heard = {frozenset(names) - grudge.get(name, frozenset()) for name in names}
@@ -76,19 +76,19 @@ def test_in_a_ring_everybody_hears_another_majority(count: int) -> None:
 
 
 @given(st.integers(3, 12), st.data())
-def test_over_a_bridge_everybody_is_reached(count: int, data: st.DataObject) -> None:
+def test_bridge_node_is_cut_from_no_other_node(count: int, data: st.DataObject) -> None:
     over = data.draw(st.integers(0, count - 1))
     partition = bridge(range(count), over=over)
     assert str(over) not in partition.nodes
     assert len(partition.nodes) == count - 1
 
 
-def test_what_is_not_heard_is_a_request_one_way_and_an_answer_the_other() -> None:
+def test_blocked_direction_cuts_one_request_and_one_response_half_link() -> None:
     assert asymmetric(1, 2).half_links == {HalfLink("2", "1", UP), HalfLink("1", "2", DOWN)}
     assert len(symmetric([1, 2]).half_links) == 4
 
 
-def test_two_partitions_at_once() -> None:
+def test_union_of_opposite_asymmetric_partitions_is_symmetric() -> None:
     both = asymmetric(1, 2) | asymmetric(2, 1)
     assert both.unheard == symmetric([1, 2]).unheard
     assert both.grudge == {"1": {"2"}, "2": {"1"}}
@@ -108,14 +108,14 @@ def test_two_partitions_at_once() -> None:
         (lambda: asymmetric(1, [1]), "nobody whom 1"),
     ],
 )
-def test_what_cannot_be(make: object, says: str) -> None:
+def test_invalid_partition_raises_partition_error(make: object, says: str) -> None:
     assert callable(make)
     with pytest.raises(PartitionError, match=says):
         make()
 
 
 @pytest.mark.parametrize(("count", "answered"), [(3, 0), (4, 8), (5, 10)])
-def test_links_of_a_ring_that_still_have_answers(count: int, answered: int) -> None:
+def test_ring_partition_leaves_expected_number_of_uncut_links(count: int, answered: int) -> None:
     """Of three nodes each pair is connected one way only."""
     links = set(permutations(map(str, range(count)), 2))
     cut = {(half.source, half.destination) for half in ring(range(count)).half_links}

@@ -79,7 +79,7 @@ def is_refused(address: Address) -> bool:
     return False
 
 
-def test_clients_meet_the_proxies_alone() -> None:
+def test_clients_reach_cluster_through_proxies_only() -> None:
     """The broker advertises an address that no option names; a proxy stands before it, too."""
     (port,) = free_ports(1)
     with recorder(("127.0.0.1", port)) as told:
@@ -100,7 +100,9 @@ def test_clients_meet_the_proxies_alone() -> None:
     )
 
 
-def test_a_rule_a_toxic_and_a_clean_stop(broker: Address, tmp_path: Path) -> None:
+def test_rule_and_toxic_fire_and_sigterm_stops_program_cleanly(
+    broker: Address, tmp_path: Path
+) -> None:
     rules, journal, capture = (tmp_path / name for name in ("r.toml", "j.jsonl", "c.pcap"))
     rules.write_text(SLOW)
     with program(
@@ -136,7 +138,7 @@ def test_a_rule_a_toxic_and_a_clean_stop(broker: Address, tmp_path: Path) -> Non
     assert len(found) == 2 * 2 * 3, "three requests and answers, on both sides"
 
 
-def test_a_flood_of_small_frames_does_not_delay_its_stop(tmp_path: Path) -> None:
+def test_small_frame_flood_does_not_delay_stop(tmp_path: Path) -> None:
     """No frame goes on, so that nothing but the proxy itself stops its reads."""
     rules = tmp_path / "r.toml"
     rules.write_text('[[rule]]\non = "request"\napi = "Metadata"\ndrop = true\n')
@@ -167,7 +169,7 @@ def in_background(address: Address, data: bytes) -> Thread:
     return thread
 
 
-def test_killed_under_traffic_its_clients_see_their_connections_closed(broker: Address) -> None:
+def test_program_killed_under_traffic_closes_client_connections(broker: Address) -> None:
     with program("--upstream", broker) as running:
         address = running.proxy_of(broker)
         answered, ended = Queue[None](), list[Exception]()
@@ -195,7 +197,7 @@ def test_killed_under_traffic_its_clients_see_their_connections_closed(broker: A
         assert [type(error) for error in ended] == [ConnectionClosed] * 4
 
 
-def test_a_taken_port_is_one_sentence(broker: Address) -> None:
+def test_taken_port_is_reported_in_one_sentence(broker: Address) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = str(Address(*taken.getsockname()))
         said = {
@@ -211,7 +213,7 @@ def test_a_taken_port_is_one_sentence(broker: Address) -> None:
         assert "Traceback" not in text
 
 
-def test_rules_with_mistakes_are_refused_whole(broker: Address, tmp_path: Path) -> None:
+def test_rule_file_with_error_is_refused_entirely(broker: Address, tmp_path: Path) -> None:
     file = tmp_path / "bad.toml"
     file.write_text(SLOW + '\n[[rule]]\non = "request"\napi = "Prodce"\ndrop = true\n')
     code, text = refused("--upstream", broker, "--rules", file)
@@ -237,14 +239,14 @@ def test_rules_with_mistakes_are_refused_whole(broker: Address, tmp_path: Path) 
         (["--upstream", "h:1", "--capture-limit", "0"], "0 is not in the range"),
     ],
 )
-def test_usage(words: list[str], said: str) -> None:
+def test_wrong_proxy_options_are_refused_with_usage_error(words: list[str], said: str) -> None:
     ended = CliRunner().invoke(main, ["proxy", *words])
     assert ended.exit_code == 2
     assert said in " ".join(ended.output.split())
 
 
 @pytest.mark.parametrize("option", ["--journal", "--capture"])
-def test_a_file_that_cannot_be_written_is_told(option: str, tmp_path: Path) -> None:
+def test_unwritable_output_file_is_reported(option: str, tmp_path: Path) -> None:
     file = tmp_path / "nowhere" / "file"
     ended = CliRunner().invoke(main, ["proxy", "--upstream", "127.0.0.1:1", option, str(file)])
     assert ended.exit_code == 1
@@ -253,7 +255,7 @@ def test_a_file_that_cannot_be_written_is_told(option: str, tmp_path: Path) -> N
     )
 
 
-def test_on_a_terminal_there_is_a_table(broker: Address, tmp_path: Path) -> None:
+def test_program_on_terminal_shows_live_table(broker: Address, tmp_path: Path) -> None:
     rules = tmp_path / "r.toml"
     rules.write_text(SLOW)
     with terminal("--upstream", f"1={broker}", "--rules", str(rules)) as screen:
@@ -309,7 +311,7 @@ def terminal(*words: str) -> Iterator[Screen]:
         screen.close()
 
 
-def test_an_upstream_that_is_not_there_is_told_once(tmp_path: Path) -> None:
+def test_unreachable_upstream_is_reported_once(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         upstream = Address(*nobody.getsockname())
     with program("--upstream", upstream, "--no-rewrite") as running:
@@ -327,7 +329,7 @@ def _summary(running: Program) -> str:
     return running.lines[-1]
 
 
-def test_nobody_has_to_read_what_it_prints(broker: Address) -> None:
+def test_program_with_unread_stdout_keeps_running(broker: Address) -> None:
     """The program prints more than a pipe holds; traffic, API and stop go on."""
     listen, control = (Address("127.0.0.1", port) for port in free_ports(2))
     rules = "".join(f'[[rule]]\nid = "{n:0>50}"\non = "request"\ndrop = true\nnth = 9999\n'
@@ -349,7 +351,7 @@ def test_nobody_has_to_read_what_it_prints(broker: Address) -> None:
             process.kill()
 
 
-def test_who_stops_reading_does_not_end_it(broker: Address) -> None:
+def test_program_with_closed_stdout_keeps_running(broker: Address) -> None:
     with subprocess.Popen(
         [*COMMAND, "--upstream", str(broker)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

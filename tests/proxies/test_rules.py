@@ -37,7 +37,7 @@ class Swapping(FrameRule):
         return [payload + b"-down"]
 
 
-def test_requests_and_answers_can_be_changed() -> None:
+def test_rule_changes_request_and_response() -> None:
     with relayed(Swapping()) as ends:
         exchange(ends, FIRST, FIRST + b"-up", b"answer", b"answer-down")
 
@@ -60,7 +60,7 @@ class Dropping(FrameRule):
 
 
 @pytest.mark.parametrize("copies", [0, 1, 3])
-def test_requests_can_be_dropped_and_answers_multiplied(copies: int) -> None:
+def test_rule_drops_requests_and_multiplies_responses(copies: int) -> None:
     rule = Dropping(copies)
     with relayed(rule) as ends:
         ends.client.sendall(frame(FIRST) + frame(SECOND) + frame(FIRST) + frame(SECOND))
@@ -93,7 +93,7 @@ class Noting(FrameRule):
         return [b"instead of the answer"]
 
 
-def test_answers_are_matched_to_requests_that_get_one() -> None:
+def test_response_is_matched_to_request_that_expects_one() -> None:
     """Produce with acks=0 gets no answer, so the next answer is that to the next request."""
     rule = Noting()
     silent = encode_request(ProduceRequest(acks=0), 3, 9)
@@ -107,7 +107,7 @@ def test_answers_are_matched_to_requests_that_get_one() -> None:
 
 
 @pytest.mark.parametrize(("acks", "made", "named"), [(0, 1, b"a"), (1, 0, b"b")])
-def test_what_counts_is_the_request_that_the_broker_gets(
+def test_response_matching_follows_acks_of_rewritten_request(
     acks: int, made: int, named: bytes
 ) -> None:
     """A rule that changes acks changes whether the broker answers."""
@@ -130,7 +130,7 @@ def test_what_counts_is_the_request_that_the_broker_gets(
 
 
 @pytest.mark.parametrize("half", [True, False])
-def test_the_end_of_the_broker_can_be_answered(half: bool) -> None:
+def test_rule_sends_response_when_broker_closes(half: bool) -> None:
     rule = Noting()
     with relayed(rule) as ends:
         ends.client.sendall(frame(FIRST) + frame(SECOND) + frame(FIRST))
@@ -145,7 +145,7 @@ def test_the_end_of_the_broker_can_be_answered(half: bool) -> None:
     assert rule.closed == [1]
 
 
-def test_no_request_open_no_answer_to_the_end() -> None:
+def test_broker_close_without_open_request_calls_no_close_hook() -> None:
     rule = Noting()
     with relayed(rule) as ends:
         exchange(ends, FIRST, FIRST, b"one", b"one")
@@ -154,7 +154,7 @@ def test_no_request_open_no_answer_to_the_end() -> None:
     assert rule.closed == []
 
 
-def test_stopping_the_relay_is_no_end_of_the_broker() -> None:
+def test_relay_stop_calls_no_close_hook() -> None:
     rule = Noting()
     with relayed(rule) as ends:
         ends.client.sendall(frame(FIRST))
@@ -169,7 +169,7 @@ class AnswersBadLength(FrameRule):
         return b"not " + str(length).encode()
 
 
-def test_a_bad_length_can_be_answered_and_nothing_more_reaches_the_broker() -> None:
+def test_rule_responds_to_bad_length_and_broker_receives_no_more() -> None:
     with relayed(AnswersBadLength()) as ends:
         ends.client.sendall(frame(FIRST) + BAD_LENGTH + b"junk")
         assert read(ends.client, 6) == b"not -5"
@@ -206,7 +206,7 @@ class Failing(FrameRule):
 
 
 @pytest.mark.parametrize("how", ["raises", "number", "text"])
-def test_a_rule_that_fails_is_told_and_changes_nothing(how: str) -> None:
+def test_failing_rule_is_recorded_and_changes_no_bytes(how: str) -> None:
     with relayed(Failing(how)) as ends:
         exchange(ends, FIRST, FIRST, b"answer", b"answer")
         ends.client.sendall(frame(SECOND) + BAD_LENGTH + b"junk")
@@ -223,7 +223,7 @@ def test_a_rule_that_fails_is_told_and_changes_nothing(how: str) -> None:
 # -- what a rule sees ----------------------------------------------------------------------------
 
 
-def test_a_request_is_decoded_as_far_as_it_can_be() -> None:
+def test_seen_request_decodes_header_api_and_message() -> None:
     seen = SeenRequest(encode_request(FetchRequest(max_wait_ms=5), 4, 8, "me"))
     assert seen.header == decode_request_header(seen.payload)[0]
     assert seen.api is not None
@@ -232,13 +232,13 @@ def test_a_request_is_decoded_as_far_as_it_can_be() -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"junk", struct.pack(">hhih", 999, 0, 1, -1)])
-def test_what_cannot_be_decoded_is_none(payload: bytes) -> None:
+def test_undecodable_request_has_no_header_or_message(payload: bytes) -> None:
     seen = SeenRequest(payload)
     assert (seen.header, seen.api, seen.version, seen.message) == (None, None, -1, None)
     assert seen.gets_answer
 
 
-def test_a_body_that_cannot_be_decoded() -> None:
+def test_request_with_undecodable_body_has_api_but_no_message() -> None:
     seen = SeenRequest(encode_request(ProduceRequest(acks=0), 3, 8)[:-3])
     assert seen.api is not None
     assert seen.message is None

@@ -49,13 +49,15 @@ class Fed:
     payloads=st.lists(st.binary(max_size=300), max_size=8),
     most_bytes=st.integers(min_value=1, max_value=700),
 )
-def test_every_cut_gives_the_same_frames(payloads: list[bytes], most_bytes: int) -> None:
+def test_frames_are_complete_for_each_split_of_stream(
+    payloads: list[bytes], most_bytes: int
+) -> None:
     fed = Fed()
     fed.feed(framed(*payloads), most_bytes)
     assert fed.taken == payloads
 
 
-def test_a_frame_larger_than_the_buffer() -> None:
+def test_frame_larger_than_buffer_is_received_whole() -> None:
     fed = Fed()
     payloads = [b"a", bytes(range(256)) * 1024, b"", b"z" * (FIRST_BUFFER_BYTES + 1)]
     fed.feed(framed(*payloads), 50_000)
@@ -63,14 +65,14 @@ def test_a_frame_larger_than_the_buffer() -> None:
 
 
 @pytest.mark.parametrize("length", [-1, MOST_BYTES])
-def test_nonsense_ends_the_connection(length: int) -> None:
+def test_illegal_frame_length_aborts_connection(length: int) -> None:
     fed = Fed()
     fed.feed(framed(b"good") + struct.pack(">i", length), 100)
     assert fed.taken == [b"good"]
     fed.transport.abort.assert_called_once()
 
 
-def test_the_end_is_told() -> None:
+def test_connection_end_calls_callback_and_drops_partial_frame() -> None:
     fed = Fed()
     fed.feed(framed(b"good")[:-1], 100)
     fed.protocol.connection_lost(None)

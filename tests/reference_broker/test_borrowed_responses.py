@@ -70,7 +70,7 @@ def _log(target: ReferenceBroker) -> bytes:
 
 
 @pytest.mark.parametrize("version", [4, 11, 12])
-def test_what_comes_is_what_the_file_has(target: ReferenceBroker, version: int) -> None:
+def test_large_fetch_returns_bytes_of_log_file(target: ReferenceBroker, version: int) -> None:
     stored = _log(target)
     batch_bytes = len(stored) // BATCHES
     with Connection(target.addresses[0]) as connection:
@@ -81,7 +81,7 @@ def test_what_comes_is_what_the_file_has(target: ReferenceBroker, version: int) 
             assert _records(connection.ask(_fetch(offset, cut), version)) == left[:cut]
 
 
-def test_answers_to_one_who_reads_late_are_whole(target: ReferenceBroker) -> None:
+def test_pipelined_large_fetches_of_slow_reader_are_complete(target: ReferenceBroker) -> None:
     with Connection(target.addresses[0]) as connection:
         for _ in range(8):
             connection.send(_fetch(0), 12)
@@ -90,14 +90,14 @@ def test_answers_to_one_who_reads_late_are_whole(target: ReferenceBroker) -> Non
             assert _records(connection.receive()) == stored
 
 
-def test_old_readers_get_it_converted(target: ReferenceBroker) -> None:
+def test_fetch_version_3_returns_converted_messages(target: ReferenceBroker) -> None:
     with Connection(target.addresses[0]) as connection:
         found = _records(connection.ask(_fetch(0), 3))
     assert found[16] == 1
     assert bytes([3]) * VALUE_BYTES in found
 
 
-def test_little_is_not_lent_nor_what_no_batch_fits_in(tmp_path: Path) -> None:
+def test_small_or_empty_reads_are_not_borrowed(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         partition = partition_in(logs)
         write(partition, 2, bytes(2 * LEAST_BYTES))
@@ -114,7 +114,7 @@ def test_little_is_not_lent_nor_what_no_batch_fits_in(tmp_path: Path) -> None:
             assert bytes(found) == log.read(Offset(0), limit, at_least_one)
 
 
-def test_what_is_lent_outlives_the_descriptor_that_it_was_found_with(tmp_path: Path) -> None:
+def test_borrowed_buffer_survives_close_of_its_descriptor(tmp_path: Path) -> None:
     """An answer may have parts of more files than are kept open."""
     files = OpenFiles(most=1)
     segment = StoredSegment(files, tmp_path, Offset(0), 1 << 16)

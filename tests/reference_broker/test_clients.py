@@ -130,7 +130,7 @@ CONSUMERS = {"confluent": confluent_consume, "kafka-python": kafka_python_consum
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("producer", PRODUCERS)
-def test_every_client_reads_what_every_client_wrote(
+def test_each_client_reads_records_of_each_client_and_codec(
     broker: Address, producer: str, codec: str
 ) -> None:
     topic = f"{producer}-{codec}"
@@ -146,7 +146,7 @@ def test_every_client_reads_what_every_client_wrote(
         assert tuple(headers[0]) == ("number", b"7")
 
 
-def test_a_waiting_consumer_gets_a_record_at_once(broker: Address) -> None:
+def test_waiting_consumer_receives_produced_record(broker: Address) -> None:
     create_topic(broker, "awaited")
     consumer = confluent_kafka.Consumer(
         {
@@ -169,7 +169,7 @@ def test_a_waiting_consumer_gets_a_record_at_once(broker: Address) -> None:
         consumer.close()
 
 
-def test_times_are_found(broker: Address) -> None:
+def test_client_finds_offset_for_timestamp_and_log_ends(broker: Address) -> None:
     create_topic(broker, "timed")
     producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap(broker)})
     for number in range(10):

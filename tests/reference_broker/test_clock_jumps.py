@@ -53,7 +53,9 @@ def first_reaching(times: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("jump", JUMPS.values(), ids=JUMPS)
 @pytest.mark.parametrize("clean", [False, True])
-def test_nothing_is_lost_or_in_another_order(tmp_path: Path, jump: int, clean: bool) -> None:
+def test_clock_jump_loses_no_record_and_keeps_timestamp_search(
+    tmp_path: Path, jump: int, clean: bool
+) -> None:
     """Offsets rise, and a time leads to the first record that reaches it, even after a start."""
     with opened(tmp_path, clean=clean) as logs:
         clock = JumpingClock(logs, BY_BROKER)
@@ -72,7 +74,7 @@ def test_nothing_is_lost_or_in_another_order(tmp_path: Path, jump: int, clean: b
         assert found_by_times(again, clock.times) == first_reaching(clock.times)
 
 
-def test_a_clock_that_goes_back_lets_nothing_go(tmp_path: Path) -> None:
+def test_clock_jump_back_delays_retention(tmp_path: Path) -> None:
     """Segments of the future are young. When the clock is right again each goes at its own time."""
     with opened(tmp_path) as logs:
         clock = JumpingClock(logs, BY_BROKER)
@@ -85,7 +87,7 @@ def test_a_clock_that_goes_back_lets_nothing_go(tmp_path: Path) -> None:
         assert (clock.log.log.start_offset, clock.log.log.end_offset) == (4, 4)
 
 
-def test_a_clock_that_goes_forward_and_back_takes_only_what_was_old_by_it(tmp_path: Path) -> None:
+def test_clock_jump_forward_deletes_only_records_older_than_retention(tmp_path: Path) -> None:
     """The log continues where it was; new records are kept for their time."""
     with opened(tmp_path) as logs:
         clock = JumpingClock(logs, BY_BROKER)
@@ -100,7 +102,7 @@ def test_a_clock_that_goes_forward_and_back_takes_only_what_was_old_by_it(tmp_pa
         assert (clock.log.log.start_offset, clock.log.log.end_offset) == (4, 12)
 
 
-def test_what_is_due_by_time_is_flushed_though_the_clock_went_back(tmp_path: Path) -> None:
+def test_flush_ms_applies_after_clock_jump_back(tmp_path: Path) -> None:
     """The due time is that of the new clock."""
     with opened(tmp_path) as logs:
         clock = JumpingClock(logs, {"flush.ms": "1000"})
@@ -114,7 +116,7 @@ def test_what_is_due_by_time_is_flushed_though_the_clock_went_back(tmp_path: Pat
         assert log.recovery_point == Offset(8)
 
 
-def test_removed_segments_go_though_the_clock_went_back(tmp_path: Path) -> None:
+def test_deleted_segment_files_are_removed_after_clock_jump_back(tmp_path: Path) -> None:
     configs = {**BY_BROKER, "file.delete.delay.ms": "60000"}
     with opened(tmp_path) as logs:
         clock = JumpingClock(logs, configs)

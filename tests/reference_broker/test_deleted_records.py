@@ -33,13 +33,13 @@ def two_batches() -> Partition:
     return target
 
 
-def test_the_log_start_moves_up_and_never_down() -> None:
+def test_log_start_offset_never_decreases() -> None:
     target = two_batches()
     assert [target.delete_records(below) for below in (2, 1, 0, 4)] == [2, 2, 2, 4]
     assert (find_offset(target, EARLIEST).offset, find_offset(target, LATEST).offset) == (4, 5)
 
 
-def test_minus_1_is_the_high_watermark() -> None:
+def test_delete_records_at_minus_1_deletes_up_to_high_watermark() -> None:
     target = two_batches()
     told_bytes = target.segments.size_bytes
     assert told_bytes == target.log.size_bytes > 0
@@ -49,7 +49,7 @@ def test_minus_1_is_the_high_watermark() -> None:
 
 
 @pytest.mark.parametrize("below", [6, -2])
-def test_an_offset_outside_of_the_log_deletes_nothing(below: int) -> None:
+def test_delete_records_outside_of_log_returns_offset_out_of_range(below: int) -> None:
     target = two_batches()
     assert target.delete_records(below) is ErrorCode.OFFSET_OUT_OF_RANGE
     assert target.log.start_offset == 0
@@ -59,13 +59,13 @@ def test_an_offset_outside_of_the_log_deletes_nothing(below: int) -> None:
     ("policy", "expected"),
     [("compact", ErrorCode.POLICY_VIOLATION), ("compact,delete", 0), ("", 0)],
 )
-def test_a_log_that_is_only_compacted_keeps_its_records(
+def test_delete_records_of_compact_only_topic_is_policy_violation(
     policy: str, expected: ErrorCode | int
 ) -> None:
     assert partition(cleanup_policy=policy).delete_records(0) == expected
 
 
-def test_a_batch_stays_whole_until_its_last_record_is_deleted() -> None:
+def test_batch_stays_whole_until_last_record_is_deleted() -> None:
     target = two_batches()
     whole = target.log.read(Offset(0), 10_000, True)
     target.delete_records(2)
@@ -76,7 +76,7 @@ def test_a_batch_stays_whole_until_its_last_record_is_deleted() -> None:
     assert len(left) < len(whole) == target.log.size_bytes
 
 
-def test_an_emptied_log_goes_on_at_its_end() -> None:
+def test_emptied_log_continues_at_its_end_offset() -> None:
     target = two_batches()
     target.delete_records(-1)
     assert target.append(sent(), NOW).base_offset == 5
@@ -85,7 +85,7 @@ def test_an_emptied_log_goes_on_at_its_end() -> None:
     assert piece == last.data
 
 
-def test_times_of_deleted_records_are_not_found() -> None:
+def test_timestamp_search_skips_deleted_records() -> None:
     target = two_batches()
     assert find_offset(target, NOW + 30).offset == 1
     target.delete_records(2)
@@ -108,7 +108,9 @@ def wanted(name: str, *offsets: tuple[int, int]) -> DeleteRecordsRequest.DeleteR
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
-def test_each_partition_has_its_result(address: Address, topic_name: str, version: int) -> None:
+def test_delete_records_returns_result_of_each_partition(
+    address: Address, topic_name: str, version: int
+) -> None:
     create_topic(address, topic_name, partitions=2)
     request = DeleteRecordsRequest(
         topics=[
@@ -131,7 +133,7 @@ def test_each_partition_has_its_result(address: Address, topic_name: str, versio
     }
 
 
-def test_internal_topics_keep_their_records(address: Address) -> None:
+def test_delete_records_of_internal_topic_is_refused(address: Address) -> None:
     with Connection(address) as connection:
         connection.ask(FindCoordinatorRequest(key="group"), 3)
         request = DeleteRecordsRequest(topics=[wanted("__consumer_offsets", (0, 0))])

@@ -18,7 +18,7 @@ GROUP, TRANSACTION, SHARE = 0, 1, 2
 SOME_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
-def test_the_broker_limits_the_partitions_of_a_page() -> None:
+def test_describe_topic_partitions_limits_page_by_broker_setting() -> None:
     with running_broker({"max.request.partition.size.limit": "2"}) as address:
         create_topic(address, "wide", partitions=3)
         with Connection(address) as connection:
@@ -29,7 +29,7 @@ def test_the_broker_limits_the_partitions_of_a_page() -> None:
 
 
 @pytest.mark.parametrize("cursor", [("wide", -1), ("other", 0)], ids=["negative", "elsewhere"])
-def test_a_cursor_that_cannot_be_is_refused(
+def test_describe_topic_partitions_refuses_invalid_cursor(
     address: Address, topic_name: str, cursor: tuple[str, int]
 ) -> None:
     request = DescribeTopicPartitionsRequest
@@ -42,7 +42,7 @@ def test_a_cursor_that_cannot_be_is_refused(
     assert (topic.name, topic.error_code) == ("wide", ErrorCode.INVALID_REQUEST)
 
 
-def test_a_refused_endpoint_type_tells_nothing_of_the_cluster(address: Address) -> None:
+def test_describe_cluster_of_other_endpoint_type_returns_no_cluster_data(address: Address) -> None:
     with Connection(address) as connection:
         answer = connection.ask(DescribeClusterRequest(endpoint_type=2), 1)
     assert (answer.error_code, answer.cluster_id, answer.brokers) == (
@@ -52,7 +52,7 @@ def test_a_refused_endpoint_type_tells_nothing_of_the_cluster(address: Address) 
     )
 
 
-def test_looking_for_a_coordinator_creates_its_internal_topic() -> None:
+def test_find_coordinator_creates_internal_topic() -> None:
     with running_broker({"offsets.topic.num.partitions": "3"}) as address:
         with Connection(address) as connection:
             request = FindCoordinatorRequest(key="group", key_type=GROUP)
@@ -76,7 +76,7 @@ def test_looking_for_a_coordinator_creates_its_internal_topic() -> None:
         f"group:{SOME_ID}:x",
     ],
 )
-def test_a_share_key_has_group_topic_id_and_partition(address: Address, key: str) -> None:
+def test_find_coordinator_refuses_malformed_share_key(address: Address, key: str) -> None:
     keys = [key, f"group:{SOME_ID}:0"]
     with Connection(address) as connection:
         answer = connection.ask(FindCoordinatorRequest(coordinator_keys=keys, key_type=SHARE), 6)
@@ -85,7 +85,7 @@ def test_a_share_key_has_group_topic_id_and_partition(address: Address, key: str
     assert good.error_code != ErrorCode.INVALID_REQUEST
 
 
-def test_no_mechanism_is_offered_without_authentication(address: Address) -> None:
+def test_sasl_handshake_without_authentication_returns_illegal_state(address: Address) -> None:
     with Connection(address) as connection:
         for version in (0, 1):
             answer = connection.ask(SaslHandshakeRequest(mechanism="PLAIN"), version)
@@ -93,7 +93,7 @@ def test_no_mechanism_is_offered_without_authentication(address: Address) -> Non
             assert answer.mechanisms == []
 
 
-def test_offsets_of_a_group_that_cannot_be_are_not_deleted() -> None:
+def test_offset_delete_of_missing_or_invalid_group_returns_error() -> None:
     def code_of(connection: Connection, group: str) -> int:
         return connection.ask(OffsetDeleteRequest(group_id=group), 0).error_code
 

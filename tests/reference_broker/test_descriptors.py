@@ -119,7 +119,7 @@ def crowd(address: tuple[str, int]) -> Iterator[int]:
         yield count
 
 
-def test_few_descriptors_are_enough_for_many_logs_and_refuse_clients(tmp_path: Path) -> None:
+def test_broker_with_few_descriptors_serves_many_logs_and_refuses_clients(tmp_path: Path) -> None:
     with broker(tmp_path) as (child, address), Connection(address) as connection:
         topic = CreateTopicsRequest.CreatableTopic(
             name="t", num_partitions=PARTITIONS, replication_factor=1
@@ -140,7 +140,7 @@ def test_few_descriptors_are_enough_for_many_logs_and_refuse_clients(tmp_path: P
         assert "fails" not in child.log_text()
 
 
-def test_who_needs_a_descriptor_gets_that_of_another_file(
+def test_open_file_reuses_descriptors_of_other_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = OpenFiles()
@@ -162,7 +162,7 @@ def test_who_needs_a_descriptor_gets_that_of_another_file(
     assert len(files) == 0
 
 
-def test_no_descriptor_left_is_no_failure_of_the_disk(
+def test_descriptor_shortage_fails_append_and_not_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = in_two(tmp_path)
@@ -183,7 +183,7 @@ def test_no_descriptor_left_is_no_failure_of_the_disk(
     files.close(broker_epoch=1)
 
 
-def test_a_batch_is_read_though_its_file_was_closed_meanwhile(tmp_path: Path) -> None:
+def test_batch_iteration_survives_close_of_log_file(tmp_path: Path) -> None:
     files = in_two(tmp_path)
     partition = partition_in(files.logs, "a")
     for _ in range(300):
@@ -204,7 +204,7 @@ def test_a_batch_is_read_though_its_file_was_closed_meanwhile(tmp_path: Path) ->
     files.close()
 
 
-def test_what_could_not_be_flushed_does_not_count_as_flushed(
+def test_failed_flush_does_not_advance_recovery_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if data behind it is flushed."""

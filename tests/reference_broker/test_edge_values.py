@@ -18,7 +18,7 @@ ONE = {"records": [{"timestamp": 1, "value": "00"}]}
 ENDS = ListOffsetsRequest.ListOffsetsPartition
 
 
-def test_a_topic_without_partitions_is_not_answered(address: Address) -> None:
+def test_topic_without_partitions_is_absent_from_response(address: Address) -> None:
     produce = ProduceRequest(acks=1, topic_data=[ProduceRequest.TopicProduceData(name="nothing")])
     delete = DeleteRecordsRequest(topics=[DeleteRecordsRequest.DeleteRecordsTopic(name="nothing")])
     with Connection(address) as connection:
@@ -30,7 +30,7 @@ def test_a_topic_without_partitions_is_not_answered(address: Address) -> None:
     ("epoch", "listed", "fetched"),
     [(-2, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NONE), (-1, ErrorCode.NONE, ErrorCode.NONE)],
 )
-def test_less_than_minus_1_is_an_epoch_for_list_offsets_only(
+def test_leader_epoch_below_minus_1_is_fenced_by_list_offsets_only(
     address: Address, epoch: int, listed: ErrorCode, fetched: ErrorCode
 ) -> None:
     create_topic(address, f"epochs{epoch}")
@@ -43,7 +43,7 @@ def test_less_than_minus_1_is_an_epoch_for_list_offsets_only(
     assert records.responses[0].partitions[0].error_code == fetched
 
 
-def test_an_unknown_isolation_level_is_not_foreseen(address: Address) -> None:
+def test_unknown_isolation_level_returns_unknown_server_error(address: Address) -> None:
     create_topic(address, "isolated")
     part = ENDS(partition_index=0, timestamp=-1)
     topic = ListOffsetsRequest.ListOffsetsTopic(name="isolated", partitions=[part, part])
@@ -59,7 +59,7 @@ def test_an_unknown_isolation_level_is_not_foreseen(address: Address) -> None:
     assert unknown.error_code == ErrorCode.NONE
 
 
-def test_of_a_partition_named_twice_what_is_no_batch_is_told_and_the_other_appended(
+def test_produce_to_repeated_partition_returns_error_and_appends_valid_batch(
     address: Address,
 ) -> None:
     create_topic(address, "twice")
@@ -76,7 +76,7 @@ def test_of_a_partition_named_twice_what_is_no_batch_is_told_and_the_other_appen
     assert records.responses[0].partitions[0].high_watermark == 1
 
 
-def test_of_a_type_named_twice_in_a_quota_the_last_name_counts(address: Address) -> None:
+def test_repeated_quota_entity_type_uses_last_name(address: Address) -> None:
     part, quota = AlterClientQuotasRequest.EntityData, AlterClientQuotasRequest.OpData
     entry = AlterClientQuotasRequest.EntryData(
         entity=[part(entity_type="user", entity_name=name) for name in ("first", "last")],
@@ -90,7 +90,7 @@ def test_of_a_type_named_twice_in_a_quota_the_last_name_counts(address: Address)
     assert answer.entries[0].error_code == ErrorCode.NONE
 
 
-def test_less_than_no_bytes_are_not_foreseen_where_there_are_some(address: Address) -> None:
+def test_fetch_with_negative_max_bytes_fails_only_with_records(address: Address) -> None:
     create_topic(address, "starved")
     request = fetch("starved", max_bytes=-1)
     data = ProduceRequest.PartitionProduceData(

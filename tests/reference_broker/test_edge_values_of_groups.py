@@ -46,7 +46,7 @@ def commit(
     )
 
 
-def test_a_topic_of_which_something_is_refused_is_answered_once(
+def test_offset_commit_merges_repeated_topics_with_refused_ones_first(
     address: Address, connection: Connection
 ) -> None:
     create_topic(address, "once")
@@ -65,7 +65,7 @@ def test_a_topic_of_which_something_is_refused_is_answered_once(
     assert len(answer.topics) == 2
 
 
-def test_a_topic_without_partitions_is_not_answered_where_it_is_there(
+def test_existing_topic_without_partitions_is_absent_from_response(
     address: Address, connection: Connection
 ) -> None:
     create_topic(address, "bare")
@@ -83,7 +83,7 @@ def test_a_topic_without_partitions_is_not_answered_where_it_is_there(
     assert [topic.name for topic in deleted.topics] == ["none"]
 
 
-def test_where_nothing_is_stored_no_group_is_made(address: Address, connection: Connection) -> None:
+def test_refused_offset_commit_creates_no_group(address: Address, connection: Connection) -> None:
     create_topic(address, "noted")
     with connection:
         refused = connection.ask(commit(("noted", [0]), group="unmade", note="x" * 5000), 8)
@@ -92,7 +92,7 @@ def test_where_nothing_is_stored_no_group_is_made(address: Address, connection: 
     assert found.error_code == ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_no_id_is_no_topics(connection: Connection) -> None:
+def test_offset_fetch_with_zero_topic_id_returns_unknown_topic_id(connection: Connection) -> None:
     topic = OffsetFetchRequest.OffsetFetchRequestTopics(topic_id=UUID(int=0), partition_indexes=[0])
     group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id=GROUP, topics=[topic])
     with connection:
@@ -102,7 +102,7 @@ def test_no_id_is_no_topics(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize(("version", "name"), [(6, ""), (7, None)])
-def test_who_is_refused_is_told_no_protocol(
+def test_refused_join_group_has_null_protocol_name_from_version_7(
     connection: Connection, version: int, name: str | None
 ) -> None:
     with connection:
@@ -110,7 +110,7 @@ def test_who_is_refused_is_told_no_protocol(
     assert (answer.error_code, answer.protocol_name) == (ErrorCode.INVALID_GROUP_ID, name)
 
 
-def test_who_got_its_id_first_cannot_become_static(connection: Connection) -> None:
+def test_pending_dynamic_member_cannot_join_as_static(connection: Connection) -> None:
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range")
     request = JoinGroupRequest(
         group_id="pending",

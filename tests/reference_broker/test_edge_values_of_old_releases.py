@@ -72,7 +72,7 @@ def listed(*partitions: int, isolation_level: int = 0, replica_id: int = -1) -> 
 TWICE = ((TOPIC, [0, 0]), (TOPIC, [1, 0]))
 
 
-def test_what_a_group_names_twice_is_answered_once(connection: Connection) -> None:
+def test_repeated_partitions_of_group_request_are_returned_once(connection: Connection) -> None:
     committed = connection.ask(commit(*TWICE), 6).topics
     read = connection.ask(fetched(*TWICE, (TOPIC, []), ("missing", [])), 6).topics
     gone = connection.ask(deleted(*TWICE), 0).topics
@@ -83,7 +83,7 @@ def test_what_a_group_names_twice_is_answered_once(connection: Connection) -> No
         assert {part.error_code for part in topic.partitions} == {ErrorCode.NONE}
 
 
-def test_a_missing_topic_without_partitions_is_answered_since_3_5(
+def test_missing_topic_without_partitions_is_returned_since_3_5(
     connection: Connection, release: str
 ) -> None:
     connection.ask(commit((TOPIC, [0])), 6)
@@ -94,7 +94,7 @@ def test_a_missing_topic_without_partitions_is_answered_since_3_5(
     assert [topic.name for topic in gone] == expected
 
 
-def test_what_is_missing_and_named_twice_is_answered_twice_since_3_5(
+def test_repeated_missing_partitions_are_returned_repeatedly_since_3_5(
     connection: Connection, release: str
 ) -> None:
     connection.ask(commit((TOPIC, [0])), 6)
@@ -106,7 +106,7 @@ def test_what_is_missing_and_named_twice_is_answered_twice_since_3_5(
     assert [part.partition_index for part in gone.partitions] == expected
 
 
-def test_a_group_without_members_goes_with_its_last_offset(connection: Connection) -> None:
+def test_group_without_members_is_removed_with_its_last_offset(connection: Connection) -> None:
     def groups() -> list[str]:
         return [group.group_id for group in connection.ask(ListGroupsRequest(), 0).groups]
 
@@ -117,13 +117,15 @@ def test_a_group_without_members_goes_with_its_last_offset(connection: Connectio
     assert groups() == []
 
 
-def test_groups_have_no_configs_to_describe_or_alter(connection: Connection) -> None:
+def test_authorized_operations_of_group_exclude_config_operations(connection: Connection) -> None:
     asked = DescribeGroupsRequest(groups=[GROUP], include_authorized_operations=True)
     (described,) = connection.ask(asked, 3).groups
     assert described.authorized_operations == 1 << 3 | 1 << 6 | 1 << 8
 
 
-def test_offsets_are_listed_as_they_are_asked_for(connection: Connection) -> None:
+def test_list_offsets_returns_error_for_repeated_partition_or_isolation(
+    connection: Connection,
+) -> None:
     def codes(*partitions: int, isolation_level: int = 0, replica_id: int = -1) -> list[int]:
         asked = listed(*partitions, isolation_level=isolation_level, replica_id=replica_id)
         (topic,) = connection.ask(asked, 5).topics
@@ -136,7 +138,9 @@ def test_offsets_are_listed_as_they_are_asked_for(connection: Connection) -> Non
     assert codes(1, isolation_level=2, replica_id=-2) == [0]
 
 
-def test_offsets_of_version_0_need_a_zookeeper(connection: Connection, release: str) -> None:
+def test_offset_commit_and_fetch_version_0_need_zookeeper(
+    connection: Connection, release: str
+) -> None:
     error = UNSUPPORTED if release == "3.9.2" else ErrorCode.NONE
     (committed,) = connection.ask(commit((TOPIC, [0])), 0).topics
     (read,) = connection.ask(fetched((TOPIC, [0])), 0).topics

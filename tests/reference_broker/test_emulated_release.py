@@ -16,7 +16,7 @@ from harness.reference_broker.handlers.outcome import ApiRange
 from harness.reference_broker.handlers.table import HANDLERS, advertised_like
 
 
-def test_what_is_advertised_is_a_part_of_what_the_release_has() -> None:
+def test_advertised_versions_are_within_versions_of_release() -> None:
     for release in releases():
         like = EmulatedRelease.of(release)
         found = advertised_like(like)
@@ -26,7 +26,7 @@ def test_what_is_advertised_is_a_part_of_what_the_release_has() -> None:
             assert lowest <= api.lowest <= api.highest <= highest
 
 
-def test_an_old_version_is_served_where_the_release_had_it() -> None:
+def test_lowest_create_topics_version_depends_on_release() -> None:
     create_topics = api_named("CreateTopics").key
 
     def lowest(like: EmulatedRelease) -> int:
@@ -37,7 +37,7 @@ def test_an_old_version_is_served_where_the_release_had_it() -> None:
     assert lowest(LIKE_NONE) == HANDLERS[create_topics].advertised.lowest
 
 
-def test_what_4_x_shows_of_produce_for_old_clients_is_not_served() -> None:
+def test_produce_versions_below_3_are_advertised_but_not_served_by_4_x() -> None:
     def produce(like: EmulatedRelease) -> ApiRange:
         return next(a for a in advertised_like(like) if a.api_key == api_named("Produce").key)
 
@@ -47,7 +47,7 @@ def test_what_4_x_shows_of_produce_for_old_clients_is_not_served() -> None:
     assert 0 in produce(LIKE_NONE)
 
 
-def test_dates() -> None:
+def test_since_compares_emulated_release_with_version() -> None:
     like = EmulatedRelease.of("2.8.2")
     assert like.since(2, 8)
     assert not like.since(3)
@@ -55,13 +55,13 @@ def test_dates() -> None:
     assert LIKE_NONE.since(99)
 
 
-def test_a_release_that_nobody_asked_is_refused() -> None:
+def test_unknown_release_is_refused() -> None:
     with pytest.raises(LikenessError, match=r"did you mean '?2\.8\.2|known are"):
         EmulatedRelease.of("2.8.1")
 
 
 @pytest.mark.parametrize("release", releases())
-def test_the_highest_versions_are_those_that_the_release_spoke_first(release: str) -> None:
+def test_highest_api_versions_match_first_releases_of_versions(release: str) -> None:
     """The dates of the codec, from the definitions in the jars, are the reference."""
     like = EmulatedRelease.of(release)
     for key, (_, highest) in like.api_versions.items():

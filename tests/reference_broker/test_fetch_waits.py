@@ -16,7 +16,7 @@ def _fetch(names: list[str], max_wait_ms: int) -> FetchRequest:
     return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1000, topics=topics)
 
 
-def test_a_missing_partition_does_not_end_the_wait_for_others(address: Address) -> None:
+def test_missing_partition_does_not_end_wait_for_other_partitions(address: Address) -> None:
     create_topic(address, "idle")
     with Connection(address, timeout_ms=LONG_MS / 2) as connection, Connection(address) as writer:
         connection.send(_fetch(["idle", "nowhere"], LONG_MS), 12)
@@ -27,13 +27,13 @@ def test_a_missing_partition_does_not_end_the_wait_for_others(address: Address) 
     assert codes == [0, 3]
 
 
-def test_a_missing_partition_alone_is_answered_at_once(address: Address) -> None:
+def test_fetch_of_missing_partition_alone_returns_immediately(address: Address) -> None:
     with Connection(address, timeout_ms=LONG_MS / 2) as connection:
         answer = connection.ask(_fetch(["nowhere"], LONG_MS), 12)
     assert answer.responses[0].partitions[0].error_code == 3
 
 
-def test_a_topic_that_goes_away_ends_the_wait(address: Address) -> None:
+def test_topic_deletion_ends_wait_of_fetch_beside_missing_topic(address: Address) -> None:
     create_topic(address, "going")
     with Connection(address, timeout_ms=LONG_MS / 2) as waiting, Connection(address) as other:
         waiting.send(_fetch(["going", "nowhere"], LONG_MS), 12)

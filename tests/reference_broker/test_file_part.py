@@ -44,7 +44,7 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield reader, writer
 
 
-def test_what_the_socket_does_not_take_comes_back(
+def test_send_returns_bytes_that_socket_did_not_accept(
     file: Descriptor, ends: tuple[socket.socket, socket.socket]
 ) -> None:
     reader, writer = ends
@@ -57,7 +57,7 @@ def test_what_the_socket_does_not_take_comes_back(
     assert sent + left == bytes(part) == DATA[BEGIN:END]
 
 
-def test_a_socket_that_takes_nothing_any_more_is_not_the_file_s_fault(
+def test_send_to_shut_down_socket_returns_all_bytes(
     file: Descriptor, ends: tuple[socket.socket, socket.socket]
 ) -> None:
     _, writer = ends
@@ -65,7 +65,7 @@ def test_a_socket_that_takes_nothing_any_more_is_not_the_file_s_fault(
     assert FilePart(file, BEGIN, 100).send(writer.fileno()) == DATA[BEGIN : BEGIN + 100]
 
 
-def test_a_file_that_was_cut_is_noticed(
+def test_truncated_file_raises_file_too_short(
     file: Descriptor, ends: tuple[socket.socket, socket.socket]
 ) -> None:
     part = FilePart(file, BEGIN, 1 << 20)
@@ -116,20 +116,22 @@ def asked(part: BorrowedBuffer, times: int, *, slowly: bool = False) -> bytes:
 
 
 @pytest.mark.parametrize("slowly", [False, True])
-def test_answers_come_whole_and_in_order(file: Descriptor, slowly: bool) -> None:
+def test_responses_with_file_parts_arrive_whole_and_in_order(
+    file: Descriptor, slowly: bool
+) -> None:
     part = FilePart(file, BEGIN, END - BEGIN)
     answer = HEAD + DATA[BEGIN:END] + TAIL
     assert asked(part, 3, slowly=slowly) == (struct.pack(">i", len(answer)) + answer) * 3
 
 
-def test_an_answer_whose_file_was_cut_ends_the_connection(file: Descriptor) -> None:
+def test_response_with_truncated_file_ends_connection(file: Descriptor) -> None:
     part = FilePart(file, BEGIN, 1 << 20)
     os.ftruncate(file(), BEGIN + 10)
     head = struct.pack(">i", (1 << 20) + len(HEAD) + len(TAIL)) + HEAD
     assert (head + DATA[BEGIN : BEGIN + 10]).startswith(asked(part, 2))
 
 
-def test_who_lent_it_is_told_that_the_file_cannot_be_read(tmp_path: Path) -> None:
+def test_read_error_of_file_part_is_passed_to_on_error(tmp_path: Path) -> None:
     told: list[OSError] = []
     folder = os.open(tmp_path, os.O_RDONLY)
     try:

@@ -10,7 +10,9 @@ import pytest
 from tests.reference_broker.running import running_broker
 
 
-def test_no_socket_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_during_broker_stop_leave_no_open_socket(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     left_open: list[str] = []
     monkeypatch.setattr("sys.unraisablehook", lambda found: left_open.append(str(found.exc_value)))
     for _ in range(20):

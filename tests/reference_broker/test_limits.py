@@ -20,7 +20,7 @@ MIB = 1024 * 1024
 LARGE_BYTES = 8 * MIB  # more than sockets hold
 
 
-def test_readers_that_do_not_read_are_dropped_when_too_much_waits_for_them(
+def test_clients_that_do_not_read_are_dropped_above_response_memory_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("harness.reference_broker.server.answer_memory_bytes", lambda: 20 * MIB)
@@ -60,7 +60,7 @@ def read_on(reader: socket.socket) -> int:
     return size
 
 
-def test_a_request_that_waits_needs_its_memory() -> None:
+def test_waiting_request_holds_its_memory_until_response() -> None:
     """A request takes memory for all its content until it is answered."""
     large = 2 * MIB
     limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}

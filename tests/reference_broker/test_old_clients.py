@@ -68,7 +68,9 @@ def _consume(settings: dict[str, str | int | bool], topic: str) -> list[confluen
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 @pytest.mark.parametrize("release", RELEASES)
-def test_an_old_client_reads_what_it_wrote(broker: Address, release: str, codec: str) -> None:
+def test_librdkafka_in_old_broker_mode_reads_its_own_records(
+    broker: Address, release: str, codec: str
+) -> None:
     topic = f"old-{release}-{codec}"
     create_topic(broker, topic)
     settings = _settings(broker, release)

@@ -66,19 +66,19 @@ def _offsets(reading: PartitionReading) -> list[int]:
     return [message.offset for message in decode_message_set(bytes(reading.records))]
 
 
-def test_which_version_gets_what() -> None:
+def test_magic_for_returns_magic_of_fetch_version() -> None:
     assert [magic_for(version) for version in (0, 1, 2, 3, 4, 18)] == [0, 0, 1, 1, None, None]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_batches_become_messages_from_the_offset_on(magic: int) -> None:
+def test_batches_are_converted_to_messages_from_fetch_offset(magic: int) -> None:
     found = as_message_sets(_reading(_batch(), _batch()), magic, 2, ANY)
     assert _offsets(found) == [2, 3, 4, 5]
     assert {message.magic for message in split_message_set(bytes(found.records))} == {magic}
     assert found.high_watermark == 9
 
 
-def test_an_answer_is_as_long_as_what_was_read() -> None:
+def test_converted_response_is_padded_to_length_of_read() -> None:
     """The missing bytes are the beginning of a message that is longer than the answer."""
     reading = _reading(_batch(), cut_bytes=40)
     found = as_message_sets(reading, 1, 2, ANY)
@@ -90,7 +90,7 @@ def test_an_answer_is_as_long_as_what_was_read() -> None:
     assert length > len(rest) - 12
 
 
-def test_the_first_batch_comes_whole_though_it_grew() -> None:
+def test_first_converted_batch_is_returned_whole_although_it_grew() -> None:
     """A message is larger than its record without keys and headers: the rest is cut."""
     reading = _reading(_batch(size=1), _batch(size=1))
     found = as_message_sets(reading, 1, 0, ANY)
@@ -101,13 +101,13 @@ def test_the_first_batch_comes_whole_though_it_grew() -> None:
     assert len(alone.records) > len(_reading(_batch(size=1)).records)
 
 
-def test_zstd_has_no_old_form() -> None:
+def test_conversion_of_zstd_returns_unsupported_compression_type() -> None:
     for reading, rules in ((_reading(_batch("zstd")), ANY), (_reading(_batch()), ZSTD)):
         found = as_message_sets(reading, 1, 0, rules)
         assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b"")
 
 
-def test_zstd_behind_others_is_left_for_the_next_fetch() -> None:
+def test_conversion_stops_before_chunk_with_zstd() -> None:
     """All of its chunk is left: only the first batch of these is before the chunk."""
     reading = _reading(_batch("gzip"), _batch(), _batch("zstd"))
     found = as_message_sets(reading, 0, 0, ANY)
@@ -116,7 +116,7 @@ def test_zstd_behind_others_is_left_for_the_next_fetch() -> None:
     assert _offsets(as_message_sets(far, 0, 0, ANY)) == [0, 1, 2, 3, 4, 5]
 
 
-def test_damage_is_not_hidden_by_an_old_form() -> None:
+def test_conversion_stops_at_damaged_batch_or_returns_corrupt_message() -> None:
     """Kafka 2.8.2 returns messages with new checksums of the stored bytes."""
     damaged = bytearray(_batch())
     damaged[-1] ^= 0x10
@@ -128,7 +128,7 @@ def test_damage_is_not_hidden_by_an_old_form() -> None:
     assert (found.error, found.records) == (ErrorCode.CORRUPT_MESSAGE, b"")
 
 
-def test_errors_and_empty_readings_stay() -> None:
+def test_conversion_keeps_errors_and_empty_readings() -> None:
     error = PartitionReading(KEY, ErrorCode.OFFSET_OUT_OF_RANGE)
     assert as_message_sets(error, 0, 0, ZSTD) is error
     assert as_message_sets(PartitionReading(KEY), 0, 0, ANY).records == b""
@@ -144,16 +144,14 @@ WHOLE = len(_batch())
         *((10, False, WHOLE), (0, False, WHOLE), (WHOLE + 10, False, WHOLE + 10)),
     ],
 )
-def test_before_version_3_even_the_first_batch_is_cut(limit: int, hard: bool, size: int) -> None:
+def test_hard_byte_limit_cuts_first_batch(limit: int, hard: bool, size: int) -> None:
     limits = FetchLimits(1, 1 << 20, is_hard=hard)
     (reading,) = read_partitions(*_two_batches(limit), limits, NOW)
     assert len(reading.records) == size
 
 
 @pytest.mark.parametrize(("max_bytes", "size"), [(0, 0), (10, 0), (WHOLE + 10, WHOLE + 10)])
-def test_what_is_left_for_another_partition_holds_a_batch_or_nothing(
-    max_bytes: int, size: int
-) -> None:
+def test_remaining_fetch_bytes_hold_whole_first_batch_or_nothing(max_bytes: int, size: int) -> None:
     cluster, (want,) = _two_batches(10_000)
     missing = replace(want, key=("none", PartitionIndex(0)))
     limits = FetchLimits(1, 2 * WHOLE + max_bytes)
@@ -176,7 +174,7 @@ def _filled(cluster: ClusterState, name: str) -> None:
         target.append(_batch(), NOW)
 
 
-def test_one_answer_tells_of_one_segment_and_waits_for_no_other() -> None:
+def test_fetch_reads_one_segment_and_does_not_wait_for_more() -> None:
     cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     config = TopicConfig.of({"segment.bytes": "1048576"}, {})
     target = cluster.create("t", config, 1, (), Counting()).partition(0)
@@ -213,18 +211,18 @@ def _segmented() -> Partition:
         (NOW - 1, 9, []),
     ],
 )
-def test_segments_by_the_time_of_their_last_write(
+def test_old_style_offsets_use_last_write_time_of_segments(
     time: int, most: int, expected: list[int]
 ) -> None:
     assert old_style_offsets(_segmented(), time, most, TimeMs(NOW + 5000)) == expected
 
 
-def test_an_empty_log_has_one_segment_and_no_end() -> None:
+def test_old_style_offsets_of_empty_log_are_zero() -> None:
     for time in (LATEST, EARLIEST, NOW):
         assert old_style_offsets(partition(), time, 9, NOW) == [0]
 
 
-def test_a_segment_ends_with_its_time_too() -> None:
+def test_segment_ms_begins_new_segment_after_record_time() -> None:
     target = partition(segment_ms="1000")
     for after_ms in (0, 1000, 1001):
         records = [Record(b"x")]
@@ -252,14 +250,16 @@ def _of_format(version: str, release: str = "2.8.2") -> Partition:
         ("3.9.2", "0.9.0", 2),  # ignored (KIP-724)
     ],
 )
-def test_the_format_of_a_topic_is_that_of_a_release(release: str, version: str, magic: int) -> None:
+def test_message_format_version_sets_magic_of_stored_records(
+    release: str, version: str, magic: int
+) -> None:
     target = _of_format(version, release)
     target.append(_batch(), NOW)
     assert magic_of(target.log.read(Offset(0), 1 << 30, True)) == magic
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
-def test_messages_are_kept_and_found_one_by_one(compression: str) -> None:
+def test_topic_of_old_format_stores_and_finds_single_messages(compression: str) -> None:
     target = _of_format("0.10.2")
     for _ in range(2):
         target.append(_batch(compression), NOW)
@@ -274,7 +274,7 @@ def test_messages_are_kept_and_found_one_by_one(compression: str) -> None:
     assert as_it_is.records == stored
 
 
-def test_a_topic_may_forbid_to_convert() -> None:
+def test_disabled_conversion_returns_unsupported_version() -> None:
     rules = ConversionRules(may_convert=False)
     found = as_message_sets(_reading(_batch()), 1, 0, rules)
     assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_VERSION, b"")
@@ -290,5 +290,7 @@ def test_a_topic_may_forbid_to_convert() -> None:
          ErrorCode.UNKNOWN_SERVER_ERROR),
     ],
 )  # fmt: skip
-def test_what_messages_cannot_hold_is_refused(batch: RecordBatch, error: ErrorCode) -> None:
+def test_topic_of_old_format_refuses_producer_ids_and_headers(
+    batch: RecordBatch, error: ErrorCode
+) -> None:
     assert refusal(_of_format("0.10.2"), encode_batch(batch)).error is error

@@ -13,7 +13,7 @@ class Reader:
         self.aborted += 1
 
 
-def test_who_is_slow_for_the_longest_time_is_dropped_when_there_is_too_much() -> None:
+def test_longest_waiting_client_is_dropped_above_outbound_limit() -> None:
     untaken = OutboundLimit(100)
     first, second, third = Reader(), Reader(), Reader()
     untaken.wait_for(first, 60)
@@ -27,7 +27,7 @@ def test_who_is_slow_for_the_longest_time_is_dropped_when_there_is_too_much() ->
     assert first.aborted == 1
 
 
-def test_one_answer_may_be_larger_than_all() -> None:
+def test_single_response_may_exceed_outbound_limit() -> None:
     reader = Reader()
     OutboundLimit(100).wait_for(reader, 1_000)
     assert not reader.aborted

@@ -18,7 +18,7 @@ def waiting(answers: list[Message | None], deadline: int) -> PurgatoryWait:
     return PurgatoryWait(frozenset({KEY}), TimeMs(deadline), lambda: answers.pop(0), lambda: LATE)
 
 
-def test_a_wake_asks_again_until_there_is_an_answer() -> None:
+def test_wake_retries_attempt_until_it_succeeds() -> None:
     async def scenario() -> Message | bytes:
         purgatory = Purgatory()
         waiter = purgatory.enter(waiting([None, EARLY], 60_000), TimeMs(0))
@@ -32,14 +32,14 @@ def test_a_wake_asks_again_until_there_is_an_answer() -> None:
     assert asyncio.run(scenario()) is EARLY
 
 
-def test_the_deadline_ends_the_wait() -> None:
+def test_deadline_ends_wait_with_late_response() -> None:
     async def scenario() -> Message | bytes:
         return await Purgatory().enter(waiting([], 20), TimeMs(0)).result
 
     assert asyncio.run(scenario()) is LATE
 
 
-def test_who_leaves_early_leaves_nothing_behind() -> None:
+def test_early_leave_removes_watched_keys_and_timer() -> None:
     async def scenario() -> bool:
         purgatory = Purgatory()
         waiter = purgatory.enter(waiting([], 60_000), TimeMs(0))
@@ -52,7 +52,7 @@ def test_who_leaves_early_leaves_nothing_behind() -> None:
     assert asyncio.run(scenario())
 
 
-def test_a_condition_that_fails_fails_its_request() -> None:
+def test_error_in_attempt_fails_request() -> None:
     async def scenario() -> None:
         purgatory = Purgatory()
         waiter = purgatory.enter(waiting([], 60_000), TimeMs(0))

@@ -87,7 +87,7 @@ def answered(outcome: Outcome) -> tuple[int, int]:
     return result(outcome.message)
 
 
-def test_all_waits_for_all_that_are_in_sync() -> None:
+def test_acks_all_waits_for_all_isr_members() -> None:
     led = Led(1, 2)
     wait = waits(led.produce())
     assert wait.keys == {(TOPIC_ID, led.partition.index)}
@@ -96,18 +96,18 @@ def test_all_waits_for_all_that_are_in_sync() -> None:
     assert result(wait.attempt()) == (ErrorCode.NONE, 0)
 
 
-def test_one_does_not_wait_and_none_is_not_answered() -> None:
+def test_acks_1_does_not_wait_and_acks_0_has_no_response() -> None:
     led = Led(1, 2)
     assert answered(led.produce(acks=1)) == (ErrorCode.NONE, 0)
     assert isinstance(led.produce(acks=0), NoAnswer)
     assert led.partition.log.end_offset == 2
 
 
-def test_all_does_not_wait_where_the_leader_is_enough() -> None:
+def test_acks_all_does_not_wait_if_leader_is_sole_isr_member() -> None:
     assert answered(Led(1, minimum=1).produce()) == (ErrorCode.NONE, 0)
 
 
-def test_what_is_replicated_too_late_is_timed_out_and_stays() -> None:
+def test_acks_all_times_out_without_replication_and_keeps_record() -> None:
     led = Led(1, 2)
     wait = waits(led.produce())
     assert wait.at_deadline is not None
@@ -115,7 +115,7 @@ def test_what_is_replicated_too_late_is_timed_out_and_stays() -> None:
     assert led.partition.log.end_offset == 1
 
 
-def test_with_too_few_in_sync_nothing_is_appended() -> None:
+def test_acks_all_with_isr_below_minimum_appends_nothing() -> None:
     led = Led(1)
     assert answered(led.produce()) == (ErrorCode.NOT_ENOUGH_REPLICAS, -1)
     assert led.partition.log.end_offset == 0
@@ -123,7 +123,7 @@ def test_with_too_few_in_sync_nothing_is_appended() -> None:
 
 
 @pytest.mark.parametrize("is_committed", [True, False])
-def test_where_too_few_are_in_sync_afterwards_that_is_told_of_what_is_committed(
+def test_isr_shrink_after_append_fails_acks_all_only_if_committed(
     is_committed: bool,
 ) -> None:
     led = Led(1, 2)
@@ -137,7 +137,7 @@ def test_where_too_few_are_in_sync_afterwards_that_is_told_of_what_is_committed(
         assert wait.attempt() is None  # nothing is committed below the minimum (KAFKA-15583)
 
 
-def test_who_is_proposed_to_join_counts_as_one_more() -> None:
+def test_proposed_isr_member_counts_for_min_insync_replicas() -> None:
     led = Led(1, 2)
     wait = waits(led.produce())
     led.decide(1)
@@ -148,21 +148,21 @@ def test_who_is_proposed_to_join_counts_as_one_more() -> None:
     assert result(wait.attempt()) == (ErrorCode.NONE, 0)
 
 
-def test_who_does_not_lead_any_more_cannot_say() -> None:
+def test_acks_all_fails_when_leadership_is_lost() -> None:
     led = Led(1, 2)
     wait = waits(led.produce())
     led.decide(2, leader=2, epoch=6)
     assert result(wait.attempt()) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, 0)
 
 
-def test_who_follows_appends_nothing() -> None:
+def test_produce_to_follower_appends_nothing() -> None:
     led = Led(1, 2, leader=2)
     for acks in (1, ALL):
         assert answered(led.produce(acks)) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
     assert led.partition.log.end_offset == 0
 
 
-def test_the_deadline_comes_after_what_was_replicated_at_last() -> None:
+def test_acks_all_at_deadline_succeeds_if_replicated() -> None:
     led = Led(1, 2)
     wait = waits(led.produce())
     led.fetched(2, 1)

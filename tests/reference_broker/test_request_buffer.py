@@ -18,7 +18,9 @@ from harness.reference_broker.request_memory import RequestMemory
     requests=st.lists(st.binary(max_size=40) | st.just(b"x" * 100_000), max_size=8),
     cuts=st.lists(st.integers(0, 300_000), max_size=12),
 )
-def test_requests_come_out_as_they_went_in(requests: list[bytes], cuts: list[int]) -> None:
+def test_requests_are_complete_for_each_split_of_stream(
+    requests: list[bytes], cuts: list[int]
+) -> None:
     stream = b"".join(map(frame, requests))
     places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
     buffer, found = RequestBuffer(200_000), []
@@ -31,7 +33,7 @@ def test_requests_come_out_as_they_went_in(requests: list[bytes], cuts: list[int
 
 
 @pytest.mark.parametrize("length", [-1, 101])
-def test_an_illegal_length_is_refused_before_the_rest(length: int) -> None:
+def test_illegal_length_is_refused_before_payload_arrives(length: int) -> None:
     buffer = RequestBuffer(100)
     buffer.append(length.to_bytes(4, "big", signed=True))
     with pytest.raises(FrameRefused, match=str(length)):
@@ -48,7 +50,7 @@ def asking(memory: RequestMemory, size: int, given_to: list[int]) -> Callable[[]
     return resume
 
 
-def test_memory_goes_to_who_waits_longest() -> None:
+def test_released_memory_is_granted_in_order_of_waiting() -> None:
     memory, given_to = RequestMemory(10), list[int]()
     for size in (10, 1, 2, 3):
         asking(memory, size, given_to)()
@@ -58,7 +60,7 @@ def test_memory_goes_to_who_waits_longest() -> None:
     assert memory.left_bytes == 4
 
 
-def test_who_has_left_gets_no_memory() -> None:
+def test_waiter_that_left_is_not_resumed() -> None:
     memory, given_to = RequestMemory(1), list[int]()
     asking(memory, 5, given_to)()
     later = asking(memory, 7, given_to)

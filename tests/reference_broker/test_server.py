@@ -64,7 +64,7 @@ def latest_offset(connection: Connection, topic: str) -> int:
     return response.topics[0].partitions[0].offset
 
 
-def test_api_versions_lists_the_handler_table(address: Address) -> None:
+def test_api_versions_response_equals_handler_table(address: Address) -> None:
     with Connection(address) as connection:
         response = connection.ask(ApiVersionsRequest(), 0)
     listed = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
@@ -86,7 +86,7 @@ def test_api_versions_lists_the_handler_table(address: Address) -> None:
     ],
     ids=["empty", "short", "unknown-key", "unknown-version", "produce-v14", "no-body", "absurd"],
 )
-def test_what_cannot_be_read_closes_only_its_connection(address: Address, payload: bytes) -> None:
+def test_unreadable_request_closes_only_its_connection(address: Address, payload: bytes) -> None:
     with Connection(address) as other, Connection(address) as connection:
         connection.send_frame(payload)
         connection.expect_closed()
@@ -94,13 +94,13 @@ def test_what_cannot_be_read_closes_only_its_connection(address: Address, payloa
 
 
 @pytest.mark.parametrize("size", [-1, 104857601])
-def test_an_illegal_size_closes_the_connection(address: Address, size: int) -> None:
+def test_illegal_frame_size_closes_connection(address: Address, size: int) -> None:
     with Connection(address) as connection:
         connection.send_bytes(struct.pack(">i", size))
         connection.expect_closed()
 
 
-def test_bytes_after_the_body_are_ignored(address: Address) -> None:
+def test_trailing_bytes_of_request_are_ignored(address: Address) -> None:
     with Connection(address) as connection:
         payload = encode_request(MetadataRequest(topics=[]), 1, 8) + b"more"
         connection.send_frame(payload)
@@ -108,7 +108,7 @@ def test_bytes_after_the_body_are_ignored(address: Address) -> None:
         connection.ask(ApiVersionsRequest(), 0)
 
 
-def test_single_bytes_make_a_request(address: Address) -> None:
+def test_request_sent_byte_by_byte_is_answered(address: Address) -> None:
     with Connection(address) as connection:
         for byte in frame(encode_request(ApiVersionsRequest(), 0, 5)):
             connection.send_bytes(bytes([byte]))
@@ -125,7 +125,7 @@ def test_pipelined_requests_are_answered_in_order(address: Address, topic_name: 
     assert kinds == ["FetchResponse", "ApiVersionsResponse", "MetadataResponse"]
 
 
-def test_requests_before_the_end_of_the_stream_are_answered(address: Address) -> None:
+def test_requests_before_end_of_stream_are_answered(address: Address) -> None:
     request = frame(encode_request(ApiVersionsRequest(), 0, 0x5A5A5A5A))
     with socket.create_connection(address, 10) as peer:
         peer.sendall(request * 3)
@@ -134,7 +134,7 @@ def test_requests_before_the_end_of_the_stream_are_answered(address: Address) ->
     assert received.count(struct.pack(">ih", 0x5A5A5A5A, 0)) == 3
 
 
-def test_a_waiting_fetch_is_woken_by_a_produce(address: Address, topic_name: str) -> None:
+def test_produce_completes_waiting_fetch(address: Address, topic_name: str) -> None:
     create_topic(address, topic_name)
     with Connection(address) as reader, Connection(address) as writer:
         reader.send(fetch(topic_name), 6)
@@ -144,7 +144,7 @@ def test_a_waiting_fetch_is_woken_by_a_produce(address: Address, topic_name: str
     assert len(response.responses[0].partitions[0].records or b"") > 61
 
 
-def test_min_bytes_gathers_several_batches(address: Address, topic_name: str) -> None:
+def test_fetch_with_min_bytes_waits_for_several_batches(address: Address, topic_name: str) -> None:
     create_topic(address, topic_name)
     with Connection(address) as reader, Connection(address) as writer:
         reader.send(fetch(topic_name, min_bytes=150), 6)
@@ -156,7 +156,9 @@ def test_min_bytes_gathers_several_batches(address: Address, topic_name: str) ->
     assert len(response.responses[0].partitions[0].records or b"") >= 150
 
 
-def test_acks_0_has_no_answer_and_closes_on_error(address: Address, topic_name: str) -> None:
+def test_produce_with_acks_0_has_no_response_and_closes_on_error(
+    address: Address, topic_name: str
+) -> None:
     create_topic(address, topic_name)
     with Connection(address) as connection:
         connection.send(produce(topic_name, acks=0), 7)
@@ -166,7 +168,7 @@ def test_acks_0_has_no_answer_and_closes_on_error(address: Address, topic_name: 
         connection.expect_closed()
 
 
-def test_a_reader_that_leaves_leaves_nothing_behind() -> None:
+def test_closed_client_with_waiting_fetch_frees_its_connection_slot() -> None:
     with running_broker({"max.connections": "2"}) as address:
         create_topic(address, "t")
 
@@ -183,7 +185,7 @@ def test_a_reader_that_leaves_leaves_nothing_behind() -> None:
             await_that(waits_and_leaves, "the waiting fetch has left its place")
 
 
-def test_deleting_a_topic_ends_the_wait_for_it(address: Address, topic_name: str) -> None:
+def test_topic_deletion_ends_wait_of_fetch(address: Address, topic_name: str) -> None:
     create_topic(address, topic_name)
     with Connection(address) as reader, Connection(address) as admin:
         reader.send(fetch(topic_name), 6)
@@ -209,7 +211,7 @@ def test_connections_of_one_address_are_limited() -> None:
             first.ask(ApiVersionsRequest(), 0)
 
 
-def test_a_client_that_does_not_read_is_not_read_either(address: Address) -> None:
+def test_broker_stops_reading_client_that_does_not_read(address: Address) -> None:
     """Answers pile up in the sockets' buffers, then the broker stops taking requests."""
     request = frame(encode_request(MetadataRequest(topics=[]), 1, 5)) * 1000
     with socket.create_connection(address, 10) as peer:
@@ -221,7 +223,7 @@ def test_a_client_that_does_not_read_is_not_read_either(address: Address) -> Non
         connection.ask(ApiVersionsRequest(), 0)
 
 
-def test_requests_wait_for_memory() -> None:
+def test_request_is_not_read_while_memory_is_exhausted() -> None:
     """One request takes all the memory; the broker reads another only when the first is gone."""
     large = 2_000_000
     limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}
@@ -238,7 +240,7 @@ def test_requests_wait_for_memory() -> None:
                     small.ask(ApiVersionsRequest(), 0)
 
 
-def test_a_client_that_neither_sends_nor_reads_is_idle() -> None:
+def test_client_that_neither_sends_nor_reads_is_closed_as_idle() -> None:
     """Its place is free for another client some time, although answers for it are left."""
     request = frame(encode_request(ApiVersionsRequest(), 0, 5)) * 1000
     limits = {"connections.max.idle.ms": "500", "max.connections": "1"}
@@ -270,7 +272,9 @@ def send_up_to(peer: socket.socket, data: bytes, limit_bytes: int) -> None:
         sent += peer.send(data)
 
 
-def test_auto_creation_says_unknown_first(address: Address, topic_name: str) -> None:
+def test_auto_creation_returns_unknown_topic_in_first_metadata(
+    address: Address, topic_name: str
+) -> None:
     with Connection(address) as connection:
         first = connection.ask(MetadataRequest(topics=named(topic_name)), 9).topics[0]
         second = connection.ask(MetadataRequest(topics=named(topic_name)), 9).topics[0]
@@ -278,7 +282,7 @@ def test_auto_creation_says_unknown_first(address: Address, topic_name: str) -> 
     assert (second.error_code, len(second.partitions)) == (0, 1)
 
 
-def test_the_module_serves_until_it_is_told_to_stop() -> None:
+def test_module_serves_until_sigterm() -> None:
     command = [sys.executable, "-m", "harness.reference_broker", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         watchdog = threading.Timer(30, process.kill)
@@ -308,7 +312,7 @@ def test_the_module_serves_until_it_is_told_to_stop() -> None:
         ("num.partitions", "name=value"),
     ],
 )
-def test_bad_settings_are_usage_errors(setting: str, told: str) -> None:
+def test_invalid_setting_is_usage_error(setting: str, told: str) -> None:
     command = [sys.executable, "-m", "harness.reference_broker", "--port", "0", "--setting"]
     done = subprocess.run(
         [*command, setting], capture_output=True, text=True, timeout=HANGS_AFTER_S, check=False
@@ -326,7 +330,7 @@ def produced(address: Address, topic: str, version: int, records: bytes, txn: st
 
 
 @pytest.mark.parametrize(("version", "error"), [(9, 48), (11, 120), (12, 120)])
-def test_transactional_batches_are_refused(
+def test_transactional_batch_outside_of_transaction_is_refused(
     address: Address, topic_name: str, version: int, error: int
 ) -> None:
     create_topic(address, topic_name)
@@ -350,7 +354,7 @@ def test_transactional_batches_are_refused(
     assert produced(address, topic_name, version, records, None) == 53
 
 
-def test_a_session_never_reads_a_recreated_topic(address: Address, topic_name: str) -> None:
+def test_fetch_session_does_not_read_recreated_topic(address: Address, topic_name: str) -> None:
     create_topic(address, topic_name)
     with Connection(address) as connection:
         topic = connection.ask(MetadataRequest(topics=named(topic_name)), 12).topics[0]
@@ -371,7 +375,7 @@ def test_a_session_never_reads_a_recreated_topic(address: Address, topic_name: s
 
 
 @pytest.mark.parametrize(("like", "error"), [("4.4.0", 49), ("3.9.2", 49), ("2.8.2", 21)])
-def test_a_transactional_batch_is_verified_before_the_acks_since_3_6(
+def test_transactional_batch_is_verified_before_acks_since_3_6(
     topic_name: str, like: str, error: int
 ) -> None:
     """The request has acks=2, which is illegal, and an unknown transactional id (KIP-890)."""

@@ -62,7 +62,7 @@ def growing(name: str, count: int) -> Growing:
 
 
 @pytest.mark.parametrize("first_is_null", [True, False])
-def test_a_config_that_is_null_once_is_null(
+def test_repeated_config_with_one_null_value_is_refused(
     address: Address, topic_name: str, first_is_null: bool
 ) -> None:
     values = [None, "5"] if first_is_null else ["5", None]
@@ -74,7 +74,9 @@ def test_a_config_that_is_null_once_is_null(
     assert created(address, topic) == {ErrorCode.INVALID_CONFIG: 1}
 
 
-def test_too_many_partitions_fail_every_topic_named(address: Address, topic_name: str) -> None:
+def test_creation_of_too_many_partitions_fails_all_topics_of_request(
+    address: Address, topic_name: str
+) -> None:
     twice = creatable(f"{topic_name}-2")
     topics = creatable(topic_name, MOST + 1), creatable(""), twice, twice
     assert created(address, *topics) == {ErrorCode.POLICY_VIOLATION: 4}
@@ -84,7 +86,7 @@ def test_too_many_partitions_fail_every_topic_named(address: Address, topic_name
     }
 
 
-def test_growth_is_judged_topic_by_topic(address: Address, topic_name: str) -> None:
+def test_create_partitions_returns_result_of_each_topic(address: Address, topic_name: str) -> None:
     once, twice = f"{topic_name}-1", f"{topic_name}-2"
     create_topic(address, once)
     create_topic(address, twice)
@@ -100,14 +102,14 @@ def test_growth_is_judged_topic_by_topic(address: Address, topic_name: str) -> N
     assert partition_counts(address, once, twice) == [3, 1]
 
 
-def test_too_much_growth_fails_every_topic_named(address: Address, topic_name: str) -> None:
+def test_excessive_growth_fails_all_topics_of_request(address: Address, topic_name: str) -> None:
     create_topic(address, topic_name)
     topics = growing(topic_name, MOST + 2), growing("nowhere", 3)
     assert grown(address, *topics) == {ErrorCode.POLICY_VIOLATION: 2}
     assert partition_counts(address, topic_name) == [1]
 
 
-def test_a_topic_named_by_name_and_by_id_stays(address: Address, topic_name: str) -> None:
+def test_topic_named_by_name_and_by_id_is_not_deleted(address: Address, topic_name: str) -> None:
     create_topic(address, topic_name)
     by_name, by_id = (
         State(name=topic_name),
@@ -121,7 +123,9 @@ def test_a_topic_named_by_name_and_by_id_stays(address: Address, topic_name: str
     assert partition_counts(address, topic_name) == [1]
 
 
-def test_a_name_given_twice_leaves_the_id_to_count(address: Address, topic_name: str) -> None:
+def test_repeated_name_is_refused_and_topic_id_is_deleted(
+    address: Address, topic_name: str
+) -> None:
     create_topic(address, topic_name)
     by_name, by_id = (
         State(name=topic_name),

@@ -34,7 +34,7 @@ def run_rounds(begin: Callable[[int], Iterator[None]], wanted: int) -> list[int]
     return begun
 
 
-def test_a_round_that_fails_in_a_step_is_told_and_not_the_last(
+def test_upkeep_logs_failed_step_and_continues(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def begin(number: int) -> Iterator[None]:
@@ -47,7 +47,7 @@ def test_a_round_that_fails_in_a_step_is_told_and_not_the_last(
     assert "the first one" in caplog.text
 
 
-def test_a_round_that_fails_at_once_is_not_the_last() -> None:
+def test_upkeep_continues_after_round_that_fails_immediately() -> None:
     def begin(number: int) -> Iterator[None]:
         if number == 0:
             raise RuntimeError("the first one")
@@ -56,7 +56,7 @@ def test_a_round_that_fails_at_once_is_not_the_last() -> None:
     assert run_rounds(begin, 3) == [0, 1, 2]
 
 
-def test_a_long_round_goes_on_after_others_had_their_turn() -> None:
+def test_long_upkeep_round_yields_to_other_tasks() -> None:
     turns: list[str] = []
 
     def begin(number: int) -> Iterator[None]:

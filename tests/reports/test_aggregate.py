@@ -68,7 +68,7 @@ def _small(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Mat
 
 
 @pytest.mark.parametrize("requirement", JOINS)
-def test_joining_takes_the_worst(small: Matrix, requirement: str) -> None:
+def test_cell_takes_worst_verdict_of_its_parts(small: Matrix, requirement: str) -> None:
     verdicts, joined = JOINS[requirement]
     cell = {line.id: line for line in small.rows}[requirement].cells["reference"]
     assert cell.verdict == joined
@@ -76,13 +76,13 @@ def test_joining_takes_the_worst(small: Matrix, requirement: str) -> None:
     assert not cell.unstable
 
 
-def test_statements_are_those_given(small: Matrix) -> None:
+def test_matrix_contains_given_statements(small: Matrix) -> None:
     assert {line.id: line.statement for line in small.rows if line.statement} == {
         "PROD-001": "said"
     }
 
 
-def test_a_retry_buys_a_label_and_no_pass(small: Matrix) -> None:
+def test_pass_at_second_attempt_stays_failed_and_is_unstable(small: Matrix) -> None:
     retried = small.rows[0].cells["reference"]
     assert (small.rows[0].id, retried.verdict, retried.unstable) == ("META-001", "failed", True)
     (part,) = retried.parts
@@ -90,7 +90,9 @@ def test_a_retry_buys_a_label_and_no_pass(small: Matrix) -> None:
     assert [note.reason for note in part.notes] == ["offset 3"]
 
 
-def test_newest_is_by_instant_over_several_folders(spark: SparkSession, tmp_path: Path) -> None:
+def test_newest_run_is_chosen_by_instant_across_folders(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     # As text the older time is the greater one: it is written in another time zone.
     older = row(run="a", at="2026-01-01T05:00:00+05:00", verdict="failed")
     newer = row(run="b", at="2026-01-01T01:00:00+00:00", verdict="passed")
@@ -106,7 +108,9 @@ def test_newest_is_by_instant_over_several_folders(spark: SparkSession, tmp_path
     assert [run.run for run in matrix.runs] == ["b", "a"]
 
 
-def test_run_without_a_check_is_named_with_its_target(spark: SparkSession, tmp_path: Path) -> None:
+def test_run_without_checks_is_reported_incomplete_with_target(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     write_results(tmp_path, [row()])
     write_part(tmp_path / "results" / "run=dead" / "part-0.parquet", [])
     matrix = aggregated(spark, tmp_path, tmp_path)
@@ -123,17 +127,17 @@ def refused(spark: SparkSession, folder: Path, rows: list[Row]) -> str:
     return str(error.value)
 
 
-def test_unknown_verdict_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_unknown_verdict_raises_report_error(spark: SparkSession, tmp_path: Path) -> None:
     message = refused(spark, tmp_path, [row(verdict="green", run="x")])
     assert "'green' in run x" in message
     assert str(tmp_path) in message
 
 
-def test_time_that_is_none_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_invalid_time_raises_report_error(spark: SparkSession, tmp_path: Path) -> None:
     assert "yesterday" in refused(spark, tmp_path, [row(at="yesterday")])
 
 
-def test_damaged_pages_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_damaged_parquet_pages_raise_report_error(spark: SparkSession, tmp_path: Path) -> None:
     write_results(tmp_path, [row(check=number) for number in range(1, 500)])
     file = tmp_path / "results" / "run=r1" / "part-0.parquet"
     data = bytearray(file.read_bytes())
@@ -143,6 +147,6 @@ def test_damaged_pages_are_refused(spark: SparkSession, tmp_path: Path) -> None:
         aggregated(spark, tmp_path, tmp_path)
 
 
-def test_second_session_is_refused(spark: SparkSession) -> None:
+def test_second_spark_session_raises_report_error(spark: SparkSession) -> None:
     with pytest.raises(ReportError, match="another Spark session"), spark_session():
         pytest.fail("a second session started")

@@ -103,7 +103,7 @@ def dug(tmp_path_factory: pytest.TempPathFactory, shared_spark: SharedSpark) -> 
         return Dug(results, results / "archaeology", run(results, "--json"))
 
 
-def test_the_newest_run_of_each_release_counts(dug: Dug) -> None:
+def test_archaeology_uses_newest_run_of_each_release(dug: Dug) -> None:
     assert dug.ended.exit_code == 1, dug.ended.output
     said = json.loads(dug.ended.output)
     assert said["exit"] == 1
@@ -132,7 +132,7 @@ def test_the_newest_run_of_each_release_counts(dug: Dug) -> None:
     }
 
 
-def test_the_tables_have_the_published_schema(dug: Dug) -> None:
+def test_tables_have_published_schema(dug: Dug) -> None:
     for name, columns in (("releases", RELEASES), ("changes", CHANGES)):
         found = pq.read_schema(dug.out / f"{name}.parquet")
         assert found.equals(schema(columns))
@@ -141,14 +141,14 @@ def test_the_tables_have_the_published_schema(dug: Dug) -> None:
 
 
 @pytest.mark.parametrize("columns", [RELEASES, CHANGES], ids=["releases", "changes"])
-def test_the_schema_stands_in_the_docs(columns: tuple[tuple[str, Any, str], ...]) -> None:
+def test_results_document_contains_table_columns(columns: tuple[tuple[str, Any, str], ...]) -> None:
     text = (Path(__file__).parents[2] / "docs" / "results.md").read_text("utf-8")
     published = text.partition("## Many releases: the schema")[2]
     own = columns[5:]
     assert [name for name, _, said in own if f"| `{name}` | {said} |" not in published] == []
 
 
-def test_the_tables_hold_every_cell_and_every_change(dug: Dug) -> None:
+def test_tables_contain_every_cell_and_change(dug: Dug) -> None:
     cells = dug.table("releases")
     assert len(cells) == 12
     (cell,) = [c for c in cells if (c["requirement"], c["release"]) == ("OFFS-023", "4.0.2")]
@@ -165,7 +165,7 @@ def test_the_tables_hold_every_cell_and_every_change(dug: Dug) -> None:
     ]
 
 
-def test_markdown_says_the_same(dug: Dug) -> None:
+def test_markdown_contains_contradictions_and_changes(dug: Dug) -> None:
     text = (dug.out / "archaeology.md").read_text("utf-8")
     assert (
         "| META-031 | SHOULD | since 3.7 | does not hold, though promised | 4.0.2 | got 4 |" in text
@@ -177,7 +177,7 @@ def test_markdown_says_the_same(dug: Dug) -> None:
     ("seen", "incomplete", "code"),
     [("NNPPPP", None, 0), ("NPPPPP", None, 1), ("NPPPPP", "kafka:2.5.1", 3)],
 )
-def test_exit_codes_and_that_only_whole_runs_are_written_as_observed(
+def test_exit_codes_and_observed_file_follow_agreement_and_completeness(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: str, incomplete: str | None, code: int
 ) -> None:
     file = tmp_path / "observed.tsv"
@@ -204,7 +204,7 @@ def test_exit_codes_and_that_only_whole_runs_are_written_as_observed(
         (None, [], "holds no results"),
     ],
 )
-def test_wrong_usage_is_one_clear_sentence(
+def test_wrong_usage_exits_2_without_traceback(
     tmp_path: Path, target: str | None, words: list[str], said: str
 ) -> None:
     if target is not None:
@@ -216,7 +216,7 @@ def test_wrong_usage_is_one_clear_sentence(
     assert not (tmp_path / "archaeology").exists()
 
 
-def test_markdown_of_what_is_not_whole_and_of_hostile_reasons() -> None:
+def test_markdown_marks_incomplete_run_and_escapes_reasons() -> None:
     found = history_of({"PROD-001": "NNPFPP"}, {"PROD-001": promise()}, incomplete="kafka:2.5.1")
     text = archaeology_markdown(found)
     assert "**INCOMPLETE.** run r\\-" not in text

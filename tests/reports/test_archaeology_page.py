@@ -50,7 +50,7 @@ def cell(page: Page, requirement: str, release: str) -> Locator:
     return line.locator("> *").nth(1 + RELEASES.index(release))
 
 
-def test_a_row_a_requirement_and_a_column_a_release(pages: OpenPages, file: Path) -> None:
+def test_page_has_row_per_requirement_and_column_per_release(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     assert ids(page) == list(SEEN)
     heads = page.get_by_role("columnheader").all_inner_texts()
@@ -80,7 +80,7 @@ def test_a_row_a_requirement_and_a_column_a_release(pages: OpenPages, file: Path
         ("q=nothing", []),
     ],
 )
-def test_filter_from_the_address(
+def test_filter_in_address_selects_requirements(
     pages: OpenPages, file: Path, address: str, found: list[str]
 ) -> None:
     page = pages.open(file, address)
@@ -89,7 +89,7 @@ def test_filter_from_the_address(
     expect(page.locator("#none")).to_be_visible(visible=not found)
 
 
-def test_filter_by_hand_stands_in_the_address_and_resets(pages: OpenPages, file: Path) -> None:
+def test_manual_filter_updates_address_and_resets(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     page.get_by_role("checkbox", name="contradicts").check()
     page.get_by_label("changed in").select_option("2.3.1")
@@ -100,7 +100,7 @@ def test_filter_by_hand_stands_in_the_address_and_resets(pages: OpenPages, file:
     assert len(ids(page)) == 5
 
 
-def test_keys_alone_find_open_and_shut(pages: OpenPages, file: Path) -> None:
+def test_keyboard_finds_opens_and_closes_panel(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     page.keyboard.press("/")
     expect(page.locator("#q")).to_be_focused()
@@ -120,7 +120,7 @@ def test_keys_alone_find_open_and_shut(pages: OpenPages, file: Path) -> None:
     expect(cell(page, "PROD-002", "2.2.2")).to_be_focused()
 
 
-def test_the_panel_tells_bug_dates_and_reasons_as_text(pages: OpenPages, file: Path) -> None:
+def test_panel_shows_bug_dates_and_reasons_as_text(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "PROD-003")
     panel = page.locator("#panel")
     expect(panel).to_contain_text("The broker keeps <it>.")
@@ -134,7 +134,7 @@ def test_the_panel_tells_bug_dates_and_reasons_as_text(pages: OpenPages, file: P
     page.go_back()
 
 
-def test_what_is_not_whole_is_said_first(pages: OpenPages) -> None:
+def test_page_alerts_about_incomplete_run(pages: OpenPages) -> None:
     file = pages.folder / "index.html"
     file.write_text(archaeology_html(dug(incomplete="kafka:2.5.1")), "utf-8")
     page = pages.open(file)
@@ -144,13 +144,13 @@ def test_what_is_not_whole_is_said_first(pages: OpenPages) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_reader_of_any_kind_can_use_it(pages: OpenPages, file: Path, scheme: str) -> None:
+def test_page_has_no_accessibility_violations(pages: OpenPages, file: Path, scheme: str) -> None:
     page = pages.open(file, "open=PROD-003", color_scheme=scheme)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_forty_releases_of_a_thousand_requirements_stay_quick(pages: OpenPages) -> None:
+def test_large_page_stays_below_size_and_element_limits(pages: OpenPages) -> None:
     targets = tuple(f"kafka:{major}.{minor}.0" for major in range(1, 5) for minor in range(10))
     seen = {f"PROD-{number:03}": "N" * 20 + "P" * 20 for number in range(1000)}
     promises = dict.fromkeys(seen, promise(since="3.0"))

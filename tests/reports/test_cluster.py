@@ -105,7 +105,7 @@ def standalone_cluster(folder: Path) -> Iterator[tuple[str, int]]:
         yield master, web_port
 
 
-def test_standalone_cluster_gives_the_same_report(
+def test_standalone_spark_cluster_gives_identical_report(
     drawn_report: DrawnReport, without_spark: None, tmp_path: Path
 ) -> None:
     with standalone_cluster(tmp_path) as (master, web_port):

@@ -35,7 +35,7 @@ def _matrix(drawn_report: DrawnReport) -> Matrix:
     return replace(matrix, evidence=read_evidence(matrix, [dataset]))
 
 
-def test_drawn_rows_hold_what_they_promise(drawn_report: DrawnReport) -> None:
+def test_drawn_rows_cover_all_verdicts_and_incomplete_runs(drawn_report: DrawnReport) -> None:
     rows = drawn_report.rows
     assert len(rows) > 3000
     assert {row["verdict"] for row in rows} == {word.name for word in WORST_FIRST}
@@ -44,7 +44,7 @@ def test_drawn_rows_hold_what_they_promise(drawn_report: DrawnReport) -> None:
     assert runs_of["kafka:4.4.0"] == 3
 
 
-def test_spark_and_second_opinion_agree(drawn_report: DrawnReport) -> None:
+def test_matrix_equals_independent_computation(drawn_report: DrawnReport) -> None:
     said = json.loads(drawn_report.paths.json.read_text())
     expected = second_opinion(drawn_report.results)
     assert said["targets"] == sorted(expected["newest"])
@@ -68,7 +68,7 @@ def test_spark_and_second_opinion_agree(drawn_report: DrawnReport) -> None:
     assert worst == {word.name for word in WORST_FIRST}
 
 
-def test_areas_and_second_opinion_agree(drawn_report: DrawnReport) -> None:
+def test_area_counts_equal_independent_computation(drawn_report: DrawnReport) -> None:
     said = json.loads(drawn_report.paths.json.read_text())
     found = {
         (area["area"], area["target"], area["level"], verdict): count
@@ -80,7 +80,7 @@ def test_areas_and_second_opinion_agree(drawn_report: DrawnReport) -> None:
     assert all(sum(area["counts"].values()) == area["requirements"] for area in said["areas"])
 
 
-def test_run_ids_stay_text_and_newest_counts(drawn_report: DrawnReport) -> None:
+def test_run_ids_stay_text_and_newest_run_is_used(drawn_report: DrawnReport) -> None:
     said = json.loads(drawn_report.paths.json.read_text())
     counted = {run["target"]: run["run"] for run in said["runs"] if run["counts"]}
     assert counted == {
@@ -92,7 +92,7 @@ def test_run_ids_stay_text_and_newest_counts(drawn_report: DrawnReport) -> None:
     assert {run["run"] for run in said["runs"]} >= {"0042", "42", "1e3", "7"}
 
 
-def test_incomplete_runs_are_named_everywhere(drawn_report: DrawnReport) -> None:
+def test_incomplete_runs_are_reported_in_every_rendering(drawn_report: DrawnReport) -> None:
     paths = drawn_report.paths
     assert paths.incomplete == ("1e3", "2026-01-01")
     assert json.loads(paths.json.read_text())["incomplete"] == ["1e3", "2026-01-01"]
@@ -103,7 +103,7 @@ def test_incomplete_runs_are_named_everywhere(drawn_report: DrawnReport) -> None
     assert "<title>Kafka compatibility matrix (INCOMPLETE)</title>" in paths.html.read_text()
 
 
-def test_json_has_the_promised_keys(drawn_report: DrawnReport) -> None:
+def test_json_has_documented_keys_and_statements(drawn_report: DrawnReport) -> None:
     said = json.loads(drawn_report.paths.json.read_text())
     for requirement in said["requirements"]:
         assert list(requirement) == ["id", "area", "level", "statement", "verdicts", "parts"]
@@ -113,7 +113,7 @@ def test_json_has_the_promised_keys(drawn_report: DrawnReport) -> None:
     assert {name: statements[name] for name in STATEMENTS} == STATEMENTS
 
 
-def test_rendering_again_gives_the_same_bytes(drawn_report: DrawnReport, matrix: Matrix) -> None:
+def test_second_rendering_gives_identical_bytes(drawn_report: DrawnReport, matrix: Matrix) -> None:
     paths = drawn_report.paths
     assert matrix_json(matrix) == paths.json.read_text(encoding="utf-8")
     assert matrix_markdown(matrix) == paths.markdown.read_text(encoding="utf-8")
@@ -121,13 +121,13 @@ def test_rendering_again_gives_the_same_bytes(drawn_report: DrawnReport, matrix:
     assert matrix_html(matrix) == paths.html.read_text(encoding="utf-8")
 
 
-def test_no_half_written_folder_is_left(drawn_report: DrawnReport) -> None:
+def test_report_leaves_no_temporary_folder(drawn_report: DrawnReport) -> None:
     left = sorted(entry.name for entry in drawn_report.results.iterdir())
     assert left == ["defects", "faults", "histories", "report", "results", "runs", "wire"]
 
 
 @pytest.mark.deep
-def test_a_report_with_a_session_of_its_own_is_the_same_and_leaves_no_jvm(
+def test_report_with_separate_session_is_identical_and_leaves_no_jvm(
     drawn_report: DrawnReport, without_spark: None, tmp_path: Path
 ) -> None:
     before = set(psutil.Process().children(recursive=True))
@@ -145,7 +145,7 @@ def test_a_report_with_a_session_of_its_own_is_the_same_and_leaves_no_jvm(
         ("local[0]", "Asked to run locally with 0 threads"),  # the JVM starts, the context not
     ],
 )
-def test_start_that_fails_says_why_and_leaves_no_jvm(
+def test_failed_spark_start_raises_report_error_and_leaves_no_jvm(
     drawn_report: DrawnReport, without_spark: None, tmp_path: Path, master: str, why: str
 ) -> None:
     from pyspark import SparkContext
@@ -171,7 +171,7 @@ def is_java(process: psutil.Process) -> bool:
         return False
 
 
-def test_json_is_of_the_published_form(drawn_report: DrawnReport) -> None:
+def test_json_matches_published_schema(drawn_report: DrawnReport) -> None:
     schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
     Draft202012Validator.check_schema(schema)
     said = json.loads(drawn_report.paths.json.read_text())
@@ -186,7 +186,7 @@ def test_json_is_of_the_published_form(drawn_report: DrawnReport) -> None:
         Draft202012Validator(schema).validate(said)
 
 
-def test_api_versions_and_second_opinion_agree(drawn_report: DrawnReport) -> None:
+def test_api_versions_equal_independent_computation(drawn_report: DrawnReport) -> None:
     said = json.loads(drawn_report.paths.json.read_text())
     found = {
         (api["api_key"], api["api_version"], target): entry
@@ -201,7 +201,7 @@ def test_api_versions_and_second_opinion_agree(drawn_report: DrawnReport) -> Non
     assert not any(produce[version]["declared"] for version in {0, 10, 11} & set(produce))
 
 
-def test_wire_is_summed_for_the_run_that_counts(drawn_report: DrawnReport) -> None:
+def test_wire_coverage_is_summed_for_newest_run(drawn_report: DrawnReport) -> None:
     said = json.loads(drawn_report.paths.json.read_text())
     expected: defaultdict[tuple[str, str, str], int] = defaultdict(int)
     for line in wire_rows("kafka:4.4.0", 1):
@@ -223,7 +223,7 @@ def test_wire_is_summed_for_the_run_that_counts(drawn_report: DrawnReport) -> No
     assert said["wire_missing"] == ["external:127.0.0.1:9092", "kafka:3.9.2", "reference"]
 
 
-def test_timelines_are_of_the_run_that_counts(drawn_report: DrawnReport) -> None:
+def test_fault_timelines_come_from_newest_run(drawn_report: DrawnReport) -> None:
     first, second = json.loads(drawn_report.paths.json.read_text())["faults"]
     case = "protocol/test_prod.py::test_0"
     assert [
@@ -246,7 +246,7 @@ def test_timelines_are_of_the_run_that_counts(drawn_report: DrawnReport) -> None
     }
 
 
-def test_histories_are_of_the_run_that_counts(drawn_report: DrawnReport) -> None:
+def test_histories_come_from_newest_run(drawn_report: DrawnReport) -> None:
     (said,) = json.loads(drawn_report.paths.json.read_text())["histories"]
     case = "protocol/test_prod.py::test_0"
     counts = {"sent": 2502, "acknowledged": 2500, "failed": 1, "unknown": 1, "in_log": 2500}
@@ -255,7 +255,7 @@ def test_histories_are_of_the_run_that_counts(drawn_report: DrawnReport) -> None
     assert said == {**about, **counts, "faults": faults}
 
 
-def test_of_very_many_sends_some_are_drawn(drawn_report: DrawnReport) -> None:
+def test_history_of_many_sends_is_sampled(drawn_report: DrawnReport) -> None:
     """Of those that were acknowledged alone; each from its beginning to its end."""
     (one,) = histories(read_table(drawn_report.paths.histories))
     done = [span for span in one.spans if span.outcome == "ok"]
@@ -268,7 +268,7 @@ def test_of_very_many_sends_some_are_drawn(drawn_report: DrawnReport) -> None:
     assert (lost.outcome, lost.ended_ms) == ("invoke", None)
 
 
-def test_of_two_defect_tables_the_newer_counts(drawn_report: DrawnReport) -> None:
+def test_newer_of_two_defect_tables_is_used(drawn_report: DrawnReport) -> None:
     (defect,) = json.loads(drawn_report.paths.json.read_text())["defects"]
     assert (defect["defect"], defect["target"], defect["killed"]) == (
         "acks_are_early",
@@ -278,7 +278,7 @@ def test_of_two_defect_tables_the_newer_counts(drawn_report: DrawnReport) -> Non
     assert defect["changed"] == [{"requirement": "PROD-004", "was": "passed", "now": "failed"}]
 
 
-def test_evidence_lies_beside_the_page(drawn_report: DrawnReport, matrix: Matrix) -> None:
+def test_evidence_files_are_copied_next_to_page(drawn_report: DrawnReport, matrix: Matrix) -> None:
     runs = {run.run for run in matrix.counted_runs.values()}
     assert {run for run, _ in matrix.evidence} == runs
     for run in runs:
@@ -286,7 +286,7 @@ def test_evidence_lies_beside_the_page(drawn_report: DrawnReport, matrix: Matrix
         assert file.read_text() == f"repeat   pytest of {run}\n-- wire --\n> Produce\n"
 
 
-def test_page_holds_no_markup_of_results_and_statements(drawn_report: DrawnReport) -> None:
+def test_page_and_markdown_contain_no_unescaped_markup(drawn_report: DrawnReport) -> None:
     text = drawn_report.paths.html.read_text()
     assert text.count("<script") == 2  # the data and the page's own
     assert "\\u003c/script>\\u003cscript>alert(1)" in text

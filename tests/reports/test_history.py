@@ -48,7 +48,7 @@ def changes(row: RequirementHistory, found: Archaeology) -> list[tuple[str, str,
         ("PPFPPN", promise(since="-"), "unknown", []),
     ],
 )  # fmt: skip
-def test_what_is_seen_beside_the_dates(
+def test_observed_states_are_compared_with_dates(
     seen: str, given: Promise, agreement: str, wrong: list[tuple[str, str]]
 ) -> None:
     row, found = one(seen, given)
@@ -73,13 +73,13 @@ def test_what_is_seen_beside_the_dates(
         ("NNPPPP", promise(since="-"), [("2.3.1", "2.4.1", "absent", "holds", "unknown")]),
     ],
 )  # fmt: skip
-def test_points_of_change(
+def test_changes_between_releases_have_states_and_agreement(
     seen: str, given: Promise, wanted: list[tuple[str, str, str, str, str]]
 ) -> None:
     assert changes(*one(seen, given)) == wanted
 
 
-def test_a_known_bug_explains_a_failure_and_nothing_else() -> None:
+def test_known_bug_explains_only_failures() -> None:
     bug = KnownBug("forgets it", "https://example.org/KAFKA-1")
     bugs = {"kafka:2.5.1": {"PROD-001": bug}, "kafka:2.3.1": {"PROD-001": bug}}
     row, _ = one("NNPFPP", promise(), bugs=bugs)
@@ -89,7 +89,7 @@ def test_a_known_bug_explains_a_failure_and_nothing_else() -> None:
     assert row.agreement is DateAgreement.CONTRADICTS
 
 
-def test_a_may_that_goes_the_other_way_says_nothing() -> None:
+def test_unmet_may_requirement_is_open_and_contradicts_nothing() -> None:
     row, _ = one("NNPppP", promise(level="MAY"))
     assert [cell.state for cell in row.cells][2:] == [
         State.HOLDS, State.OPEN, State.OPEN, State.HOLDS,
@@ -99,7 +99,7 @@ def test_a_may_that_goes_the_other_way_says_nothing() -> None:
     assert row.agreement is DateAgreement.UNKNOWN
 
 
-def test_releases_stand_in_their_order_and_modes_beside_each_other() -> None:
+def test_columns_are_sorted_by_release_and_mode() -> None:
     targets = ("kafka:0.10.0.1", "kafka:0.9.0.1", "kafka:2.8.2,mode=kraft", "kafka:2.8.2",
                "kafka:2.8.2,mode=kraft", "kafka:3.9.2,mode=kraft", "reference")  # fmt: skip
     found = history_of({}, {}, targets=targets)
@@ -107,7 +107,7 @@ def test_releases_stand_in_their_order_and_modes_beside_each_other() -> None:
     assert names == ["0.9.0.1", "0.10.0.1", "2.8.2/zk", "2.8.2/kraft", "3.9.2"]
 
 
-def test_a_change_is_seen_from_the_same_mode_where_there_is_one() -> None:
+def test_changes_compare_releases_of_same_mode_if_possible() -> None:
     targets = ("kafka:2.7.2", "kafka:2.8.2", "kafka:2.8.2,mode=kraft", "kafka:3.0.2,mode=kraft")
     row, found = one("PPNP", promise(since="2.0"), targets=targets)
     assert [change[:4] for change in changes(row, found)] == [
@@ -117,7 +117,7 @@ def test_a_change_is_seen_from_the_same_mode_where_there_is_one() -> None:
     assert of_state(row, found.columns, State.HOLDS) == "2.7.2 2.8.2/zk 3.0.2"
 
 
-def test_what_is_not_whole_is_named() -> None:
+def test_incomplete_and_empty_runs_are_listed() -> None:
     found = history_of(
         {"PROD-001": "NNPPPP"},
         {"PROD-001": promise()},
@@ -131,14 +131,14 @@ def test_what_is_not_whole_is_named() -> None:
     assert [column.complete for column in found.columns] == [True, True, True, False, True, True]
 
 
-def test_a_requirement_of_another_catalogue_has_no_date() -> None:
+def test_requirement_outside_catalogue_has_unknown_agreement() -> None:
     found = history_of({"OLD-001": "NNPPPP", "PROD-001": "NNPPPP"}, {"PROD-001": promise()})
     assert [row.id for row in found.rows] == ["PROD-001", "OLD-001"]
     assert found.rows[1].agreement is DateAgreement.UNKNOWN
     assert len(found.columns) == len(RELEASES)
 
 
-def test_what_no_release_could_be_asked_has_no_row() -> None:
+def test_requirement_applicable_to_no_release_has_no_row() -> None:
     seen = {"PROD-001": "AAAAAA", "PROD-002": "AAPPPP"}
     found = history_of(seen, dict.fromkeys(seen, promise()))
     assert [row.id for row in found.rows] == ["PROD-002"]

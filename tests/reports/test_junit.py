@@ -31,7 +31,7 @@ def case(suite: TestSuite, requirement: str) -> TestCase:
     return found
 
 
-def test_a_suite_a_target_and_a_case_a_requirement() -> None:
+def test_junit_has_suite_per_target_and_case_per_requirement() -> None:
     found = suites(small())
     assert list(found) == list(TARGETS)
     assert (found["kafka:4.4.0"].tests, found["stranger"].tests) == (9, 8)
@@ -50,20 +50,20 @@ def test_a_suite_a_target_and_a_case_a_requirement() -> None:
         ("CONN-001", Skipped, "not_supported"),
     ],
 )
-def test_verdict_becomes_an_outcome(requirement: str, kind: type, told: str) -> None:
+def test_verdict_maps_to_junit_outcome(requirement: str, kind: type, told: str) -> None:
     (result,) = case(suites(small())["stranger"], requirement).result
     assert type(result) is kind
     assert told in result.message
     assert "test_crc[v9]" in result.text
 
 
-def test_warning_passes_and_says_so() -> None:
+def test_warning_passes_with_text_in_system_out() -> None:
     warned = case(suites(small())["kafka:4.4.0"], "META-003")
     assert warned.result == []
     assert "warning" in (warned.system_out or "")
 
 
-def test_inconclusive_is_an_error_for_a_must_alone() -> None:
+def test_inconclusive_is_error_only_for_must() -> None:
     open_ = fallen("inconclusive", "it closed")
     made = matrix(
         row(1, "PROD", passed(), passed(), open_),
@@ -73,7 +73,7 @@ def test_inconclusive_is_an_error_for_a_must_alone() -> None:
     assert [type(case(suite, f"PROD-00{n}").result[0]) for n in (1, 2)] == [Error, Skipped]
 
 
-def test_incomplete_run_and_run_without_a_check_are_errors() -> None:
+def test_incomplete_run_and_run_without_checks_are_errors() -> None:
     runs = (run("kafka:4.4.0", run_complete=False), run("reference"))
     found = suites(replace(small(), runs=runs, rows=small().rows[:0]))
     assert "proper end" in case(found["kafka:4.4.0"], "the run").result[0].message
@@ -81,13 +81,13 @@ def test_incomplete_run_and_run_without_a_check_are_errors() -> None:
     assert found["reference"].tests == 0
 
 
-def test_bytes_of_a_broker_do_not_break_the_file() -> None:
+def test_control_characters_in_reason_are_escaped() -> None:
     made = matrix(row(1, "PROD", passed(), passed(), fallen(reason='\x00\x1b <&"]]> ü \ud800')))
     (result,) = case(suites(made)["stranger"], "PROD-001").result
     assert '\\x00\\x1b <&"]]> ü \\xd800' in result.message
 
 
-def test_the_form_is_the_one_that_pytest_writes(tmp_path: Path) -> None:
+def test_junit_schema_accepts_output_of_pytest(tmp_path: Path) -> None:
     """Our copy of the common form would be worth little if others' files did not fit it."""
     file = tmp_path / "test_all.py"
     file.write_text(

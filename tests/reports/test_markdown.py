@@ -13,7 +13,7 @@ from reports.as_markdown import SIZE_LIMIT_BYTES, matrix_markdown
 from .made_matrix import fallen, large, matrix, passed, row, small
 
 
-def test_counts_and_failures_stand_before_what_is_folded() -> None:
+def test_counts_and_failures_precede_folded_details() -> None:
     text = matrix_markdown(small())
     open_, _, rest = text.partition("<details>")
     assert "| stranger | **3** of 6 |" in open_
@@ -30,13 +30,13 @@ def test_counts_and_failures_stand_before_what_is_folded() -> None:
     assert text.count("<details>") == text.count("</details>")
 
 
-def test_tables_are_tables_to_a_reader_of_markdown() -> None:
+def test_markdown_tables_render_as_html_tables() -> None:
     html = MarkdownIt("gfm-like", {"linkify": False}).render(matrix_markdown(small()))
     assert html.count("<table>") == 4 + 3  # counts, areas, APIs, runs; an area each
     assert "| ---" not in html
 
 
-def test_api_versions_are_one_line_an_api_and_target() -> None:
+def test_api_versions_have_one_line_per_api_and_target() -> None:
     text = matrix_markdown(small())
     assert "| Produce (0) | stranger | v8–v9 | v8–v9 | v8 | v9 |" in text
     assert "| Metadata (3) | kafka:4.4.0 | v0 | v0 |" in text
@@ -44,12 +44,12 @@ def test_api_versions_are_one_line_an_api_and_target() -> None:
     assert "observed, as these advertise nothing: kafka:4.4.0\n" in text
 
 
-def test_nothing_to_tell_is_told() -> None:
+def test_summary_without_failures_contains_explicit_sentence() -> None:
     text = matrix_markdown(matrix(row(1, "PROD", passed(), passed(), passed())))
     assert "Nothing failed, nothing is open." in text.partition("<details>")[0]
 
 
-def test_many_failures_are_folded_and_long_reasons_cut() -> None:
+def test_excess_failures_are_folded_and_long_reasons_cut() -> None:
     rows = [row(n, "PROD", *[fallen(reason="x" * 5000)] * 3) for n in range(50)]
     text = matrix_markdown(matrix(*rows))
     assert text.partition("<details>")[0].count("\n- **") == as_markdown.FINDINGS_SHOWN
@@ -57,7 +57,7 @@ def test_many_failures_are_folded_and_long_reasons_cut() -> None:
     assert "x" * 301 not in text
 
 
-def test_what_does_not_fit_is_left_out_and_named() -> None:
+def test_areas_beyond_size_limit_are_left_out_and_listed() -> None:
     made = large(20_000)
     text = matrix_markdown(replace(made, targets=made.targets))
     assert len(text.encode()) < SIZE_LIMIT_BYTES + 1000

@@ -31,7 +31,9 @@ def cell(page: Page, requirement: str, target: str) -> Locator:
     return line.locator("> *").nth(1 + TARGETS.index(target))
 
 
-def test_what_passes_everywhere_is_folded_and_opens(pages: OpenPages, file: Path) -> None:
+def test_requirements_that_pass_everywhere_are_folded_and_open_on_click(
+    pages: OpenPages, file: Path
+) -> None:
     page = pages.open(file)
     assert rows(page) == ["CONN-001", "META-001", "META-002", "META-003", "PROD-001", "PROD-004"]
     fold = page.get_by_text("2 requirements pass everywhere")
@@ -43,7 +45,7 @@ def test_what_passes_everywhere_is_folded_and_opens(pages: OpenPages, file: Path
     assert len(rows(page)) == 9
 
 
-def test_groups_shut_open_and_go_away(pages: OpenPages, file: Path) -> None:
+def test_area_groups_close_open_and_can_be_disabled(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     page.locator("#grid .area", has_text="META").click()
     assert "META-001" not in rows(page)
@@ -67,7 +69,7 @@ def test_groups_shut_open_and_go_away(pages: OpenPages, file: Path) -> None:
         ("differ=1&area=CONN", ["CONN-001"]),
     ],
 )
-def test_filter_from_the_address(
+def test_filter_in_address_selects_requirements(
     pages: OpenPages, file: Path, address: str, found: list[str]
 ) -> None:
     page = pages.open(file, address)
@@ -76,7 +78,7 @@ def test_filter_from_the_address(
     expect(page.locator("#none")).to_be_visible(visible=not found)
 
 
-def test_filter_by_hand_stands_in_the_address(pages: OpenPages, file: Path) -> None:
+def test_manual_filter_updates_address(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     page.get_by_role("searchbox").fill("meta-00")
     page.locator("#verdicts").get_by_label("warning").check()
@@ -90,7 +92,7 @@ def test_filter_by_hand_stands_in_the_address(pages: OpenPages, file: Path) -> N
     assert page.url.partition("#")[2] == ""
 
 
-def test_cell_leads_to_its_evidence(pages: OpenPages, file: Path) -> None:
+def test_cell_opens_panel_with_evidence_and_repeat_command(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     cell(page, "PROD-001", "stranger").click()
     panel = page.locator("#panel")
@@ -105,7 +107,7 @@ def test_cell_leads_to_its_evidence(pages: OpenPages, file: Path) -> None:
     expect(link).to_have_attribute("href", "evidence/run-stranger/crc.txt")
 
 
-def test_what_was_done_on_the_way_has_a_timeline(pages: OpenPages, file: Path) -> None:
+def test_panel_shows_timeline_of_faults(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "at=PROD-001@stranger")
     faults = page.locator("#panel .faults").first
     expect(faults.locator("summary")).to_have_text("Faults on the way: 205 events")
@@ -126,7 +128,7 @@ def test_what_was_done_on_the_way_has_a_timeline(pages: OpenPages, file: Path) -
     expect(faults).to_contain_text("The first 2 of 205 events.")
 
 
-def test_what_clients_did_has_lanes(pages: OpenPages, file: Path) -> None:
+def test_panel_shows_client_history_in_lanes(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "at=PROD-001@stranger")
     history = page.locator("#panel .faults").nth(1)
     expect(history.locator("summary")).to_have_text("History: 3 records sent")
@@ -157,7 +159,7 @@ def test_what_clients_did_has_lanes(pages: OpenPages, file: Path) -> None:
     ]
 
 
-def test_timelines_of_folded_parts_open_one_by_one(pages: OpenPages, file: Path) -> None:
+def test_timelines_of_folded_parts_open_separately(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "at=PROD-001@reference")
     outer = page.locator("#panel .faults").first
     outer.get_by_text("Faults on the way: 3 events").click()
@@ -172,7 +174,7 @@ def test_timelines_of_folded_parts_open_one_by_one(pages: OpenPages, file: Path)
     expect(other.locator("#panel .faults")).to_have_count(0)
 
 
-def test_open_cell_stands_in_the_address_and_back_shuts_it(pages: OpenPages, file: Path) -> None:
+def test_open_cell_is_in_address_and_back_closes_it(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     cell(page, "PROD-001", "stranger").click()
     again = pages.open(file, page.url.partition("#")[2])
@@ -182,13 +184,13 @@ def test_open_cell_stands_in_the_address_and_back_shuts_it(pages: OpenPages, fil
     expect(page.locator("#panel")).to_be_hidden()
 
 
-def test_plain_link_to_a_requirement_opens_it(pages: OpenPages, file: Path) -> None:
+def test_requirement_id_in_address_opens_its_panel(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "PROD-003")
     expect(page.locator("#panel")).to_contain_text("PROD-003")
     assert "PROD-003" in rows(page)
 
 
-def test_evidence_that_is_not_there_is_said(pages: OpenPages) -> None:
+def test_panel_reports_missing_evidence(pages: OpenPages) -> None:
     page = pages.open(pages.file(replace(small(), evidence={})))
     cell(page, "PROD-001", "stranger").click()
     expect(page.locator("#panel")).to_contain_text("no longer lay beside the results")
@@ -198,7 +200,7 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.innerText || document.activeElement.id"))
 
 
-def test_all_of_it_by_keyboard(pages: OpenPages, file: Path) -> None:
+def test_keyboard_reaches_search_grid_and_panel(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     page.keyboard.press("/")
     assert focused(page) == "find"
@@ -224,7 +226,7 @@ def test_all_of_it_by_keyboard(pages: OpenPages, file: Path) -> None:
     assert "failed" in focused(page)
 
 
-def test_enter_shuts_a_group_and_the_focus_stays(pages: OpenPages, file: Path) -> None:
+def test_enter_closes_group_and_keeps_focus(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     page.locator("#skip").focus()
     page.keyboard.press("Enter")
@@ -234,7 +236,7 @@ def test_enter_shuts_a_group_and_the_focus_stays(pages: OpenPages, file: Path) -
     assert "CONN" in focused(page)
 
 
-def test_tabs_by_arrow_keys(pages: OpenPages, file: Path) -> None:
+def test_arrow_keys_switch_tabs(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     page.get_by_role("tab", name="Requirements").focus()
     for view in VIEWS[1:]:
@@ -245,7 +247,9 @@ def test_tabs_by_arrow_keys(pages: OpenPages, file: Path) -> None:
     expect(page.get_by_role("tab", name="Requirements")).to_have_attribute("aria-selected", "true")
 
 
-def test_api_versions_say_declared_decodable_behaves(pages: OpenPages, file: Path) -> None:
+def test_apis_view_shows_declared_decodable_and_behaving_versions(
+    pages: OpenPages, file: Path
+) -> None:
     page = pages.open(file, "view=apis")
     said = page.locator("#grid .api").first.locator("> *").nth(3)
     expect(said).to_have_attribute(
@@ -259,7 +263,9 @@ def test_api_versions_say_declared_decodable_behaves(pages: OpenPages, file: Pat
     expect(page.locator("#panel")).to_contain_text("error_code is 0, expected 2")
 
 
-def test_what_a_broker_serves_without_saying_so(pages: OpenPages, file: Path) -> None:
+def test_apis_view_shows_observed_versions_without_advertisement(
+    pages: OpenPages, file: Path
+) -> None:
     page = pages.open(file, "view=apis")
     said = page.get_by_label("Metadata on kafka:4.4.0: observed v0; answers decodable v0")
     said.click()
@@ -267,7 +273,7 @@ def test_what_a_broker_serves_without_saying_so(pages: OpenPages, file: Path) ->
     assert line.locator("td").all_inner_texts()[:2] == ["observed", "✓ passed"]
 
 
-def test_wire_coverage_and_who_has_none(pages: OpenPages, file: Path) -> None:
+def test_wire_view_shows_coverage_of_recorded_targets(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "view=wire")
     expect(page.locator("#note")).to_contain_text("recorded for kafka:4.4.0, stranger")
     line = page.locator("#grid .wire")
@@ -279,7 +285,7 @@ def test_wire_coverage_and_who_has_none(pages: OpenPages, file: Path) -> None:
     expect(page.locator("#panel")).to_contain_text("2 CORRUPT_MESSAGE")
 
 
-def test_defects_and_whose_verdict_they_change(pages: OpenPages, file: Path) -> None:
+def test_defects_view_shows_changed_verdicts(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "view=defects")
     expect(page.locator("#shown")).to_have_text("1 of 9 requirements with a defect")
     said = page.locator("#grid .requirement").first.locator("> *").all_inner_texts()
@@ -288,7 +294,7 @@ def test_defects_and_whose_verdict_they_change(pages: OpenPages, file: Path) -> 
     expect(page.locator("#panel")).to_contain_text("META-001: passed → no verdict")
 
 
-def test_missing_coverage_and_defects_are_said(pages: OpenPages) -> None:
+def test_views_report_missing_coverage_and_defects(pages: OpenPages) -> None:
     file = pages.file(replace(small(), wire=(), defects=()))
     page = pages.open(file, "view=wire")
     expect(page.locator("#note")).to_contain_text("No coverage of the wire was recorded")
@@ -296,7 +302,7 @@ def test_missing_coverage_and_defects_are_said(pages: OpenPages) -> None:
     expect(page.locator("#note")).to_contain_text("No defect table lies beside these results")
 
 
-def test_areas_count_musts_and_lead_to_their_requirements(pages: OpenPages, file: Path) -> None:
+def test_areas_view_counts_musts_and_links_to_requirements(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "view=areas")
     line = page.locator("#grid .totals", has_text="PROD")
     expect(line.locator("> *").nth(3)).to_contain_text("2/3 MUST 1 failed")
@@ -305,7 +311,7 @@ def test_areas_count_musts_and_lead_to_their_requirements(pages: OpenPages, file
     expect(page.locator("#target")).to_have_value("stranger")
 
 
-def test_ten_thousand_rows_cost_what_a_hundred_cost(pages: OpenPages) -> None:
+def test_ten_thousand_rows_need_as_few_elements_as_hundred(pages: OpenPages) -> None:
     few = pages.open(pages.file(large(100))).evaluate(NODE)
     page = pages.open(pages.file(large(10_000)), "fold=0")
     many = page.evaluate(NODE)
@@ -319,7 +325,7 @@ def test_ten_thousand_rows_cost_what_a_hundred_cost(pages: OpenPages) -> None:
     assert rows(page) == ["AREA07-007"]
 
 
-def test_columns_stand_under_their_heads_with_thirty_targets(pages: OpenPages) -> None:
+def test_thirty_target_columns_align_with_headers(pages: OpenPages) -> None:
     targets = tuple(f"kafka:{n}.0.0" for n in range(30))
     cells = {target: passed() for target in targets}
     wide = replace(row(1, "PROD", None, None, None), cells=cells)
@@ -334,7 +340,7 @@ def test_columns_stand_under_their_heads_with_thirty_targets(pages: OpenPages) -
     assert last <= 1280
 
 
-def test_hostile_texts_stay_texts(pages: OpenPages) -> None:
+def test_hostile_statement_is_shown_as_text(pages: OpenPages) -> None:
     bad = "</script><script>window.taken=1</script><img src=x onerror='window.taken=1'>"
     rows_ = tuple(replace(one, statement=bad) for one in small().rows)
     page = pages.open(pages.file(replace(small(), rows=rows_)), "at=PROD-001@stranger")
@@ -342,14 +348,14 @@ def test_hostile_texts_stay_texts(pages: OpenPages) -> None:
     assert page.evaluate("window.taken === undefined")
 
 
-def test_incomplete_run_is_shouted(pages: OpenPages) -> None:
+def test_page_alerts_about_incomplete_run(pages: OpenPages) -> None:
     runs = tuple(run(target, run_complete=target != "stranger") for target in TARGETS)
     page = pages.open(pages.file(replace(small(), runs=runs)))
     expect(page.get_by_role("alert")).to_contain_text("Run run-stranger of stranger is incomplete")
     expect(page).to_have_title("Kafka compatibility matrix (INCOMPLETE)")
 
 
-def test_without_scripts_the_page_says_where_to_look(pages: OpenPages, file: Path) -> None:
+def test_page_without_scripts_refers_to_markdown_file(pages: OpenPages, file: Path) -> None:
     page = pages.browser.new_page(java_script_enabled=False)
     page.goto(file.as_uri())
     expect(page.get_by_text("matrix.md")).to_be_visible()
@@ -358,7 +364,7 @@ def test_without_scripts_the_page_says_where_to_look(pages: OpenPages, file: Pat
 @pytest.mark.parametrize(
     ("view", "scheme"), [*((view, "light") for view in VIEWS), ("requirements", "dark")]
 )
-def test_nothing_stands_in_the_way_of_a_reader(
+def test_page_has_no_accessibility_violations(
     pages: OpenPages, file: Path, view: str, scheme: str
 ) -> None:
     """axe-core: contrast, names, roles, focus order; the colours in both schemes."""
@@ -369,7 +375,7 @@ def test_nothing_stands_in_the_way_of_a_reader(
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_what_was_observed_on_releases_is_told_where_a_requirement_is_opened(
+def test_panel_shows_observed_releases_of_requirement(
     pages: OpenPages,
 ) -> None:
     told = replace(small(), observed={"PROD-001": "passed 0.8.0..4.4.0", "NONE-001": "passed 1.0"})

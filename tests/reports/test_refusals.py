@@ -70,7 +70,7 @@ def no_check(folder: Path) -> None:
         (no_check, "the results hold no check at all"),
     ],
 )
-def test_unfit_results_are_refused(
+def test_invalid_results_raise_report_error_and_no_report(
     tmp_path: Path, damage: Callable[[Path], None], what: str
 ) -> None:
     folder = tmp_path / "R"
@@ -84,19 +84,19 @@ def test_unfit_results_are_refused(
     assert not (tmp_path / "report").exists()
 
 
-def test_no_folder_is_refused(tmp_path: Path) -> None:
+def test_empty_folder_list_raises_report_error(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="no result folder"):
         build_report([], tmp_path / "report")
 
 
-def test_folder_given_twice_or_as_results_counts_once(tmp_path: Path) -> None:
+def test_folder_given_twice_is_used_once(tmp_path: Path) -> None:
     write_results(tmp_path, [row()])
     (dataset,) = find_datasets([tmp_path, tmp_path / "results", tmp_path / "." / "results"])
     assert [run.run for run in dataset.runs] == ["r1"]
     assert dataset.runs[0].planned_cases == 1
 
 
-def test_leftover_of_an_interrupted_writer_is_passed_over(tmp_path: Path) -> None:
+def test_partial_file_of_interrupted_writer_is_ignored(tmp_path: Path) -> None:
     folder = write_results(tmp_path, [row()]) / "results" / "run=r1"
     (folder / ".part-0.parquet.12.parquet").write_bytes(b"half")
     (dataset,) = find_datasets([tmp_path])
@@ -111,7 +111,7 @@ def fake_java(folder: Path, version: str) -> Path:
     return java
 
 
-def test_missing_java_is_found_before_spark_starts(
+def test_missing_java_raises_report_error_before_spark_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_results(tmp_path, [row()])
@@ -123,27 +123,33 @@ def test_missing_java_is_found_before_spark_starts(
     assert not (tmp_path / "report").exists()
 
 
-def test_wrong_java_home_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_java_home_raises_report_error_with_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
     with pytest.raises(ReportError, match="gone"):
         require_java()
 
 
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2"])
-def test_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+def test_old_java_raises_report_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
     fake_java(tmp_path, version)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ReportError, match="Java 17 or newer"):
         require_java()
 
 
-def test_java_home_comes_before_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_home_takes_precedence_over_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     java = fake_java(tmp_path, "25")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert require_java() == java
 
 
-def test_missing_pyspark_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pyspark_error_contains_extra_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyspark", None)
     with pytest.raises(ReportError, match=r"kafka-conformance\[report\]"):
         require_pyspark()
@@ -158,12 +164,14 @@ def test_missing_pyspark_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
         ("yarn", False),
     ],
 )
-def test_loopback_only_where_the_master_is_near(tmp_path: Path, master: str, near: bool) -> None:
+def test_driver_host_is_loopback_only_for_local_master(
+    tmp_path: Path, master: str, near: bool
+) -> None:
     assert is_on_this_machine(master) is near
     assert ("spark.driver.host" in settings(master, tmp_path)) is near
 
 
-def test_master_that_does_not_answer_is_refused(tmp_path: Path) -> None:
+def test_unreachable_master_raises_report_error(tmp_path: Path) -> None:
     write_results(tmp_path / "R", [row()])
     with socket.socket() as taken:  # bound and not listening: no process answers there
         taken.bind(("127.0.0.1", 0))
@@ -174,20 +182,20 @@ def test_master_that_does_not_answer_is_refused(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["R"]
 
 
-def test_connect_address_is_no_master(tmp_path: Path) -> None:
+def test_spark_connect_address_raises_report_error(tmp_path: Path) -> None:
     write_results(tmp_path / "R", [row()])
     with pytest.raises(ReportError, match="not a master"):
         build_report([tmp_path / "R"], tmp_path / "report", "sc://127.0.0.1:15002")
 
 
-def test_foreign_output_folder_is_refused(tmp_path: Path) -> None:
+def test_output_folder_with_foreign_files_raises_report_error(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(ReportError, match=r"thesis\.txt"), placed(tmp_path):
         pytest.fail("a report was begun over somebody's files")
     assert (tmp_path / "thesis.txt").read_text() == "mine"
 
 
-def test_failed_report_leaves_the_earlier_one(tmp_path: Path) -> None:
+def test_failed_report_keeps_earlier_report(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with placed(out) as folder:
         (folder / "matrix.json").write_text("one")
@@ -200,7 +208,7 @@ def test_failed_report_leaves_the_earlier_one(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["report"]
 
 
-def test_command_says_the_error_and_exits_2(
+def test_command_prints_error_and_exits_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     missing = os.fspath(tmp_path / "missing")

@@ -48,7 +48,7 @@ def damaged_journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (damaged_journal, "the folder holds no results"),
     ],
 )
-def test_one_clear_sentence(
+def test_invalid_input_exits_2_with_message_and_no_report(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arrange: Callable[[Path, pytest.MonkeyPatch], None],
@@ -64,7 +64,7 @@ def test_one_clear_sentence(
     assert not (tmp_path / "report").exists()
 
 
-def test_missing_folder_is_named(tmp_path: Path) -> None:
+def test_missing_folder_exits_2_with_its_name(tmp_path: Path) -> None:
     missing = tmp_path / "nowhere"
     ended = CliRunner().invoke(main, ["report", str(missing), "--out", str(tmp_path / "report")])
     assert ended.exit_code == 2

@@ -11,7 +11,7 @@ from reports import schema
 from reports.dataset import find_datasets
 
 
-def test_columns_are_those_that_the_harness_writes() -> None:
+def test_report_columns_equal_harness_columns() -> None:
     written = [
         (field.name, str(field.type), field.nullable) for field in results_schema.RESULTS_SCHEMA
     ]
@@ -19,13 +19,13 @@ def test_columns_are_those_that_the_harness_writes() -> None:
     assert read == written
 
 
-def test_version_and_metadata_keys_are_those_of_the_harness() -> None:
+def test_version_and_metadata_keys_equal_harness_keys() -> None:
     assert schema.SCHEMA_VERSION == results_schema.SCHEMA_VERSION
     assert schema.SCHEMA_VERSION_KEY == results_schema.SCHEMA_VERSION_KEY
     assert schema.RUN_KEY == results_schema.RUN_KEY
 
 
-def test_spark_and_arrow_types_say_the_same() -> None:
+def test_spark_and_arrow_column_types_correspond() -> None:
     same = {
         "STRING": "string",
         "BIGINT": "int64",
@@ -37,7 +37,7 @@ def test_spark_and_arrow_types_say_the_same() -> None:
         assert same[column.sql_type] == column.arrow_type, column.name
 
 
-def test_a_file_of_the_harness_is_found_with_its_run_target_and_plan(tmp_path: Path) -> None:
+def test_harness_file_is_found_with_run_target_and_plan(tmp_path: Path) -> None:
     header = RunHeader(
         run="r1",
         suite_version="0.1.0",

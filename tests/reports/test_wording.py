@@ -22,17 +22,17 @@ def part(case: str, version: int | None, verdict: str, reason: str = "") -> Cell
         ([None, 0, 2], "v0, v2"),
     ],
 )
-def test_version_ranges(versions: list[int | None], words: str) -> None:
+def test_version_ranges_joins_consecutive_versions(versions: list[int | None], words: str) -> None:
     assert version_ranges(versions) == words
 
 
-def test_passed_parts_fold_over_their_parameters() -> None:
+def test_passed_parts_fold_over_parameters() -> None:
     parts = tuple(part(f"t.py::test_a[v{n}]", n, "passed") for n in range(4))
     (line,) = fold(Cell("passed", 4, False, parts))
     assert (line.case, line.versions) == ("t.py::test_a", "v0–v3")
 
 
-def test_failed_parts_keep_their_case_and_reason() -> None:
+def test_failed_parts_keep_case_and_reason() -> None:
     parts = (
         part("t.py::test_a[v0]", 0, "passed"),
         part("t.py::test_a[v1]", 1, "failed", "too short"),
@@ -47,16 +47,16 @@ def test_failed_parts_keep_their_case_and_reason() -> None:
     assert [note_words(note) for line in lines for note in line.notes] == ["too short", "too long"]
 
 
-def test_missing_capability_is_said_first() -> None:
+def test_note_begins_with_missing_capability() -> None:
     assert note_words(Note("not_applicable", "no way", "kill", "")) == (
         "missing capability: kill · no way"
     )
 
 
-def test_markdown_escapes_tables_tags_and_lines() -> None:
+def test_escape_handles_tables_tags_and_line_breaks() -> None:
     assert escape("a | b\n<script> *x* [y](z)") == r"a \| b \<script\> \*x\* \[y\](z)"
 
 
-def test_times_are_shown_in_utc() -> None:
+def test_time_words_converts_to_utc() -> None:
     assert time_words("2026-01-01T05:00:00.5+05:00") == "2026-01-01 00:00:00 UTC"
     assert time_words("once") == "once"

@@ -23,7 +23,7 @@ def agree(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_same_verdicts_agree(tmp_path: Path) -> None:
+def test_agree_with_equal_verdicts_exits_0(tmp_path: Path) -> None:
     write(tmp_path, "reference,like=1.1.1", V.PASSED)
     write(tmp_path, "kafka:1.1.1", V.PASSED)
     code, told = agree(str(tmp_path), "--no-run", "--release", "1.1.1")
@@ -31,7 +31,7 @@ def test_the_same_verdicts_agree(tmp_path: Path) -> None:
     assert "1.1.1: 1 the same, 0 differ and are named, 0 differ" in told
 
 
-def test_a_difference_that_nobody_named(tmp_path: Path) -> None:
+def test_agree_with_unlisted_difference_exits_1(tmp_path: Path) -> None:
     write(tmp_path, "reference,like=1.1.1", V.PASSED)
     write(tmp_path, "kafka:1.1.1", V.FAILED)
     code, told = agree(str(tmp_path), "--no-run", "--release", "1.1.1")
@@ -39,7 +39,7 @@ def test_a_difference_that_nobody_named(tmp_path: Path) -> None:
     assert "not named" in told
 
 
-def test_clusters_have_names_of_their_own(tmp_path: Path) -> None:
+def test_agree_with_nodes_compares_cluster_targets(tmp_path: Path) -> None:
     write(tmp_path, "reference,nodes=3,like=1.1.1", V.PASSED)
     write(tmp_path, "reference,like=1.1.1", V.FAILED)
     write(tmp_path, "kafka:1.1.1,nodes=3", V.PASSED)
@@ -48,7 +48,7 @@ def test_clusters_have_names_of_their_own(tmp_path: Path) -> None:
     assert "1.1.1: 1 the same, 0 differ and are named, 0 differ" in told
 
 
-def test_a_side_without_a_run_is_no_agreement(tmp_path: Path) -> None:
+def test_agree_with_missing_run_exits_3(tmp_path: Path) -> None:
     write(tmp_path, "reference,like=1.1.1", V.PASSED)
     code, told = agree(str(tmp_path), "--no-run", "--release", "1.1.1")
     assert code == 3

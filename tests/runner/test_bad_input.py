@@ -72,7 +72,7 @@ def _told(words: tuple[str, ...], exit_code: int) -> str:
         (("report", "nowhere", "--out", "y"), "'nowhere' does not exist"),
     ],
 )
-def test_names_that_mean_nothing(
+def test_unknown_names_exit_2_with_suggestion(
     words: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -93,7 +93,7 @@ def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_java")
-def test_no_java_is_told_before_kafka_is_downloaded(tmp_path: Path) -> None:
+def test_run_without_java_exits_2_before_download(tmp_path: Path) -> None:
     said = _told(("run", "--target", "kafka:4.4.0", "--out", str(tmp_path / "out")), 2)
     assert f"kafka:4.4.0 needs Java: {NO_JAVA}" in said
     assert INSTALL_JAVA in said
@@ -101,13 +101,13 @@ def test_no_java_is_told_before_kafka_is_downloaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_java")
-def test_a_report_without_java(results: Path, tmp_path: Path) -> None:
+def test_report_without_java_exits_2(results: Path, tmp_path: Path) -> None:
     said = _told(("report", str(results), "--out", str(tmp_path / "page")), 2)
     assert NO_JAVA in said
     assert INSTALL_JAVA in said
 
 
-def test_a_report_without_spark(
+def test_report_without_spark_exits_2(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
@@ -164,7 +164,7 @@ _another_journal = _edit_line(
     ],
 )
 @pytest.mark.parametrize(("command", "exit_code"), [("gate", 3), ("compare", 2)])
-def test_results_that_cannot_be_read(
+def test_gate_and_compare_of_unreadable_results_name_file_and_line(
     results: Path, spoil: Callable[[Path], None], said: str, command: str, exit_code: int
 ) -> None:
     """A gate stays shut as for an incomplete run; a comparison is not begun."""
@@ -182,7 +182,7 @@ def test_results_that_cannot_be_read(
         (_half_a_line, "line 3 is not JSON"),
     ],
 )
-def test_a_report_of_results_that_cannot_be_read(
+def test_report_of_unreadable_results_exits_2(
     results: Path, tmp_path: Path, spoil: Callable[[Path], None], said: str
 ) -> None:
     spoil(results)
@@ -202,7 +202,9 @@ ENTRY = '[[known_failure]]\nrequirement = "PROD-001"\nreason = "known"\n'
         (ENTRY.replace("known_failure", "known_failures"), 'did you mean "known_failure"?'),
     ],
 )
-def test_a_profile_with_a_typo(results: Path, tmp_path: Path, text: str, said: str) -> None:
+def test_gate_with_misspelt_profile_exits_2_with_suggestion(
+    results: Path, tmp_path: Path, text: str, said: str
+) -> None:
     profile = tmp_path / "known.toml"
     profile.write_text(f"profile_version = 1\n{text}")
     told = _told(("gate", str(results), "--profile", str(profile)), 2)
@@ -229,7 +231,7 @@ def _judge(spec: str, folder: Path, *options: str) -> subprocess.CompletedProces
         (WebServer, "what listens there does not answer as Kafka does"),
     ],
 )
-def test_what_listens_is_no_broker(peer: type, said: str, tmp_path: Path) -> None:
+def test_run_against_non_kafka_listener_exits_3(peer: type, said: str, tmp_path: Path) -> None:
     with listening(peer) as address:
         ended = _judge(f"external:{address}", tmp_path)
     assert ended.returncode == 3
@@ -239,7 +241,7 @@ def test_what_listens_is_no_broker(peer: type, said: str, tmp_path: Path) -> Non
     assert "Traceback" not in ended.stdout + ended.stderr
 
 
-def test_nothing_listens(tmp_path: Path) -> None:
+def test_run_against_closed_port_exits_3(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     ended = _judge(f"external:127.0.0.1:{port}", tmp_path)
@@ -247,7 +249,7 @@ def test_nothing_listens(tmp_path: Path) -> None:
     assert "the connection is refused: nothing listens there" in ended.stdout
 
 
-def test_garbage_after_a_good_beginning_is_the_brokers_failure(tmp_path: Path) -> None:
+def test_undecodable_metadata_response_is_failed_verdict(tmp_path: Path) -> None:
     """Not ours: the verdict is failed, with the field at which the answer makes no sense."""
     with listening(GarbageLater) as address:
         ended = _judge(f"external:{address}", tmp_path, "--requirement", "META-017")
@@ -262,7 +264,7 @@ def test_garbage_after_a_good_beginning_is_the_brokers_failure(tmp_path: Path) -
     assert "Traceback" not in ended.stdout + ended.stderr
 
 
-def test_a_broker_of_somebody_else_that_dies_in_the_middle(tmp_path: Path) -> None:
+def test_death_of_external_broker_is_reported_and_cases_not_judged(tmp_path: Path) -> None:
     """The output reports the broker's death and the cases not judged; no result is green."""
     with ReferenceBroker(log_dir=tmp_path / "logs") as theirs:
         assert theirs.pid is not None
@@ -274,7 +276,7 @@ def test_a_broker_of_somebody_else_that_dies_in_the_middle(tmp_path: Path) -> No
     assert len(said.splitlines()) < MOST_LINES
 
 
-def test_a_target_that_dies_in_the_middle(tmp_path: Path) -> None:
+def test_death_of_own_target_is_reported_and_broker_replaced(tmp_path: Path) -> None:
     """The output reports the target's death and its cause; a new one replaces it, but the run is
     red.
     """
@@ -309,7 +311,7 @@ def _killed_in_the_middle(
     return running.returncode, said
 
 
-def test_a_port_that_is_taken() -> None:
+def test_broker_command_on_taken_port_exits_1() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         said = _told(("broker", "--port", str(port)), 1)

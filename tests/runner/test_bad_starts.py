@@ -59,7 +59,7 @@ def one_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["checksum", "short", "cut", "missing"],
 )
-def test_an_artifact_that_cannot_be_had(
+def test_unavailable_artifact_exits_2_with_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour, said: str
 ) -> None:
     with repository(behaviour) as url:
@@ -74,7 +74,9 @@ def test_an_artifact_that_cannot_be_had(
 # -- Java ------------------------------------------------------------------------------------------
 
 
-def test_a_java_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_old_java_exits_2_before_download(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_java(tmp_path / "old", "11")
     programs = tmp_path / "path"
     programs.mkdir()
@@ -106,7 +108,7 @@ def test_a_java_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ),
     ],
 )
-def test_a_broker_of_ours_that_does_not_start(
+def test_broker_that_does_not_start_exits_3_with_log_excerpt(
     tmp_path: Path, mode: str, said: str, excerpt: str
 ) -> None:
     words = ["{python}", "-m", "tests.targets.stand_in", "port={port}", f"mode={mode}"]

@@ -13,7 +13,7 @@ SELDOM = BrokerRequest(Use.TUNED, {"log.cleaner.backoff.ms": "9000"})
 DISPOSABLE, JOINABLE = BrokerRequest(Use.DISPOSABLE), BrokerRequest(Use.JOINABLE)
 
 
-def test_tuned_brokers_are_shared_while_the_settings_are_the_same() -> None:
+def test_tuned_broker_is_shared_while_settings_are_equal() -> None:
     started: list[Counted] = []
     pool, like = BrokerPool(), Counted(started)
     first = pool.acquire(OFTEN, lambda: like)
@@ -26,7 +26,7 @@ def test_tuned_brokers_are_shared_while_the_settings_are_the_same() -> None:
     assert not second.is_alive()
 
 
-def test_each_use_has_a_broker_of_its_own() -> None:
+def test_each_use_gets_separate_broker() -> None:
     started: list[Counted] = []
     like = Counted(started)
     like.capabilities |= {"join_as_broker"}
@@ -38,7 +38,7 @@ def test_each_use_has_a_broker_of_its_own() -> None:
     assert not any(broker.alive for broker in started)
 
 
-def test_a_broker_that_was_replaced_is_not_used_again() -> None:
+def test_replaced_broker_is_not_reused() -> None:
     started: list[Counted] = []
     pool, like = BrokerPool(), Counted(started)
     first = pool.acquire(DISPOSABLE, lambda: like)

@@ -37,7 +37,9 @@ def by_document(tmp_path: Path) -> SmallSuite:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
-def test_only_what_asks_no_broker_runs(by_document: SmallSuite, options: tuple[str, ...]) -> None:
+def test_by_document_run_plans_and_judges_only_offline_tests(
+    by_document: SmallSuite, options: tuple[str, ...]
+) -> None:
     ended = by_document.run(*options)
     assert ended.verdicts() == {
         ("test_holds", "LEG-001"): "passed",
@@ -54,7 +56,7 @@ def test_only_what_asks_no_broker_runs(by_document: SmallSuite, options: tuple[s
     assert "--target by-document" in evidence
 
 
-def test_a_broker_cannot_be_asked(suite: SmallSuite) -> None:
+def test_offline_tests_are_not_applicable_to_broker(suite: SmallSuite) -> None:
     ended = suite.write(SUITE).run()
     assert ended.verdicts() == {
         ("test_holds", "LEG-001"): "not_applicable",
@@ -69,13 +71,13 @@ def test_a_broker_cannot_be_asked(suite: SmallSuite) -> None:
     assert ended.code == 0
 
 
-def test_what_asks_a_broker_cannot_be_asked_of_none(by_document: SmallSuite) -> None:
+def test_by_document_with_only_broker_tests_is_usage_error(by_document: SmallSuite) -> None:
     ended = by_document.run("--requirement", "CONN-001")
     assert ended.code == 4
     assert "by-document is no broker, and all of these tests ask one" in ended.output
 
 
-def test_an_offline_test_takes_no_broker(suite: SmallSuite) -> None:
+def test_offline_test_with_broker_fixture_is_usage_error(suite: SmallSuite) -> None:
     test = """
     @judges("LEG-001")
     @offline()

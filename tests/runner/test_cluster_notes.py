@@ -41,7 +41,7 @@ DONE = [
 ]
 
 
-def test_both_are_on_one_clock_and_in_order() -> None:
+def test_faults_and_operations_share_clock_and_order() -> None:
     notes = ClusterNotes()
     notes.saw(
         ClientOperation(
@@ -63,13 +63,13 @@ def test_both_are_on_one_clock_and_in_order() -> None:
     assert times == sorted(times)
 
 
-def test_without_a_workload_there_is_no_history() -> None:
+def test_notes_without_workload_have_empty_history() -> None:
     notes = ClusterNotes()
     notes.did("killed", 2)
     assert (notes.history(), len(notes.journal())) == ([], 1)
 
 
-def test_they_reach_the_files_of_the_run(tmp_path: Path) -> None:
+def test_faults_and_operations_are_written_to_run_files(tmp_path: Path) -> None:
     suite = SmallSuite(tmp_path, "reference,nodes=3")
     folder = tmp_path / "suites" / "replication" / "private"
     folder.mkdir(parents=True)

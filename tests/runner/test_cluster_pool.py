@@ -72,7 +72,7 @@ def acquired(pool: ClusterPool, like: Target, nodes: int = 3, **settings: str) -
     return pool.acquire(lambda: like, BrokerRequest(Use.CLUSTER, settings), nodes)
 
 
-def test_all_get_the_same_one_until_it_cannot_be_healed() -> None:
+def test_pool_reuses_cluster_until_healing_fails() -> None:
     pool, like = ClusterPool(), Counted([])
     first = acquired(pool, like)
     pool.take_back(Healing())  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ def test_all_get_the_same_one_until_it_cannot_be_healed() -> None:
     assert not any(each.is_alive() for each in like.started)
 
 
-def test_another_kind_takes_the_place_of_the_one_before() -> None:
+def test_request_of_other_kind_replaces_pooled_cluster() -> None:
     pool, like = ClusterPool(), Counted([])
     first = acquired(pool, like)
     fourth = acquired(pool, like, 4)
@@ -95,7 +95,7 @@ def test_another_kind_takes_the_place_of_the_one_before() -> None:
     pool.stop()
 
 
-def test_what_is_done_to_links_is_told_while_they_are_lent() -> None:
+def test_link_events_reach_listener_only_while_cluster_is_in_use() -> None:
     pool, like = ClusterPool(), Counted([])
     heard: list[Event] = []
     plain = acquired(pool, like)
@@ -112,13 +112,13 @@ def test_what_is_done_to_links_is_told_while_they_are_lent() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"num.partitions": "2"}])
-def test_a_target_that_cannot_start_one_says_so(settings: Mapping[str, str]) -> None:
+def test_target_without_own_broker_raises_missing_capability(settings: Mapping[str, str]) -> None:
     request = BrokerRequest(Use.CLUSTER, settings)
     with pytest.raises(MissingCapability, match="own_broker"):
         ClusterPool().acquire(lambda: ExternalBroker([Address("127.0.0.1", 1)]), request, 3)
 
 
-def test_a_single_broker_is_no_cluster(suite: SmallSuite) -> None:
+def test_cluster_test_is_not_applicable_to_single_broker(suite: SmallSuite) -> None:
     ended = suite.write(
         """
         @judges("META-001")
@@ -130,7 +130,7 @@ def test_a_single_broker_is_no_cluster(suite: SmallSuite) -> None:
     assert "3 brokers are needed" in record.reason
 
 
-def test_private_clusters_have_a_place_of_their_own(suite: SmallSuite) -> None:
+def test_private_cluster_test_outside_private_folder_is_refused(suite: SmallSuite) -> None:
     ended = suite.write(
         """
         @judges("META-011")

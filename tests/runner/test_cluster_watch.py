@@ -67,12 +67,12 @@ def listed(offset: int) -> ListOffsetsResponse:
     )
 
 
-def test_every_promise_stands_in_the_catalogue() -> None:
+def test_every_promise_is_must_requirement_of_catalogue() -> None:
     catalogue = load_catalogue()
     assert all(catalogue.requirement(name).level == "MUST" for name in PROMISES.values())
 
 
-def test_a_sound_scenario_says_nothing() -> None:
+def test_sound_responses_break_no_requirement() -> None:
     watch = ClusterWatch()
     one, two = watch.at(1, "a"), watch.at(2, "b")
     for message in (metadata(), fetched(3, 3), question(), listed(3), metadata()):
@@ -81,7 +81,7 @@ def test_a_sound_scenario_says_nothing() -> None:
     assert watch.broken() == {}
 
 
-def test_two_brokers_that_tell_of_two_leaders() -> None:
+def test_two_leaders_in_one_epoch_break_repl_022() -> None:
     watch = ClusterWatch()
     watch.at(1, "a")(metadata(), 10)
     watch.at(2, "b")(metadata(leader=2), 10)
@@ -90,14 +90,14 @@ def test_two_brokers_that_tell_of_two_leaders() -> None:
     assert "two brokers lead in one epoch: in epoch 0: 1 by 1, 2 by 2" in told[1]
 
 
-def test_a_stranger_in_the_isr_and_a_leader_outside() -> None:
+def test_isr_with_unknown_broker_and_without_leader_breaks_requirements() -> None:
     watch = ClusterWatch()
     watch.at(1, "a")(metadata(isr=(2, 4)), 10)
     assert set(watch.broken()) == {"ISR-008", "META-013"}
     assert set(watch.broken(with_zookeeper=True)) == {"ISR-008"}
 
 
-def test_more_is_read_than_is_committed() -> None:
+def test_read_above_later_high_watermark_breaks_fetch_003() -> None:
     watch = ClusterWatch()
     client = watch.at(1, "a")
     for message in (metadata(), fetched(2, 3), metadata()):
@@ -108,7 +108,7 @@ def test_more_is_read_than_is_committed() -> None:
     assert set(watch.broken()) == {"FETCH-003"}
 
 
-def test_a_high_watermark_that_falls_in_fetch_and_list_offsets() -> None:
+def test_high_watermark_falling_in_list_offsets_breaks_fetch_003() -> None:
     watch = ClusterWatch()
     client = watch.at(1, "a")
     for message in (metadata(), fetched(3), question(), listed(2), metadata()):
@@ -116,7 +116,7 @@ def test_a_high_watermark_that_falls_in_fetch_and_list_offsets() -> None:
     assert set(watch.broken()) == {"FETCH-003"}
 
 
-def test_what_is_no_end_of_a_log_is_not_compared() -> None:
+def test_list_offsets_of_other_timestamp_is_not_compared() -> None:
     watch = ClusterWatch()
     client = watch.at(1, "a")
     for message in (metadata(), fetched(3), question(-2), listed(0), metadata()):
@@ -124,7 +124,7 @@ def test_what_is_no_end_of_a_log_is_not_compared() -> None:
     assert watch.broken() == {}
 
 
-def test_what_has_an_error_tells_nothing() -> None:
+def test_responses_with_error_code_are_ignored() -> None:
     watch = ClusterWatch()
     client = watch.at(1, "a")
     for message in (metadata(isr=(4,), error=5), fetched(-1, error=6)):
@@ -132,7 +132,7 @@ def test_what_has_an_error_tells_nothing() -> None:
     assert watch.broken() == {}
 
 
-def test_a_deleted_name_may_be_another_topic() -> None:
+def test_leader_epoch_may_fall_after_topic_deletion_without_topic_id() -> None:
     watch = ClusterWatch()
     one, two = watch.at(1, "a"), watch.at(2, "b")
     one(nameless(metadata(epoch=4)), 8)

@@ -32,7 +32,7 @@ def judged(
     return out, ended
 
 
-def test_run_says_what_it_found_as_json(
+def test_run_prints_results_as_json(
     judged: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     out, ended = judged
@@ -44,25 +44,25 @@ def test_run_says_what_it_found_as_json(
     assert (out / "results" / f"run={run['run']}" / "part-0.parquet").exists()
 
 
-def test_run_prints_the_verdicts_of_requirements_that_were_selected(tmp_path: Path) -> None:
+def test_run_prints_verdicts_of_selected_requirements(tmp_path: Path) -> None:
     ended = _invoke("run", "--requirement", "APIV-001", "--out", str(tmp_path))
     statement = load_catalogue().requirement("APIV-001").statement
     assert f"reference: APIV-001 passed: {statement}" in ended.output.splitlines()
 
 
-def test_no_escape_codes_where_nobody_looks(
+def test_run_without_terminal_prints_no_escape_codes(
     judged: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     assert "\x1b" not in judged[1].stdout + judged[1].stderr
 
 
-def test_gate_of_a_green_run(judged: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_gate_of_green_run_exits_0(judged: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     ended = _invoke("gate", str(judged[0]))
     assert ended.exit_code == 0
     assert "nothing failed that is not known to" in ended.output
 
 
-def test_a_profile_is_written_once_and_accepted(
+def test_gate_writes_profile_once_and_accepts_it(
     judged: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     profile = tmp_path / "known.toml"
@@ -87,7 +87,7 @@ def test_a_profile_is_written_once_and_accepted(
         (["broker", "--setting", "nope=1"], "nope"),
     ],
 )
-def test_wrong_usage_is_told_and_exits_2(
+def test_wrong_usage_exits_2_with_message(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -96,7 +96,7 @@ def test_wrong_usage_is_told_and_exits_2(
     assert said in " ".join(ended.output.split())
 
 
-def test_requirements_show_and_coverage() -> None:
+def test_requirements_show_and_coverage_print_tests_and_judged_ids() -> None:
     shown = _invoke("requirements", "show", "PROD-011")
     assert "CORRUPT_MESSAGE" in shown.output
     tests = r"^tests +suites/protocol/produce/test_\w+\.py:\d+ test_\w+ \(Produce 0-2, 3\+\)$"
@@ -108,6 +108,6 @@ def test_requirements_show_and_coverage() -> None:
     assert "CONN-003" in judged_ids
 
 
-def test_targets_lists_every_form() -> None:
+def test_targets_command_lists_every_target_form() -> None:
     said = _invoke("targets").output
     assert all(form in said for form in ("reference", "kafka:RELEASE", "external:HOST:PORT"))

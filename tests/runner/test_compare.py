@@ -37,7 +37,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return before, after
 
 
-def test_the_table_and_its_last_line(folders: tuple[Path, Path]) -> None:
+def test_compare_prints_table_and_counts(folders: tuple[Path, Path]) -> None:
     ended = _invoke(*folders)
     assert ended.exit_code == 1
     said = " ".join(ended.output.split())
@@ -46,7 +46,7 @@ def test_the_table_and_its_last_line(folders: tuple[Path, Path]) -> None:
     assert "\x1b" not in ended.output
 
 
-def test_the_json(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_compare_prints_or_writes_json(folders: tuple[Path, Path], tmp_path: Path) -> None:
     printed = _invoke(*folders, "--json", "-")
     found = json.loads(printed.output)
     assert found["exit"] == printed.exit_code == 1
@@ -70,11 +70,11 @@ def test_the_json(folders: tuple[Path, Path], tmp_path: Path) -> None:
     assert json.loads(file.read_text()) == found
 
 
-def test_nothing_worse_is_0(folders: tuple[Path, Path]) -> None:
+def test_compare_of_equal_runs_exits_0(folders: tuple[Path, Path]) -> None:
     assert _invoke(folders[0], folders[0]).exit_code == 0
 
 
-def test_a_flaky_case_is_shown_with_what_was_seen(folders: tuple[Path, Path]) -> None:
+def test_compare_shows_flaky_case_with_its_verdicts(folders: tuple[Path, Path]) -> None:
     third = header(run="r3", started_at="2026-05-03T10:00:00+00:00")
     same = AFTER[0].case
     write_run(folders[1], [check("PROD-001", case=same)], about=third)
@@ -85,7 +85,7 @@ def test_a_flaky_case_is_shown_with_what_was_seen(folders: tuple[Path, Path]) ->
     assert "regressed, flaky" in said
 
 
-def test_runs_by_their_own_folders_and_by_parquet_alone(folders: tuple[Path, Path]) -> None:
+def test_compare_gives_same_json_for_run_folders_and_parquet(folders: tuple[Path, Path]) -> None:
     by_journal = _invoke(folders[0] / "runs" / "r1", folders[1] / "runs" / "r2", "--json", "-")
     for folder in folders:
         ensure_parquet(folder)
@@ -132,7 +132,7 @@ def _empty(folder: Path) -> Path:
         (lambda folder: next((_other_schema(folder) / "results").iterdir()), 'version "99"'),
     ],
 )
-def test_what_is_refused(folders: tuple[Path, Path], spoil, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_compare_of_unreadable_folder_exits_2(folders: tuple[Path, Path], spoil, said: str) -> None:  # type: ignore[no-untyped-def]
     ended = _invoke(spoil(folders[0]), folders[1])
     assert ended.exit_code == 2
     assert said in " ".join(ended.output.split())

@@ -38,7 +38,7 @@ def broker() -> Mock:
     return made
 
 
-def test_the_close_is_awaited_when_the_rule_has_fired() -> None:
+def test_send_cut_awaits_close_after_rule_has_fired() -> None:
     path, asked = SlowPath(asked=0, late=LATE), broker()
     asked.connect.return_value.expect_closed.side_effect = lambda: seen.append(path.asked)
     seen: list[int] = []
@@ -47,7 +47,7 @@ def test_the_close_is_awaited_when_the_rule_has_fired() -> None:
     assert seen[0] > LATE
 
 
-def test_a_rule_that_does_not_fire_is_no_failure_of_the_broker() -> None:
+def test_send_cut_with_unfired_rule_raises_rule_did_not_fire() -> None:
     path, asked = SlowPath(asked=0, late=10 * PATIENCE), broker()
     with pytest.raises(RuleDidNotFire):
         send_cut(asked, path, ApiVersionsRequest(), 0, "cut", [5])

@@ -80,7 +80,7 @@ NEW = {**AS_TODAY, "FETCH-014": "not_supported"}
         ("Another broker", "2.3.1", AS_TODAY),
     ],
 )
-def test_verdicts_by_date(
+def test_verdicts_follow_release_dates_of_requirements(
     tmp_path: Path, implementation: str, release: str, wanted: dict[str, str]
 ) -> None:
     file = tmp_path / "broker.toml"
@@ -90,7 +90,7 @@ def test_verdicts_by_date(
     assert found == {**UNCHANGED, **wanted}, ended.output
 
 
-def test_the_reason_says_the_date_and_what_was_seen_and_the_evidence_is_kept(
+def test_not_supported_by_date_keeps_reason_and_evidence(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "broker.toml"

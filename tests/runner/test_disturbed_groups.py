@@ -113,7 +113,7 @@ def behind(broker_address: str) -> Iterator[BrokerUnderTest]:
         yield direct
 
 
-def test_a_group_of_a_test_is_not_forgotten_while_it_is_judged(
+def test_broker_that_deletes_empty_groups_passes_grp_001(
     behind: BrokerUnderTest, tmp_path: Path
 ) -> None:
     """GRP-001 joins twice, and what it judges is the second join."""
@@ -130,7 +130,7 @@ def test_a_group_of_a_test_is_not_forgotten_while_it_is_judged(
     assert rule.forgotten, "no group was forgotten, not even one that was not held"
 
 
-def test_a_newcomer_asks_for_another_id_as_often_as_its_group_is_forgotten(
+def test_new_member_requests_new_id_each_time_group_is_deleted(
     behind: BrokerUnderTest,
 ) -> None:
     rule = Forgets(behind, MANY)
@@ -144,7 +144,7 @@ def test_a_newcomer_asks_for_another_id_as_often_as_its_group_is_forgotten(
         assert member.generation == 1
 
 
-def test_a_newcomer_asks_again_while_its_group_is_being_forgotten(behind: BrokerUnderTest) -> None:
+def test_new_member_retries_while_coordinator_is_not_available(behind: BrokerUnderTest) -> None:
     rule = GroupsAreDying(0)
     with (
         RunningRelay(behind.address, rule) as relay,
@@ -157,7 +157,7 @@ def test_a_newcomer_asks_again_while_its_group_is_being_forgotten(behind: Broker
         assert newcomer.member_id
 
 
-def test_all_groups_are_loaded_before_one_is_asked_about(behind: BrokerUnderTest) -> None:
+def test_await_all_loaded_polls_until_loaded_and_only_once(behind: BrokerUnderTest) -> None:
     """A shared broker is looked at until they are, and not again."""
     rule = LoadsLate(MANY)
     with (

@@ -39,7 +39,7 @@ def test_not_the_one_of_all(broker):
 """
 
 
-def test_each_version_is_a_case_whatever_the_target_advertises(suite: SmallSuite) -> None:
+def test_every_version_is_case_even_if_not_advertised(suite: SmallSuite) -> None:
     ended = suite.write(SWEEP).run("-rs")
     checks = ended.journal.checks
     found = [check for check in checks if check.requirement == "CONN-025"]
@@ -55,7 +55,7 @@ def test_each_version_is_a_case_whatever_the_target_advertises(suite: SmallSuite
     assert reads == {"passed", "not_supported"}
 
 
-def test_both_ends_of_each_range_are_enough_when_asked_so(suite: SmallSuite) -> None:
+def test_versions_ends_runs_lowest_and_highest_version_only(suite: SmallSuite) -> None:
     checks = suite.write(SWEEP).run("--versions", "ends").journal.checks
     found = [(c.api_key, c.api_version) for c in checks if c.requirement == "CONN-025"]
     ends = [sorted({a.valid_versions.lowest, a.valid_versions.highest}) for a in DESTRUCTIVE]
@@ -64,7 +64,7 @@ def test_both_ends_of_each_range_are_enough_when_asked_so(suite: SmallSuite) -> 
     ]
 
 
-def test_cases_that_could_do_harm_share_a_broker_of_their_own(suite: SmallSuite) -> None:
+def test_disposable_broker_tests_share_separate_broker(suite: SmallSuite) -> None:
     suite.target = "reference"
     ended = suite.write(LENT).run()
     assert set(ended.verdicts().values()) == {"passed"}, ended.output

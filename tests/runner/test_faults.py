@@ -30,7 +30,9 @@ def test_has_no_faults(broker):
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
-def test_every_event_is_told_once(suite: SmallSuite, options: tuple[str, ...]) -> None:
+def test_every_fault_event_is_in_fault_journal_once(
+    suite: SmallSuite, options: tuple[str, ...]
+) -> None:
     ended = suite.write(SUITE).run(*options)
     assert ended.code == 0, ended.output
     found = FAULT_LINES.read(ended.run_dir / FAULTS_NAME)
@@ -48,7 +50,7 @@ def test_every_event_is_told_once(suite: SmallSuite, options: tuple[str, ...]) -
     }
 
 
-def test_a_run_without_faults_has_no_fault_journal(suite: SmallSuite) -> None:
+def test_run_without_faults_has_no_fault_journal(suite: SmallSuite) -> None:
     ended = suite.write(SUITE).run("-k", "no_faults")
     assert ended.run_dir.is_dir()
     assert not (ended.run_dir / FAULTS_NAME).exists()

@@ -55,23 +55,23 @@ NEVER_AGAIN = {
 
 
 @pytest.mark.parametrize("seen", RIGHT.values(), ids=RIGHT)
-def test_one_at_a_time_until_answered(seen: list[Passage]) -> None:
+def test_single_request_in_flight_with_retries_gives_no_finding(seen: list[Passage]) -> None:
     assert in_flight_twice(seen) is None
     assert given_up(seen) is None
 
 
 @pytest.mark.parametrize("seen", TWO.values(), ids=TWO)
-def test_two_at_once_are_found(seen: list[Passage]) -> None:
+def test_two_requests_in_flight_are_found(seen: list[Passage]) -> None:
     assert in_flight_twice(seen) is not None
 
 
-def test_two_at_once_are_named() -> None:
+def test_finding_of_two_requests_in_flight_lists_both() -> None:
     told = "asked 2 on connection 1, while unanswered: asked 1 on connection 0"
     assert in_flight_twice([asked(1), asked(2, 1)]) == told
 
 
 @pytest.mark.parametrize("seen", NEVER_AGAIN.values(), ids=NEVER_AGAIN)
-def test_a_lost_retry_is_found(seen: list[Passage]) -> None:
+def test_missing_retry_of_unanswered_request_is_found(seen: list[Passage]) -> None:
     found = given_up(seen)
     assert found is not None
     assert found.endswith("not answered, and none is answered behind it")
@@ -82,7 +82,7 @@ def event(what: str, rule: str | None = None, connection: int | None = 0, number
     return Event(0.0, what, "1->controller", connection, rule=rule, detail=detail)
 
 
-def test_what_rules_tell_is_read() -> None:
+def test_rule_events_are_converted_to_passages() -> None:
     told = [
         event("armed", ASKED, None),
         event("fired", ASKED),
@@ -96,7 +96,7 @@ def test_what_rules_tell_is_read() -> None:
 
 
 @pytest.mark.parametrize("end", [event("released", HELD, None), event("expired", HELD)])
-def test_a_held_answer_passes_when_it_is_let_go(end: Event) -> None:
+def test_held_response_counts_as_answered_when_released_or_expired(end: Event) -> None:
     early = [event("fired", ASKED), event("fired", HELD), event("fired", ASKED, number=2)]
     assert in_flight_twice(passages(early)) is not None
     late = [*early[:2], event("released", "another", None), end, early[2]]

@@ -29,7 +29,7 @@ def kept_its_pace() -> Iterator[Pace]:
 
 
 @pytest.mark.parametrize("error", [AssertionError("too late"), ResponseTimeout("too late")])
-def test_a_failure_on_a_machine_that_kept_its_pace_counts(
+def test_failure_on_machine_with_normal_pace_is_raised(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     monkeypatch.setattr(in_time_module, "watched_pace", kept_its_pace)
@@ -38,7 +38,7 @@ def test_a_failure_on_a_machine_that_kept_its_pace_counts(
 
 
 @pytest.mark.parametrize("error", [AssertionError("too late"), ResponseTimeout("too late")])
-def test_a_failure_on_a_starved_machine_says_nothing(
+def test_failure_on_starved_machine_raises_too_slow(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     monkeypatch.setattr(in_time_module, "watched_pace", stood_still)
@@ -47,13 +47,13 @@ def test_a_failure_on_a_starved_machine_says_nothing(
         raise error
 
 
-def test_wrong_bytes_count_on_any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wire_violation_on_starved_machine_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_time_module, "watched_pace", stood_still)
     with pytest.raises(WireViolation), in_time(BOUND_MS):
         raise WireViolation("an answer to nothing")
 
 
-def test_what_is_in_time_on_a_starved_machine_is_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_success_on_starved_machine_raises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_time_module, "watched_pace", stood_still)
     with in_time(BOUND_MS):
         pass
@@ -102,7 +102,7 @@ def test_names_differ(broker):
         (1, 0.0, "failed", FACTORS[:1]),
     ],
 )
-def test_a_case_is_made_again_with_longer_times(
+def test_slow_case_is_repeated_with_longer_times(
     suite: SmallSuite, failing: int, now_s: float, verdict: str, factors: tuple[int, ...]
 ) -> None:
     """As a whole, with what prepares it; one record is left, that of the last attempt."""

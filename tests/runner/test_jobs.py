@@ -25,31 +25,31 @@ MANY = 10_000
     ],
     ids=["cores", "half a core", "at most", "memory", "no memory", "few tests", "one test"],
 )
-def test_they_fit_the_machine_and_the_work(
+def test_jobs_fit_cores_memory_and_number_of_tests(
     cores: float, memory_mib: int, tests: int, expected: int
 ) -> None:
     share = Share(per_core=3, memory_mib=100, at_most=12)
     assert fitting(share, cores=cores, memory_mib=memory_mib, tests=tests) == expected
 
 
-def test_targets_whose_brokers_are_large_get_fewer() -> None:
+def test_kafka_target_gets_fewer_jobs_per_core_than_reference() -> None:
     ours, kafka = (share_of(parse_target(spec)) for spec in ("reference", "kafka:4.4.0"))
     assert ours.per_core > kafka.per_core
     assert ours.memory_mib < kafka.memory_mib
 
 
 @pytest.mark.parametrize("spec", ["external:127.0.0.1:9092", "by-document"])
-def test_nothing_runs_beside_itself_on_somebodys_cluster(spec: str) -> None:
+def test_external_and_by_document_targets_get_one_job(spec: str) -> None:
     assert jobs_for(parse_target(spec), FIT, MANY) == "1"
 
 
 @pytest.mark.parametrize("jobs", ["3", "auto"])
-def test_what_is_asked_for_counts(jobs: str) -> None:
+def test_explicit_jobs_option_is_used(jobs: str) -> None:
     assert jobs_for(parse_target("reference"), jobs, 1) == jobs
 
 
 @pytest.mark.parametrize(("text", "below"), [("50000 100000\n", 0.6), ("max 100000\n", None)])
-def test_the_quota_of_a_container_counts(tmp_path: Path, text: str, below: float | None) -> None:
+def test_container_cpu_quota_limits_cores(tmp_path: Path, text: str, below: float | None) -> None:
     file = tmp_path / "cpu.max"
     without = cores_here(file)
     file.write_text(text)

@@ -27,7 +27,7 @@ TEST_FILES = sorted(path for path in SUITES.rglob("*.py") if is_test_file(path))
     ],
     ids=["another", "second", "lines", "a variable", "plain mark", "says nothing"],
 )
-def test_a_file_is_passed_over_when_all_it_names_is_other(text: str, may: bool) -> None:
+def test_file_is_skipped_only_if_all_its_requirements_differ(text: str, may: bool) -> None:
     assert may_judge(text, ["NONE-*", "FETCH-*"]) == may
 
 
@@ -45,7 +45,7 @@ def _judged_in(path: Path) -> set[str]:
     }
 
 
-def test_no_test_of_the_suites_is_passed_over() -> None:
+def test_no_suite_test_is_skipped_for_its_own_requirement() -> None:
     judged = {path: _judged_in(path) for path in TEST_FILES}
     assert len(set().union(*judged.values())) > 500
     lost = [
@@ -57,17 +57,17 @@ def test_no_test_of_the_suites_is_passed_over() -> None:
     assert not lost
 
 
-def test_the_text_of_most_files_decides() -> None:
+def test_file_text_limits_files_collected_for_one_requirement() -> None:
     collected = [path for path in TEST_FILES if may_judge(path.read_text("utf-8"), ["PROD-011"])]
     assert 0 < len(collected) < 5
 
 
-def test_tests_are_counted_by_what_they_name() -> None:
+def test_count_tests_grows_with_wider_patterns() -> None:
     assert count_tests([SUITES], ["PROD-011"]) < count_tests([SUITES], ["PROD-*"])
     assert count_tests([SUITES], ["PROD-*"]) < count_tests([SUITES], [])
 
 
-def test_only_what_may_judge_is_imported(suite: SmallSuite) -> None:
+def test_files_without_selected_requirement_are_not_imported(suite: SmallSuite) -> None:
     (suite.folder / "suites" / "test_broken.py").write_text('judges("PROD-001")\nraise OSError')
     suite.write(
         """

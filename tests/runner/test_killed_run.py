@@ -30,7 +30,7 @@ def _checks(journal: Path) -> int:
     return journal.read_text().count('"type": "check"') if journal.exists() else 0
 
 
-def test_a_killed_run_is_incomplete_and_leaves_no_process(tmp_path: Path) -> None:
+def test_killed_run_is_incomplete_and_leaves_no_process(tmp_path: Path) -> None:
     suite = SmallSuite(tmp_path, "reference").write(SLOW)
     journal = suite.run_dir / JOURNAL_NAME
     running = subprocess.Popen(suite.command("-n", "2"), cwd=tmp_path, stdout=subprocess.DEVNULL)
@@ -55,7 +55,7 @@ def _runs(process: psutil.Process) -> bool:
         return False
 
 
-def test_a_dead_broker_is_reported_where_it_died(tmp_path: Path) -> None:
+def test_death_of_broker_is_reported_at_test_that_killed_it(tmp_path: Path) -> None:
     with ReferenceBroker(log_dir=tmp_path / "logs") as target:
         suite = SmallSuite(tmp_path, f"external:{target.addresses[0]}")
         ended = suite.write(
@@ -86,7 +86,7 @@ def test_a_dead_broker_is_reported_where_it_died(tmp_path: Path) -> None:
     assert ended.verdicts()[("test_3_comes_after", "CONN-003")] == "inconclusive"
 
 
-def test_an_interrupted_run_says_so_and_leaves_no_process(tmp_path: Path) -> None:
+def test_interrupted_run_reports_it_and_leaves_no_process(tmp_path: Path) -> None:
     """Ctrl-C on the command: the broker is stopped in order, the run is incomplete."""
     # a job in the background of a shell is born with SIGINT ignored
     code = (

@@ -11,7 +11,7 @@ from harness.commands import lab as module
 from harness.commands.lab import lab
 
 
-def test_list_names_every_program_and_each_has_help() -> None:
+def test_lab_help_lists_every_program_and_each_has_help() -> None:
     listed = CliRunner().invoke(main, ["lab", "--help"]).output
     context = click.Context(lab)
     assert isinstance(lab, click.Group)
@@ -22,13 +22,13 @@ def test_list_names_every_program_and_each_has_help() -> None:
         assert (command.help or "").strip()
 
 
-def test_unknown_program_is_a_usage_error() -> None:
+def test_unknown_program_is_usage_error() -> None:
     ended = CliRunner().invoke(main, ["lab", "mutates"])
     assert ended.exit_code == click.UsageError.exit_code
     assert "No such command 'mutates'" in ended.output
 
 
-def test_installation_without_source_tree_names_the_way_to_one(
+def test_lab_without_source_tree_exits_with_clone_instruction(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None)

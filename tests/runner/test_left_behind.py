@@ -92,7 +92,7 @@ def _partitions(folders: list[Path]) -> list[Path]:
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-def test_a_run_with_a_zookeeper_leaves_nothing(place: Place) -> None:
+def test_run_with_zookeeper_leaves_no_process_folder_or_data(place: Place) -> None:
     kinds.need_kafka(kinds.KAFKA_ZK, PIN)
     ended = _run(place, f"kafka:{kinds.KAFKA_ZK},mode=zk", "META-017")
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -106,7 +106,9 @@ def test_a_run_with_a_zookeeper_leaves_nothing(place: Place) -> None:
 @pytest.mark.rotates(20)
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("--keep",)], ids=["", "keep"])
-def test_a_killed_run_with_a_zookeeper(place: Place, options: tuple[str, ...]) -> None:
+def test_killed_run_with_zookeeper_leaves_only_kept_data(
+    place: Place, options: tuple[str, ...]
+) -> None:
     """ZooKeeper, the broker, pytest, their wardens and the keeper of the folder: all are gone."""
     kinds.need_kafka(kinds.KAFKA_ZK, PIN)
     command = place.command(f"kafka:{kinds.KAFKA_ZK},mode=zk", "META-*", *options)
@@ -130,7 +132,7 @@ def test_a_killed_run_with_a_zookeeper(place: Place, options: tuple[str, ...]) -
     assert bool(_partitions(place.data())) is bool(options)
 
 
-def test_kept_data_is_told_of(place: Place) -> None:
+def test_run_with_keep_reports_folder_of_kept_data(place: Place) -> None:
     file = kinds.write_command_file(place.folder)
     ended = _run(place, f"command:{file}", "CONN-001", "--keep")
     (folder,) = place.data()
@@ -139,7 +141,7 @@ def test_kept_data_is_told_of(place: Place) -> None:
     assert place.processes() == []
 
 
-def test_a_target_without_data_has_nothing_to_keep(place: Place) -> None:
+def test_run_with_keep_of_target_without_data_keeps_nothing(place: Place) -> None:
     ended = _run(place, "reference", "CONN-001", "--keep")
     assert ended.returncode == 0, ended.stdout
     assert "are kept in" not in ended.stdout

@@ -20,17 +20,17 @@ def _marked(api: str, *ranges: str) -> tuple[object, ...]:
     return mark.args
 
 
-def test_without_a_range_all_versions_count() -> None:
+def test_at_versions_without_range_means_all_versions() -> None:
     assert _marked("Fetch") == (api_named("Fetch"), VersionRange.parse("0+"))
 
 
-def test_several_ranges_tell_where_the_form_changes() -> None:
+def test_at_versions_keeps_several_ranges() -> None:
     api, *ranges = _marked("Fetch", "0-3", "4+")
     assert api is api_named("Fetch")
     assert ranges == [VersionRange.parse("0-3"), VersionRange.parse("4+")]
 
 
-def test_the_ends_of_a_range_are_released() -> None:
+def test_ends_of_range_exclude_unstable_versions() -> None:
     api = api_named("InitProducerId")
     assert api.unstable_versions, "a version that is not released is wanted here"
     every = released_versions(api, VersionRange.parse("2+"))

@@ -34,7 +34,7 @@ Verdicts = dict[tuple[str, int], tuple[str, str]]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not transactions])
-def test_each_kind_of_traffic_comes_to_its_end(kind: Round, broker_address: str) -> None:
+def test_each_kind_of_traffic_completes(kind: Round, broker_address: str) -> None:
     """All kinds except transactions, which the built-in broker does not serve."""
     host, port = broker_address.split(":")
     with closing(client((host, int(port)), "strangers")) as asked:
@@ -67,7 +67,7 @@ def _verdicts(folder: Path, target: Target, release: str) -> Verdicts:
 @pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
-def test_no_verdict_depends_on_what_others_do(release: str, tmp_path: Path) -> None:
+def test_traffic_of_other_clients_changes_no_verdict(release: str, tmp_path: Path) -> None:
     """The same broker is judged twice: alone, and while it serves others."""
     with _target(release, tmp_path) as target:
         alone = _verdicts(tmp_path / "alone", target, release)

@@ -37,12 +37,12 @@ TESTS = """
 
 @pytest.mark.kafka
 @pytest.mark.deep  # CI judges a Kafka with tests of the same kind
-def test_a_kafka_is_ended_and_started_again(tmp_path: Path) -> None:
+def test_persistent_kafka_broker_is_killed_stopped_and_restarted(tmp_path: Path) -> None:
     kinds.need_kafka()
     ended = SmallSuite(tmp_path, f"kafka:{kinds.KAFKA}").write(TESTS).run()
     assert set(ended.verdicts().values()) == {"passed"}, ended.output
 
 
-def test_a_broker_that_we_did_not_start_lets_nothing_be_done(suite: SmallSuite) -> None:
+def test_persistent_broker_tests_are_not_applicable_to_external_broker(suite: SmallSuite) -> None:
     ended = suite.write(TESTS).run()
     assert set(ended.verdicts().values()) == {"not_applicable"}, ended.output

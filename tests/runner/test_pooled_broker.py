@@ -54,7 +54,7 @@ class Counted(Target):
         return another
 
 
-def test_all_get_the_same_one_until_it_dies() -> None:
+def test_pool_reuses_broker_until_it_dies() -> None:
     started: list[Counted] = []
     pooled, like = PooledBroker(), Counted(started)
     first = pooled.acquire(lambda: like)
@@ -68,12 +68,12 @@ def test_all_get_the_same_one_until_it_dies() -> None:
     assert not second.is_alive()
 
 
-def test_a_target_that_cannot_start_one_says_so() -> None:
+def test_target_without_own_broker_raises_missing_capability() -> None:
     with pytest.raises(MissingCapability, match="own_broker"):
         PooledBroker().acquire(lambda: ExternalBroker([Address("127.0.0.1", 1)]))
 
 
-def test_a_test_that_does_not_pass_hands_its_broker_to_no_other(tmp_path: Path) -> None:
+def test_broker_of_failed_test_is_not_reused(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     SmallSuite(tmp_path, "reference").write(
         f"""

@@ -28,7 +28,7 @@ def journal_has(run_dir: Path, *entries: dict[str, Any]) -> None:
         file.writelines(json.dumps(entry) + "\n" for entry in entries)
 
 
-def test_what_comes_before_the_cases_is_named(tmp_path: Path) -> None:
+def test_progress_shows_start_and_collection_before_cases(tmp_path: Path) -> None:
     reader = RunReader(tmp_path)
     assert reader.read().waits_for() == "the target starts"
     journal_has(tmp_path, {"type": "header"})
@@ -38,9 +38,7 @@ def test_what_comes_before_the_cases_is_named(tmp_path: Path) -> None:
     assert (seen.waits_for(), seen.planned) == ("", 2)
 
 
-def test_the_case_that_began_first_is_named_while_it_runs(
-    tmp_path: Path, begun: BegunWriter
-) -> None:
+def test_progress_shows_longest_running_case(tmp_path: Path, begun: BegunWriter) -> None:
     journal_has(tmp_path, {"type": "header"}, {"type": "plan", "cases": [{}, {}]})
     reader = RunReader(tmp_path)
     begun.add(ONE)
@@ -55,7 +53,7 @@ def test_the_case_that_began_first_is_named_while_it_runs(
     assert seen.verdicts == {"passed": 1}
 
 
-def test_a_case_that_has_ended_does_not_run(tmp_path: Path, begun: BegunWriter) -> None:
+def test_case_with_check_record_is_not_running(tmp_path: Path, begun: BegunWriter) -> None:
     journal_has(tmp_path, {"type": "header"}, {"type": "plan", "cases": [{}]})
     reader = RunReader(tmp_path)
     begun.add(ONE)
@@ -63,7 +61,7 @@ def test_a_case_that_has_ended_does_not_run(tmp_path: Path, begun: BegunWriter) 
     assert reader.read().running == {}
 
 
-def test_a_line_counts_when_it_is_whole(tmp_path: Path) -> None:
+def test_reader_ignores_partial_line_until_complete(tmp_path: Path) -> None:
     reader, file = RunReader(tmp_path), tmp_path / JOURNAL_NAME
     file.write_text('{"type": "header"}\n{"type": "pl')
     assert reader.read().has_started
@@ -72,7 +70,7 @@ def test_a_line_counts_when_it_is_whole(tmp_path: Path) -> None:
     assert reader.read().planned == 1
 
 
-def test_what_is_shown_is_bounded(tmp_path: Path, begun: BegunWriter) -> None:
+def test_long_case_name_is_shortened(tmp_path: Path, begun: BegunWriter) -> None:
     journal_has(tmp_path, {"type": "header"}, {"type": "plan", "cases": [{}]})
     begun.add("long/" * 100 + "end")
     shown = RunReader(tmp_path).read().waits_for(2e12)
@@ -80,7 +78,7 @@ def test_what_is_shown_is_bounded(tmp_path: Path, begun: BegunWriter) -> None:
     assert len(shown) < LONGEST_NAME + 30
 
 
-def test_the_file_goes_with_the_run(tmp_path: Path, begun: BegunWriter) -> None:
+def test_close_removes_begun_file(tmp_path: Path, begun: BegunWriter) -> None:
     begun.add(ONE)
     assert (tmp_path / BEGUN_NAME).exists()
     begun.close()

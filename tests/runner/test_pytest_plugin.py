@@ -100,7 +100,7 @@ def _by_test(verdicts: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
-def test_every_verdict_reaches_the_journal(suite: SmallSuite, options: tuple[str, ...]) -> None:
+def test_every_verdict_is_written_to_journal(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(EVERY_VERDICT).run(*options)
     verdicts = ended.verdicts()
     assert verdicts.pop(("test_old_version[v1]", "CONN-010")) == "not_supported"
@@ -114,12 +114,12 @@ def test_every_verdict_reaches_the_journal(suite: SmallSuite, options: tuple[str
     assert ended.code == 1
 
 
-def test_the_missing_capability_is_named(suite: SmallSuite) -> None:
+def test_not_applicable_check_records_missing_capability(suite: SmallSuite) -> None:
     checks = suite.write(EVERY_VERDICT).run("--requirement", "CONN-008").journal.checks
     assert [check.capability_missing for check in checks] == ["own_broker"]
 
 
-def test_a_failure_keeps_its_evidence(suite: SmallSuite) -> None:
+def test_failed_check_writes_evidence_with_wire_and_repeat_command(suite: SmallSuite) -> None:
     ended = suite.write(EVERY_VERDICT).run("--requirement", "CONN-002", "--seed", "7")
     (check,) = ended.journal.checks
     assert check.evidence
@@ -146,14 +146,16 @@ def test_a_failure_keeps_its_evidence(suite: SmallSuite) -> None:
         ("def test_it(broker): pass", "does not say which requirement it judges"),
     ],
 )
-def test_collection_refuses(suite: SmallSuite, test: str, said: str) -> None:
+def test_collection_refuses_unknown_or_missing_requirement(
+    suite: SmallSuite, test: str, said: str
+) -> None:
     ended = suite.write(test).run()
     assert ended.code == pytest.ExitCode.USAGE_ERROR
     assert said in ended.output
     assert ended.journal.footer is None
 
 
-def test_a_check_that_is_not_declared_is_our_error(suite: SmallSuite) -> None:
+def test_check_of_undeclared_requirement_is_harness_error(suite: SmallSuite) -> None:
     ended = suite.write(
         """
         @judges("CONN-001")
@@ -167,13 +169,13 @@ def test_a_check_that_is_not_declared_is_our_error(suite: SmallSuite) -> None:
     assert ended.verdicts()[("test_it", "CONN-002")] == "harness_error"
 
 
-def test_nothing_that_matches_is_a_usage_error(suite: SmallSuite) -> None:
+def test_requirement_pattern_without_match_is_usage_error(suite: SmallSuite) -> None:
     ended = suite.write(EVERY_VERDICT).run("--requirement", "NOPE-*")
     assert ended.code == pytest.ExitCode.USAGE_ERROR
     assert "NOPE-*" in ended.output
 
 
-def test_a_target_that_is_not_there(suite: SmallSuite) -> None:
+def test_unreachable_target_is_usage_error(suite: SmallSuite) -> None:
     suite.target = "external:127.0.0.1:1"
     ended = suite.write(EVERY_VERDICT).run()
     assert ended.code == pytest.ExitCode.USAGE_ERROR
@@ -181,7 +183,7 @@ def test_a_target_that_is_not_there(suite: SmallSuite) -> None:
     assert "Traceback" not in ended.output
 
 
-def test_topics_are_gone_after_the_test(suite: SmallSuite) -> None:
+def test_topics_are_deleted_after_test(suite: SmallSuite) -> None:
     ended = suite.write(
         """
         @judges("CONN-001")
@@ -196,7 +198,7 @@ def test_topics_are_gone_after_the_test(suite: SmallSuite) -> None:
     assert set(ended.verdicts().values()) == {"passed"}
 
 
-def test_a_retry_buys_a_label_and_no_pass(suite: SmallSuite) -> None:
+def test_pass_at_second_attempt_stays_failed_and_is_labelled_retried(suite: SmallSuite) -> None:
     ended = suite.write(
         """
         attempts = []
@@ -222,7 +224,7 @@ def test_a_retry_buys_a_label_and_no_pass(suite: SmallSuite) -> None:
     assert ended.journal.footer.exit == 1
 
 
-def test_each_attempt_has_names_of_its_own(suite: SmallSuite) -> None:
+def test_each_attempt_gets_new_topic_names(suite: SmallSuite) -> None:
     """The topics of an earlier attempt may still exist."""
     ended = suite.write(
         """

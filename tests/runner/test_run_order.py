@@ -34,7 +34,7 @@ def marked(nodeid: str, *decorators: Callable[[Any], Any]) -> pytest.Item:
     return cast("pytest.Item", Marked(nodeid, *decorators))
 
 
-def test_private_brokers_come_first_and_equal_settings_stand_together() -> None:
+def test_private_brokers_come_first_and_equal_settings_are_adjacent() -> None:
     kinds = {
         "plain": (),
         "own": (marks.needs_broker(Use.OWN),),
@@ -78,7 +78,7 @@ def test_private_brokers_come_first_and_equal_settings_stand_together() -> None:
         ),
     ],
 )
-def test_tests_that_share_a_broker_are_one_group(
+def test_tests_that_share_broker_have_same_group(
     one: Callable[[Any], Any], other: Callable[[Any], Any], together: bool
 ) -> None:
     groups = [group_of(marked("first", one)), group_of(marked("second", other))]
@@ -87,7 +87,7 @@ def test_tests_that_share_a_broker_are_one_group(
     assert group_of(marked("third")) == ""
 
 
-def test_private_clusters_run_side_by_side_only_where_they_are_light() -> None:
+def test_cluster_tests_are_split_into_parallel_groups_only_if_light() -> None:
     plain, linked = marks.needs_broker(Use.CLUSTER), marks.needs_broker(Use.CLUSTER, links=True)
     items = [marked(f"plain {number}", plain) for number in range(TESTS_A_CLUSTER + 1)]
     items += [
@@ -104,7 +104,7 @@ def test_private_clusters_run_side_by_side_only_where_they_are_light() -> None:
     assert together == [TESTS_A_CLUSTER, 1, 1, 1]
 
 
-def test_tests_without_a_group_are_assigned_some_of_a_file_at_a_time() -> None:
+def test_tests_without_group_are_assigned_in_chunks_per_file() -> None:
     cases = [f"{file}::test[{number}]" for file in "ab" for number in range(TOGETHER + 1)]
     units = units_of([*cases, "a::private"], {"a::private": "group"})
     sizes = [list(units.values()).count(unit) for unit in dict.fromkeys(units.values())]
@@ -112,7 +112,7 @@ def test_tests_without_a_group_are_assigned_some_of_a_file_at_a_time() -> None:
     assert units["a::private"] == "group"
 
 
-def test_each_group_runs_in_one_worker(suite: SmallSuite, tmp_path: Path) -> None:
+def test_each_group_runs_in_single_worker(suite: SmallSuite, tmp_path: Path) -> None:
     suite.write(
         f"""
         import os

@@ -28,7 +28,7 @@ def test_asks_nothing(broker):
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
-def test_all_is_counted_once(suite: SmallSuite, options: tuple[str, ...]) -> None:
+def test_every_message_is_counted_once(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(SUITE).run(*options)
     found = read_wire(ended.run_dir / WIRE_NAME)
     assert (found.run, found.target) == ("run-1", suite.target)
@@ -43,7 +43,7 @@ def test_all_is_counted_once(suite: SmallSuite, options: tuple[str, ...]) -> Non
     assert found.counts[answered] == 6
 
 
-def test_what_a_fixture_does_at_the_end_is_counted(suite: SmallSuite) -> None:
+def test_requests_of_fixture_teardown_are_counted(suite: SmallSuite) -> None:
     ended = suite.write(
         """
         @judges("CONN-001")

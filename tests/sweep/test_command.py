@@ -36,7 +36,7 @@ def test_a_dry_run_without_a_target_prints_every_version() -> None:
     ]
 
 
-def test_the_bytes_of_a_dry_run_are_the_request_beside_them() -> None:
+def test_dry_run_hex_decodes_to_request_beside_it() -> None:
     for line in _sweep("--dry-run", "--json").stdout.splitlines():
         row = json.loads(line)
         payload = bytes.fromhex(row["hex"])
@@ -47,7 +47,7 @@ def test_the_bytes_of_a_dry_run_are_the_request_beside_them() -> None:
         assert to_dict(read, row["version"]) == row["request"]
 
 
-def test_a_dry_run_in_words() -> None:
+def test_dry_run_text_contains_safety_request_and_hex() -> None:
     said = _sweep("--dry-run", "--api", "UnregisterBroker").stdout.splitlines()
     assert said[0].startswith("UnregisterBroker v0  destructive  to a broker of its own: takes the")
     assert said[1:] == [
@@ -56,7 +56,7 @@ def test_a_dry_run_in_words() -> None:
     ]
 
 
-def test_a_dry_run_at_a_target_asks_nothing_but_api_versions() -> None:
+def test_dry_run_at_target_sends_only_api_versions() -> None:
     rule = AdvertisesMore(UNREGISTER_BROKER)
     with running_broker() as address, RunningRelay(address, rule) as relay:
         spec = f"external:{relay.address[0]}:{relay.address[1]}"
@@ -69,7 +69,7 @@ def test_a_dry_run_at_a_target_asks_nothing_but_api_versions() -> None:
     assert set(rule.asked) == {API_VERSIONS}
 
 
-def test_a_sweep_in_words() -> None:
+def test_sweep_text_reports_outcomes_and_unchanged_cluster() -> None:
     with running_broker() as address:
         ended = _sweep("--target", f"external:{address[0]}:{address[1]}")
     assert ended.exit_code == 0, ended.output
@@ -79,7 +79,7 @@ def test_a_sweep_in_words() -> None:
     assert "0 wrong; 0 not sent" in lines[-2]
 
 
-def test_an_api_that_no_definition_is_known_of_is_told() -> None:
+def test_sweep_reports_advertised_api_without_definition() -> None:
     with running_broker() as address, RunningRelay(address, AdvertisesMore(999)) as relay:
         spec = f"external:{relay.address[0]}:{relay.address[1]}"
         ended = _sweep("--target", spec, "--api", "ApiVersions")
@@ -96,7 +96,9 @@ def test_an_api_that_no_definition_is_known_of_is_told() -> None:
         (("--target", "external:127.0.0.1:1"), 3, "nothing listens there"),
     ],
 )
-def test_what_cannot_be_asked_is_told(words: tuple[str, ...], code: int, message: str) -> None:
+def test_wrong_sweep_options_are_reported_with_exit_code(
+    words: tuple[str, ...], code: int, message: str
+) -> None:
     ended = _sweep(*words)
     assert ended.exit_code == code
     assert message in ended.output

@@ -54,19 +54,19 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def test_the_table_has_exactly_the_apis_of_the_codec() -> None:
+def test_harmless_table_has_exactly_apis_of_codec() -> None:
     assert set(TABLE) == {api.name for api in APIS.values()}
 
 
 @each_api
-def test_every_version_has_one_request_that_can_be_encoded(api: Api) -> None:
+def test_harmless_request_round_trips_at_every_version(api: Api) -> None:
     for version, request in _requests(api):
         assert type(request) is api.request
         assert decode(api.request, version, encode(request, version)) == request
 
 
 @each_api
-def test_no_entry_is_for_versions_that_do_not_exist(api: Api) -> None:
+def test_table_entries_name_only_existing_versions(api: Api) -> None:
     entry = TABLE[api.name]
     for text in [one.versions for one in entry.requests]:
         named = VersionRange.parse(text)
@@ -75,7 +75,7 @@ def test_no_entry_is_for_versions_that_do_not_exist(api: Api) -> None:
 
 
 @each_api
-def test_only_what_is_ours_is_named(api: Api) -> None:
+def test_harmless_requests_name_only_own_resources(api: Api) -> None:
     for version, request in _requests(api):
         for field, value in _leaves(to_dict(request, version)):
             if isinstance(value, str) and value and field not in ("hmac", "client_host_address"):
@@ -84,7 +84,7 @@ def test_only_what_is_ours_is_named(api: Api) -> None:
 
 
 @each_api
-def test_no_node_is_named(api: Api) -> None:
+def test_harmless_requests_name_no_existing_node(api: Api) -> None:
     for version, request in _requests(api):
         for field, value in _leaves(to_dict(request, version)):
             if field in ("broker_id", "controller_id", "voter_id"):
@@ -92,7 +92,7 @@ def test_no_node_is_named(api: Api) -> None:
 
 
 @each_api
-def test_what_can_only_validate_does_so(api: Api) -> None:
+def test_harmless_requests_set_validate_only_if_available(api: Api) -> None:
     for version, request in _requests(api):
         fields = {field.name: field for field in request.spec.fields}
         if "validate_only" in fields and version in fields["validate_only"].versions:
@@ -100,17 +100,17 @@ def test_what_can_only_validate_does_so(api: Api) -> None:
 
 
 @each_api
-def test_nothing_waits(api: Api) -> None:
+def test_harmless_requests_have_max_wait_0(api: Api) -> None:
     """An answer has to come at once: there are hundreds."""
     for version, request in _requests(api):
         assert getattr(request, "max_wait_ms", 0) == 0, f"v{version}"
 
 
-def test_what_takes_nodes_out_is_destructive() -> None:
+def test_apis_that_remove_nodes_are_marked_destructive() -> None:
     assert {name for name in TAKES_NODES_OUT if safety_of(name) is not Safety.DESTRUCTIVE} == set()
 
 
-def test_nothing_is_destructive_that_every_client_needs() -> None:
+def test_basic_client_apis_are_not_marked_destructive() -> None:
     """The mark is for nodes and the quorum; a client's API under it would hardly be judged."""
     clients = ("Produce", "Fetch", "Metadata", "JoinGroup", "CreateTopics", "ApiVersions")
     assert {safety_of(name) for name in clients} == {Safety.READ, Safety.OWN_NAMES}
@@ -140,7 +140,7 @@ def _table(folder: Path, fields: str, *, versions: str = "0+", **entry: str) -> 
         ({"why": " "}, "fields = {}", "why: ' ' is not a non-empty string"),
     ],
 )  # fmt: skip
-def test_a_wrong_entry_is_told(
+def test_wrong_table_entry_raises_error_naming_field(
     tmp_path: Path, change: dict[str, str], fields: str, message: str
 ) -> None:
     with pytest.raises(HarmlessRequestsError, match=message):
@@ -184,7 +184,7 @@ def test_a_nested_field_of_another_version_is_refused(tmp_path: Path) -> None:
     assert isinstance(build("LeaveGroup", 5, made.requests, NAMES), Struct)
 
 
-def test_an_api_without_an_entry_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_api_without_table_entry_raises_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binding, "load_harmless_requests", dict)
     with pytest.raises(HarmlessRequestsError, match="has no API Fetch"):
         harmless_request("Fetch", 4, NAMES)

@@ -30,7 +30,7 @@ def _sweep(*words: str) -> Result:
     return CliRunner().invoke(main, ["sweep", *words])
 
 
-def test_a_sweep_changes_nothing(cluster: Cluster) -> None:
+def test_sweep_of_all_advertised_versions_leaves_cluster_unchanged(cluster: Cluster) -> None:
     before = cluster.snapshot()
     ended = _sweep("--target", cluster.spec, "--json")
     assert ended.exit_code == 0, ended.output
@@ -61,7 +61,7 @@ def _changed_since(cluster: Cluster, before: Snapshot) -> list[str]:
     return differences(before, cluster.snapshot())
 
 
-def test_a_snapshot_sees_every_kind_of_change(cluster: Cluster) -> None:
+def test_snapshot_difference_shows_every_kind_of_change(cluster: Cluster) -> None:
     for name, change in cluster.changes.items():
         before = cluster.snapshot()
         change.make(cluster.broker, cluster.topic)
@@ -72,7 +72,7 @@ def test_a_snapshot_sees_every_kind_of_change(cluster: Cluster) -> None:
         assert change.section in sections, f"{name}: {found}"
 
 
-def test_a_request_that_does_change_something_is_told(
+def test_sweep_reports_request_that_changes_cluster(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that creates the topic it names instead of only validating."""
@@ -96,7 +96,7 @@ def _careless(api: HarmlessApi) -> HarmlessApi:
     return replace(api, requests=forms)
 
 
-def test_even_what_could_do_harm_does_none(cluster: Cluster) -> None:
+def test_destructive_requests_with_foreign_ids_change_nothing(cluster: Cluster) -> None:
     """This broker may come to harm: it is ours. Its ids stand in none of the requests."""
     wanted = [step for step in steps(advertised(cluster.address)) if _could_do_harm(step)]
     before = cluster.snapshot()
@@ -109,11 +109,11 @@ def _could_do_harm(step: SweepStep) -> bool:
     return step.safety is Safety.DESTRUCTIVE
 
 
-def test_a_snapshot_only_asks_what_only_reads() -> None:
+def test_snapshot_questions_use_only_read_apis() -> None:
     assert {safety_of(question.api) for question in load_snapshot_questions()} == {Safety.READ}
 
 
-def test_differences_say_what_went_and_what_came() -> None:
+def test_differences_list_removed_and_added_lines() -> None:
     before = {"topics": frozenset({"a", "b"}), "gone": frozenset({"x"})}
     after = {"topics": frozenset({"b", "c" * 400}), "new": frozenset({"y"})}
     assert differences(before, after) == [

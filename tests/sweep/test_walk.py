@@ -43,14 +43,14 @@ def test_steps_are_all_released_versions() -> None:
     assert ("InitProducerId", 6) not in found  # never released
 
 
-def test_steps_end_where_the_target_or_the_schemas_end() -> None:
+def test_steps_are_limited_to_advertised_and_known_versions() -> None:
     known = {3: VersionRange(12, 99), 18: VersionRange(0, 1), 999: VersionRange(0, 0)}
     found = [(step.api.name, step.version) for step in steps(known)]
     assert found == [("Metadata", 12), ("Metadata", 13), ("ApiVersions", 0), ("ApiVersions", 1)]
     assert [step.version for step in steps(known, ["ApiVersions"])] == [0, 1]
 
 
-def test_nothing_destructive_goes_to_a_broker_of_others(address: Address) -> None:
+def test_destructive_requests_are_not_sent_to_shared_broker(address: Address) -> None:
     """All that the codec knows is advertised, as by a broker with everything."""
     rule = AdvertisesMore(*DESTRUCTIVE)
     with RunningRelay(address, rule) as relay:
@@ -63,7 +63,7 @@ def test_nothing_destructive_goes_to_a_broker_of_others(address: Address) -> Non
     assert set(rule.asked) == {step.api.key for step in wanted} - set(DESTRUCTIVE)
 
 
-def test_what_is_destructive_goes_to_the_discarded_broker_alone(address: Address) -> None:
+def test_destructive_requests_are_sent_only_to_disposable_broker(address: Address) -> None:
     shared, own = AdvertisesMore(*DESTRUCTIVE), AdvertisesMore()
     with RunningRelay(address, shared) as theirs, RunningRelay(address, own) as ours:
         wanted = steps(advertised(theirs.address))
@@ -102,7 +102,7 @@ class Refused(FrameRule):
     ],
     ids=["whole", "a byte more", "cut", "silent", "closed"],
 )
-def test_what_comes_back_is_named(
+def test_sweep_outcome_matches_kind_of_response(
     address: Address, rule: FrameRule, outcome: SweepOutcome, note: str
 ) -> None:
     with RunningRelay(address, rule) as relay:
@@ -137,7 +137,7 @@ OLD_SETS_ARE_SERVED = {0: VersionRange(0, 13), 1: VersionRange(0, 18)}
     ],
     ids=["documented", "in another way", "at another version", "by one that serves sets"],
 )
-def test_only_a_documented_gap_is_no_fault(
+def test_only_documented_placeholder_version_counts_as_unserved(
     address: Address,
     version: int,
     rule: FrameRule,

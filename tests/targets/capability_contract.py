@@ -203,14 +203,14 @@ class CapabilityContract:
 
     # -- what leaves no trace ------------------------------------------------------------------
 
-    def test_its_nodes(self, asked: Asked) -> None:
+    def test_every_node_has_address_and_is_alive(self, asked: Asked) -> None:
         target = asked.target
         assert len(target.nodes) == len(target.addresses) == len(set(target.nodes))
         for node, address in zip(target.nodes, target.addresses, strict=True):
             assert target.address_of(node) == address
             assert target.node_is_alive(node)
 
-    def test_a_node_that_there_is_not(self, asked: Asked) -> None:
+    def test_operation_on_unknown_node_raises_target_error(self, asked: Asked) -> None:
         target = asked.target
         declared = [name for name in ON_A_NODE if name in target.capabilities]
         for operation in (each for name in declared for each in ON_A_NODE[name]):
@@ -219,7 +219,7 @@ class CapabilityContract:
         with pytest.raises(TargetError, match=str(asked.node)):
             target.address_of(NOBODY)
 
-    def test_pause(self, asked: Asked) -> None:
+    def test_paused_node_is_silent_until_resumed(self, asked: Asked) -> None:
         if asked.lacks(PAUSE_NODE):
             return
         target, node = asked.target, asked.node
@@ -237,7 +237,7 @@ class CapabilityContract:
             asked.ask(connection)
             connection.receive()
 
-    def test_disconnect(self, asked: Asked) -> None:
+    def test_disconnected_node_answers_again_after_reconnect(self, asked: Asked) -> None:
         if asked.lacks(DISCONNECT_NODE):
             return
         target, node = asked.target, asked.node
@@ -251,13 +251,13 @@ class CapabilityContract:
             target.reconnect_node(node)
         await_that(asked.answers, "it does not answer after it was joined again")
 
-    def test_logs(self, asked: Asked) -> None:
+    def test_logs_of_every_node_are_readable(self, asked: Asked) -> None:
         if asked.lacks(LOGS):
             return
         for node in asked.target.nodes:
             assert asked.target.logs(node).strip()
 
-    def test_log_directory(self, asked: Asked) -> None:
+    def test_log_directories_contain_partition_folder(self, asked: Asked) -> None:
         if asked.lacks(LOG_DIRECTORY):
             return
         name = asked.make_topic()
@@ -273,7 +273,7 @@ class CapabilityContract:
             f"no folder {topic}-0 in {folders}",
         )
 
-    def test_joining(self, asked: Asked) -> None:
+    def test_virtual_broker_joins_cluster_and_isr(self, asked: Asked) -> None:
         client = asked.target.peer_endpoint
         if JOIN_AS_BROKER not in asked.target.capabilities:
             assert client is None
@@ -287,7 +287,7 @@ class CapabilityContract:
         finally:
             broker.close()
 
-    def test_a_private_broker(self, asked: Asked) -> None:
+    def test_private_broker_is_independent_of_target(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER):
             return
         target = asked.target
@@ -298,13 +298,13 @@ class CapabilityContract:
         assert target.is_alive(), "the private broker's end is its own"
         assert asked.answers()
 
-    def test_a_private_broker_with_settings(self, asked: Asked) -> None:
+    def test_private_broker_starts_with_settings(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER, BROKER_CONFIG):
             return
         with asked.target.start_another(SETTING) as mine:
             assert mine.is_alive()
 
-    def test_a_private_broker_whose_data_outlives_it(self, asked: Asked) -> None:
+    def test_persistent_private_broker_keeps_data_across_restarts(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER):
             return
         mine = kept_beside(asked.target)
@@ -324,7 +324,7 @@ class CapabilityContract:
                 assert accepts(addresses[0])
                 assert (folders[0] / "left-by-a-test").exists()
 
-    def test_links(self, asked: Asked) -> None:
+    def test_cut_link_is_silent_until_healed(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER, LINKS):
             return
         told: list[Event] = []
@@ -345,7 +345,9 @@ class CapabilityContract:
     # -- what ends a node ----------------------------------------------------------------------
 
     @pytest.mark.parametrize("capability", [STOP_NODE, KILL_NODE])
-    def test_a_node_ends_and_comes_back(self, victim: Asked, capability: str) -> None:
+    def test_ended_node_closes_connections_and_restarts(
+        self, victim: Asked, capability: str
+    ) -> None:
         if victim.lacks(capability):
             return
         target, node, (end,) = victim.target, victim.node, ON_A_NODE[capability]
@@ -377,7 +379,7 @@ class CapabilityContract:
         if LOG_DIRECTORY in target.capabilities:
             self.await_partition(victim, topic)
 
-    def test_restart_of_one_that_runs(self, victim: Asked) -> None:
+    def test_restart_of_running_node_keeps_address_and_topics(self, victim: Asked) -> None:
         if victim.lacks(RESTART_NODE):
             return
         address = victim.target.address_of(victim.node)
@@ -387,7 +389,7 @@ class CapabilityContract:
             assert victim.closes(connection)
         self.comes_back(victim, address, topic)
 
-    def test_the_end_of_one_that_is_paused(self, victim: Asked) -> None:
+    def test_stop_ends_paused_node(self, victim: Asked) -> None:
         if victim.lacks(PAUSE_NODE):
             return
         target = victim.target

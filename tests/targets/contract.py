@@ -66,7 +66,7 @@ class TargetContract(CapabilityContract, PowerContract):
         finally:
             target.stop()
 
-    def test_life(self, target: Target) -> None:
+    def test_target_starts_and_stops(self, target: Target) -> None:
         before = set(family())
         assert not target.is_alive()
         addresses = target.start()
@@ -101,7 +101,7 @@ class TargetContract(CapabilityContract, PowerContract):
         assert pid is not None
         return [pid]
 
-    def test_it_sees_the_broker_die(self, target: Target) -> None:
+    def test_death_of_broker_is_detected(self, target: Target) -> None:
         target.start()
         for pid in self.victims(target):
             psutil.Process(pid).send_signal(signal.SIGKILL)
@@ -118,7 +118,7 @@ class TargetContract(CapabilityContract, PowerContract):
             time.sleep(0.01)
         return not target.is_alive()
 
-    def test_nothing_outlives_a_killed_parent(self, tmp_path: Path) -> None:
+    def test_kill_of_parent_ends_broker_and_leaves_nothing_but_log(self, tmp_path: Path) -> None:
         parent = subprocess.Popen(
             [sys.executable, "-c", PARENT, self.name, str(tmp_path)],
             cwd=kinds.ROOT,
@@ -171,7 +171,7 @@ class ExternalContract:
             target.stop()
             yield target
 
-    def test_life(self, target: Target) -> None:
+    def test_target_starts_and_stops(self, target: Target) -> None:
         assert not target.is_alive()
         addresses = target.start()
         assert target.is_alive()
@@ -180,13 +180,13 @@ class ExternalContract:
         assert not target.is_alive()
         assert all(accepts(each) for each in addresses), "their broker runs on"
 
-    def test_it_sees_the_broker_die(self, tmp_path: Path) -> None:
+    def test_death_of_broker_is_detected(self, tmp_path: Path) -> None:
         with self.owned(tmp_path) as owned:
             owned.target.start()
             owned.shut_down()
             assert not owned.target.is_alive()
 
-    def test_no_private_broker(self, target: Target) -> None:
+    def test_external_target_refuses_private_broker(self, target: Target) -> None:
         target.start()
         with pytest.raises(MissingCapability) as caught:
             target.start_another({})

@@ -9,7 +9,7 @@ from tests.targets.capability_contract import Asked, accepts
 class PowerContract:
     """Mixin of a CapabilityContract."""
 
-    def test_the_disk_of_a_private_broker_loses_power(self, asked: Asked) -> None:
+    def test_private_broker_restarts_after_power_loss_of_disk(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER, POWER_LOSS):
             return
         with PowerLossDisk() as disk:

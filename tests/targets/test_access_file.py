@@ -46,7 +46,7 @@ def read(folder: Path, text: str) -> AccessFile:
     return read_access_file(path)
 
 
-def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
+def test_empty_access_file_has_defaults(tmp_path: Path) -> None:
     file = read(tmp_path, "")
     assert (file.implementation, file.release, file.name_prefix) == ("external", "unknown", "kc-")
     assert file.capabilities == {"create_topics"}
@@ -54,7 +54,7 @@ def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
     assert (file.command_timeout_ms, file.answer_timeout_ms) == (60_000, 60_000)
 
 
-def test_all_that_can_be_said(tmp_path: Path) -> None:
+def test_access_file_with_all_keys_is_read(tmp_path: Path) -> None:
     file = read(tmp_path, ALL)
     assert (file.implementation, file.release) == ("Apache Kafka", "3.9.2")
     assert file.name_prefix == "team-a.kc-"
@@ -69,7 +69,7 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert file.folder == tmp_path
 
 
-def test_the_classes_are_those_of_the_table_of_harmless_requests() -> None:
+def test_safety_classes_equal_safety_enum() -> None:
     assert list(SAFETY_CLASSES) == list(Safety)
 
 
@@ -100,13 +100,15 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "said"), BAD, ids=[said for _, said in BAD])
-def test_a_bad_file(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_access_file_raises_target_error_with_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
     with pytest.raises(TargetError) as caught:
         read(tmp_path, text)
     assert said in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "access.toml"))
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_missing_access_file_raises_target_error(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot be read: No such file"):
         read_access_file(tmp_path / "none.toml")

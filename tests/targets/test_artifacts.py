@@ -16,7 +16,7 @@ THING = Artifact("9.9.9", "org.example", "thing", "1.0", None, SHA256, len(CONTE
 NOWHERE = BaseAddress("http://127.0.0.1:1", "a test that must not download")
 
 
-def test_the_pins_of_kafka() -> None:
+def test_pins_of_newest_kafka_are_unique_and_complete() -> None:
     pins = pinned_artifacts()["4.4.0"]
     assert len(pins) == len({pin.path for pin in pins})
     assert {pin.artifact for pin in pins} >= {"kafka_2.13", "kafka-clients", "log4j-core"}
@@ -24,7 +24,7 @@ def test_the_pins_of_kafka() -> None:
     assert artifacts.pinned_releases()[-1] == "4.4.0"
 
 
-def test_the_format_carries_many_releases() -> None:
+def test_parse_pins_reads_several_releases() -> None:
     rows = [
         f"0.8.0\torg.a.b\tx\t1\t-\t{SHA256}\t5\tpom",
         f"3.10.0\torg.a.b\tx\t1\tlinux\t{SHA256}\t5\textra",
@@ -38,17 +38,17 @@ def test_the_format_carries_many_releases() -> None:
 @pytest.mark.parametrize(
     "text", ["", "release\tgroup", HEADER + "\n1.0\ta\tb", HEADER + "\n" + "\t".join("abcdefgh")]
 )
-def test_broken_pins(text: str) -> None:
+def test_invalid_pins_raise_target_error(text: str) -> None:
     with pytest.raises(TargetError, match=r"kafka_artifacts\.tsv"):
         parse_pins(text)
 
 
-def test_an_unknown_release() -> None:
+def test_fetch_of_unpinned_release_raises_target_error() -> None:
     with pytest.raises(TargetError, match=r"1\.2\.3 are not pinned; pinned: .*4\.4\.0"):
         artifacts.fetch_release("1.2.3")
 
 
-def test_taken_from_the_local_repository(tmp_path: Path) -> None:
+def test_fetch_copies_artifact_from_local_repository(tmp_path: Path) -> None:
     source = tmp_path / "m2" / THING.path
     source.parent.mkdir(parents=True)
     source.write_bytes(CONTENT)
@@ -59,7 +59,7 @@ def test_taken_from_the_local_repository(tmp_path: Path) -> None:
     assert path.read_bytes() == CONTENT
 
 
-def test_a_wrong_file_in_the_local_repository_is_not_taken(tmp_path: Path) -> None:
+def test_fetch_downloads_if_local_file_has_wrong_checksum(tmp_path: Path) -> None:
     source = tmp_path / "m2" / THING.path
     source.parent.mkdir(parents=True)
     source.write_bytes(CONTENT[::-1])
@@ -69,7 +69,7 @@ def test_a_wrong_file_in_the_local_repository_is_not_taken(tmp_path: Path) -> No
     assert hashlib.sha256(path.read_bytes()).hexdigest() == SHA256
 
 
-def test_downloaded_once_into_the_cache_of_the_setting(
+def test_fetch_downloads_once_into_configured_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behaviour = Behaviour()

@@ -9,7 +9,7 @@ from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
 
 
-def test_it_is_known_by_having_no_address() -> None:
+def test_by_document_target_has_no_address_and_is_no_broker() -> None:
     target = parse_target("by-document")
     assert target.start() == []
     info = probe(target)
@@ -19,12 +19,12 @@ def test_it_is_known_by_having_no_address() -> None:
     target.stop()
 
 
-def test_who_wants_a_broker_is_told() -> None:
+def test_by_document_as_broker_raises_target_start_error() -> None:
     with pytest.raises(TargetStartError, match="by-document is no broker"):
         parse_target("by-document").__enter__()
 
 
 @pytest.mark.parametrize("spec", ["by-document:x", "by-document,a=b"])
-def test_it_takes_no_options(spec: str) -> None:
+def test_by_document_with_options_raises_target_error(spec: str) -> None:
     with pytest.raises(TargetError, match="Its form is by-document"):
         parse_target(spec)

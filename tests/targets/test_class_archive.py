@@ -74,7 +74,7 @@ def made(tmp_path: Path, java: JavaHome, jar: Path) -> ClassArchive:
     return ClassArchive(tmp_path / "archives", "kafka-1", java, ["-Xmx1m"], [jar])
 
 
-def test_kept_in_one_step_and_then_read(
+def test_archive_is_kept_atomically_and_then_read(
     tmp_path: Path, archive: ClassArchive, java: JavaHome, jar: Path
 ) -> None:
     assert archive.read_flags() == []
@@ -92,7 +92,7 @@ def test_kept_in_one_step_and_then_read(
     assert {each.suffix for each in archive.path.parent.iterdir()} == {".jsa", ".lock"}
 
 
-def test_one_that_could_not_be_written_is_tried_again(
+def test_missing_or_empty_archive_is_unusable_until_kept_again(
     tmp_path: Path, archive: ClassArchive
 ) -> None:
     left = tmp_path / "left"
@@ -105,14 +105,14 @@ def test_one_that_could_not_be_written_is_tried_again(
     assert archive.is_usable()
 
 
-def test_another_jar_is_another_archive(
+def test_changed_jar_gives_other_archive(
     tmp_path: Path, archive: ClassArchive, java: JavaHome, jar: Path
 ) -> None:
     jar.write_text("changed")
     assert made(tmp_path, java, jar).path != archive.path
 
 
-def test_another_java_is_another_archive(
+def test_other_java_version_gives_other_archive(
     tmp_path: Path, archive: ClassArchive, java: JavaHome, jar: Path
 ) -> None:
     newer = JavaHome(java.home, java.executable, 17, "17.0.2", "JAVA_HOME")
@@ -135,7 +135,7 @@ def scratch(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("end", [JavaServer.stop, JavaServer.end_for_archive])
-def test_an_end_in_good_order_leaves_one(
+def test_orderly_end_leaves_archive_for_next_start(
     server: Server, archive: ClassArchive, scratch: Path, end: Callable[[Server], None]
 ) -> None:
     server.start(scratch)
@@ -147,7 +147,7 @@ def test_an_end_in_good_order_leaves_one(
     assert server.flags == archive.read_flags() != []
 
 
-def test_a_killed_one_leaves_it_to_the_next(
+def test_killed_jvm_leaves_no_archive_and_next_stop_does(
     server: Server, archive: ClassArchive, scratch: Path
 ) -> None:
     server.start(scratch)
@@ -158,7 +158,7 @@ def test_a_killed_one_leaves_it_to_the_next(
     assert archive.is_usable()
 
 
-def test_one_that_ends_otherwise_leaves_none(
+def test_jvm_with_other_exit_status_leaves_no_archive(
     server: Server, archive: ClassArchive, scratch: Path
 ) -> None:
     server.status = 1
@@ -167,7 +167,7 @@ def test_one_that_ends_otherwise_leaves_none(
     assert not archive.is_usable()
 
 
-def test_one_that_never_answered_leaves_none(
+def test_jvm_that_never_answered_leaves_no_archive(
     server: Server, archive: ClassArchive, scratch: Path
 ) -> None:
     server.start(scratch)
@@ -179,14 +179,16 @@ def test_one_that_never_answered_leaves_none(
     assert not archive.is_usable()
 
 
-def test_one_without_a_folder_is_not_asked_for_it(server: Server, archive: ClassArchive) -> None:
+def test_start_without_archive_folder_writes_no_archive(
+    server: Server, archive: ClassArchive
+) -> None:
     server.start(None)
     assert server.flags == []
     server.end_for_archive()
     assert server.is_alive()
 
 
-def test_nothing_is_waited_for_once_there_is_one(
+def test_existing_archive_is_kept_and_server_not_ended(
     server: Server, archive: ClassArchive, scratch: Path, tmp_path: Path
 ) -> None:
     server.start(scratch)

@@ -9,7 +9,7 @@ from harness.targets.client_jar import fetch_client_jar, pinned_client_jars
 from harness.targets.errors import TargetError
 
 
-def test_every_release_with_a_client_library_of_its_own() -> None:
+def test_client_jar_is_pinned_for_every_release_that_has_one() -> None:
     pins = pinned_client_jars()
     assert set(pinned_releases()) - set(pins) == {"0.8.0", "0.8.1.1"}
     for release, pin in pins.items():
@@ -17,12 +17,12 @@ def test_every_release_with_a_client_library_of_its_own() -> None:
         assert pin.path.endswith(f"kafka-clients-{release}.jar")
 
 
-def test_an_unknown_release() -> None:
+def test_fetch_of_unpinned_client_jar_raises_target_error() -> None:
     with pytest.raises(TargetError, match=r"Kafka 1\.2\.3 is not pinned; pinned: 0\.8\.2\.2, "):
         fetch_client_jar("1.2.3")
 
 
-def test_nothing_is_taken_whose_checksum_differs(
+def test_local_client_jar_with_wrong_checksum_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pin = pinned_client_jars()["2.4.1"]

@@ -20,7 +20,7 @@ def log_of(target: CommandTarget) -> str:
     return target.log_path.read_text()
 
 
-def test_what_it_is_given(tmp_path: Path) -> None:
+def test_command_receives_port_folder_and_environment(tmp_path: Path) -> None:
     with command_target(tmp_path, environment={"STAND_IN_COLOUR": "{port}"}) as target:
         port, folder = target.addresses[0].port, target.data_dir
         assert folder is not None
@@ -32,7 +32,7 @@ def test_what_it_is_given(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_settings_reach_a_private_broker(tmp_path: Path) -> None:
+def test_settings_reach_private_broker_only(tmp_path: Path) -> None:
     changes = {"capabilities": ["own_broker", "broker_config"], "setting": ["{name}={value}"]}
     with command_target(tmp_path, **changes) as target:
         with target.start_another({"colour": "red"}) as mine:
@@ -41,7 +41,7 @@ def test_settings_reach_a_private_broker(tmp_path: Path) -> None:
         assert "colour" not in log_of(target)
 
 
-def test_settings_that_the_broker_does_not_know(tmp_path: Path) -> None:
+def test_setting_outside_list_raises_missing_capability(tmp_path: Path) -> None:
     changes = {"capabilities": ["own_broker", "broker_config"], "setting": ["{name}={value}"]}
     with command_target(tmp_path, **changes, settings=["colour"]) as target:
         with target.start_another({"colour": "red"}) as mine:
@@ -51,13 +51,13 @@ def test_settings_that_the_broker_does_not_know(tmp_path: Path) -> None:
             target.start_another({"colour": "red", "shape": "round"})
 
 
-def test_what_the_file_does_not_grant(tmp_path: Path) -> None:
+def test_private_broker_without_capability_raises_missing_capability(tmp_path: Path) -> None:
     with command_target(tmp_path, capabilities=[]) as target:
         with pytest.raises(MissingCapability):
             target.start_another()
 
 
-def test_a_release_that_is_asked_for(tmp_path: Path) -> None:
+def test_release_command_is_run_once_and_gives_release(tmp_path: Path) -> None:
     words = ["{python}", "-c", "print('a banner'); print('  7.8.9 '); print()"]
     target = command_target(tmp_path, release=None, release_command=words)
     assert target.release == "unknown"
@@ -77,7 +77,9 @@ def test_a_release_that_is_asked_for(tmp_path: Path) -> None:
     ],
     ids=["fails", "silent", "hangs"],
 )
-def test_a_release_that_cannot_be_had(tmp_path: Path, code: str, says: str) -> None:
+def test_failing_release_command_raises_target_start_error(
+    tmp_path: Path, code: str, says: str
+) -> None:
     target = command_target(
         tmp_path,
         release=None,
@@ -89,7 +91,7 @@ def test_a_release_that_cannot_be_had(tmp_path: Path, code: str, says: str) -> N
 
 
 @pytest.mark.parametrize("program", ["no-such-broker", "./no-such-broker", "/", "./stand-in.toml"])
-def test_a_program_that_is_not_there(tmp_path: Path, program: str) -> None:
+def test_missing_program_raises_target_error(tmp_path: Path, program: str) -> None:
     with pytest.raises(
         TargetError, match=r"stand-in\.toml: command: there is no program"
     ) as caught:
@@ -97,7 +99,7 @@ def test_a_program_that_is_not_there(tmp_path: Path, program: str) -> None:
     assert repr(program) in str(caught.value)
 
 
-def test_a_program_beside_the_file(tmp_path: Path) -> None:
+def test_relative_program_is_found_next_to_command_file(tmp_path: Path) -> None:
     script = tmp_path / "broker.sh"
     script.write_text(f"#!/bin/sh\ncd {ROOT}\nexec $PYTHON -m tests.targets.stand_in port=$1\n")
     script.chmod(0o755)
@@ -106,12 +108,12 @@ def test_a_program_beside_the_file(tmp_path: Path) -> None:
         assert target.is_alive()
 
 
-def test_a_program_on_a_path_of_its_own(tmp_path: Path) -> None:
+def test_program_is_looked_up_on_path_of_environment(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"no program 'sh' \(looked for on PATH\)"):
         command_target(tmp_path, command=["sh", "{port}"], environment={"PATH": str(tmp_path)})
 
 
-def test_a_working_directory_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_working_directory_raises_target_error(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"working_directory: .*gone is no folder"):
         command_target(tmp_path, working_directory="gone")
 
@@ -123,7 +125,9 @@ def test_a_working_directory_that_is_not_there(tmp_path: Path) -> None:
         ("silent", "does not answer as a Kafka broker within .* of stand-in ends with\n *stand-in"),
     ],
 )
-def test_one_that_never_answers(tmp_path: Path, mode: str, says: str) -> None:
+def test_broker_that_never_answers_raises_target_start_error(
+    tmp_path: Path, mode: str, says: str
+) -> None:
     target = command_target(
         tmp_path,
         command=[*STAND_IN, f"mode={mode}"],
@@ -135,7 +139,7 @@ def test_one_that_never_answers(tmp_path: Path, mode: str, says: str) -> None:
     assert target.data_dir is None
 
 
-def test_one_that_never_says_where(tmp_path: Path) -> None:
+def test_missing_readiness_line_raises_target_start_error(tmp_path: Path) -> None:
     target = command_target(
         tmp_path,
         command=[*STAND_IN[:3], "mode=mute"],
@@ -146,13 +150,15 @@ def test_one_that_never_says_where(tmp_path: Path) -> None:
         target.start()
 
 
-def test_an_address_that_is_none(tmp_path: Path) -> None:
+def test_invalid_readiness_address_raises_target_error(tmp_path: Path) -> None:
     target = command_target(tmp_path, readiness={"address": "127.0.0.1:{port}{port}"})
     with pytest.raises(TargetError, match=r"readiness\.address: .*(no port|is not HOST:PORT)"):
         target.start()
 
 
-def test_a_port_that_was_taken_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_on_taken_port_retries_with_other_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         choices = iter([[other.getsockname()[1]], free_ports(1)])
         monkeypatch.setattr(command, "free_ports", lambda _: next(choices))
@@ -169,14 +175,14 @@ main(["port={port}"])
 """
 
 
-def test_a_polite_end(tmp_path: Path) -> None:
+def test_stop_timeout_lets_broker_end_on_sigterm(tmp_path: Path) -> None:
     words = ["{python}", "-c", POLITE]
     with command_target(tmp_path, command=words, limits={"stop_timeout_ms": 20_000}) as target:
         pass
     assert "bye" in log_of(target)
 
 
-def test_the_file_may_be_named_from_elsewhere(
+def test_command_file_path_is_relative_to_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_command_file(tmp_path)

@@ -11,7 +11,7 @@ from harness.targets.errors import TargetError
 from tests.targets.kinds import ROOT, write_command_file
 
 
-def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
+def test_minimal_command_file_has_defaults(tmp_path: Path) -> None:
     path = write_command_file(tmp_path, working_directory=None, capabilities=None)
     file = read_command_file(path)
     assert file.path == path
@@ -24,7 +24,7 @@ def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
     assert file.takes_port
 
 
-def test_all_that_can_be_said(tmp_path: Path) -> None:
+def test_command_file_with_all_keys_is_read(tmp_path: Path) -> None:
     changes: dict[str, Any] = {
         "command": ["{python}", "", "{{port}}", "{dir}"],
         "release": None,
@@ -44,7 +44,7 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert file.address is None
 
 
-def test_placeholders() -> None:
+def test_placeholders_are_found_and_filled() -> None:
     text = '{python} {{dir}} {"json": {"a": 1}} {port}'
     assert placeholders(text) == {"python", "port"}
     values = {"python": "P", "dir": "D", "port": "9"}
@@ -52,7 +52,7 @@ def test_placeholders() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docker").glob("*.toml")), ids=lambda p: p.name)
-def test_the_files_of_this_repository(path: Path) -> None:
+def test_command_files_of_repository_are_valid(path: Path) -> None:
     if not path.name.endswith(".profile.toml"):
         assert read_command_file(path).implementation
 
@@ -142,7 +142,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "says"), BAD, ids=[says[:40] for _, says in BAD])
-def test_a_wrong_file(tmp_path: Path, changes: dict[str, Any], says: str) -> None:
+def test_invalid_command_file_raises_target_error(
+    tmp_path: Path, changes: dict[str, Any], says: str
+) -> None:
     path = write_command_file(tmp_path, **changes)
     with pytest.raises(TargetError, match=re.escape(says)) as caught:
         read_command_file(path)
@@ -150,13 +152,13 @@ def test_a_wrong_file(tmp_path: Path, changes: dict[str, Any], says: str) -> Non
 
 
 @pytest.mark.parametrize("content", [b"command = [", b"\xff\xfe"], ids=["cut", "no utf-8"])
-def test_no_toml(tmp_path: Path, content: bytes) -> None:
+def test_command_file_without_toml_raises_target_error(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "broken.toml"
     path.write_bytes(content)
     with pytest.raises(TargetError, match=r"broken\.toml: is not TOML"):
         read_command_file(path)
 
 
-def test_a_folder(tmp_path: Path) -> None:
+def test_folder_as_command_file_raises_target_error(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot be read: Is a directory"):
         read_command_file(tmp_path)

@@ -36,7 +36,7 @@ def fetch(behaviour: Behaviour, folder: Path, **options: float) -> list[tuple[in
     return told
 
 
-def test_a_download(tmp_path: Path) -> None:
+def test_download_writes_file_and_reports_progress(tmp_path: Path) -> None:
     told = fetch(Behaviour(), tmp_path)
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
     assert told[-1] == (len(CONTENT), len(CONTENT))
@@ -44,20 +44,20 @@ def test_a_download(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_file_that_is_there_is_not_asked_for(tmp_path: Path) -> None:
+def test_existing_file_is_not_requested(tmp_path: Path) -> None:
     (tmp_path / "thing-1.0.jar").write_bytes(CONTENT)
     behaviour = Behaviour()
     fetch(behaviour, tmp_path)
     assert not behaviour.requests
 
 
-def test_a_file_that_was_spoilt_is_fetched_again(tmp_path: Path) -> None:
+def test_damaged_file_is_downloaded_again(tmp_path: Path) -> None:
     (tmp_path / "thing-1.0.jar").write_bytes(CONTENT[::-1])
     fetch(Behaviour(), tmp_path)
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
 
 
-def test_a_cut_connection_is_continued(tmp_path: Path) -> None:
+def test_cut_download_resumes_with_range(tmp_path: Path) -> None:
     behaviour = Behaviour(cut_after_bytes=100_000, cuts=2)
     told = fetch(behaviour, tmp_path)
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
@@ -65,13 +65,13 @@ def test_a_cut_connection_is_continued(tmp_path: Path) -> None:
     assert told == sorted(told), "what was resumed is not counted twice"
 
 
-def test_a_line_that_is_cut_again_and_again_gets_there(tmp_path: Path) -> None:
+def test_download_completes_despite_more_cuts_than_attempts(tmp_path: Path) -> None:
     behaviour = Behaviour(cut_after_bytes=50_000, cuts=9)
     fetch(behaviour, tmp_path, attempts=2)
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
 
 
-def test_the_part_of_an_earlier_run_is_continued(tmp_path: Path) -> None:
+def test_partial_file_of_earlier_run_is_resumed(tmp_path: Path) -> None:
     (tmp_path / "thing-1.0.jar.part").write_bytes(CONTENT[:70_000])
     behaviour = Behaviour()
     fetch(behaviour, tmp_path)
@@ -79,13 +79,13 @@ def test_the_part_of_an_earlier_run_is_continued(tmp_path: Path) -> None:
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
 
 
-def test_a_server_without_ranges(tmp_path: Path) -> None:
+def test_download_from_server_without_ranges_starts_over(tmp_path: Path) -> None:
     (tmp_path / "thing-1.0.jar.part").write_bytes(b"x" * 70_000)
     fetch(Behaviour(ignores_range=True), tmp_path)
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
 
 
-def test_a_part_that_is_no_prefix_is_thrown_away(tmp_path: Path) -> None:
+def test_wrong_partial_file_is_discarded(tmp_path: Path) -> None:
     (tmp_path / "thing-1.0.jar.part").write_bytes(b"x" * 70_000)
     behaviour = Behaviour()
     fetch(behaviour, tmp_path)
@@ -93,33 +93,33 @@ def test_a_part_that_is_no_prefix_is_thrown_away(tmp_path: Path) -> None:
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
 
 
-def test_a_range_that_is_refused(tmp_path: Path) -> None:
+def test_refused_range_is_followed_by_full_request(tmp_path: Path) -> None:
     (tmp_path / "thing-1.0.jar.part").write_bytes(CONTENT[:70_000])
     behaviour = Behaviour(statuses=[416])
     fetch(behaviour, tmp_path)
     assert behaviour.ranges == ["bytes=70000-", None]
 
 
-def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
+def test_busy_server_is_requested_again(tmp_path: Path) -> None:
     behaviour = Behaviour(statuses=[503, 429])
     fetch(behaviour, tmp_path)
     assert behaviour.requests[PATH] == 3
 
 
-def test_a_stalled_connection_is_given_up_and_continued(tmp_path: Path) -> None:
+def test_stalled_download_is_abandoned_and_resumed(tmp_path: Path) -> None:
     behaviour = Behaviour(stall_after_bytes=60_000, stalls=1)
     fetch(behaviour, tmp_path, read_timeout_s=0.3)
     assert behaviour.ranges == [None, "bytes=60000-"]
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
 
 
-def test_a_slow_server_is_waited_for(tmp_path: Path) -> None:
+def test_slow_server_is_requested_once(tmp_path: Path) -> None:
     behaviour = Behaviour(pause_s=0.05)
     fetch(behaviour, tmp_path, read_timeout_s=5)
     assert behaviour.ranges == [None]
 
 
-def test_a_wrong_checksum(tmp_path: Path) -> None:
+def test_wrong_checksum_raises_download_error_and_leaves_no_file(tmp_path: Path) -> None:
     behaviour = Behaviour(content=CONTENT[::-1])
     with pytest.raises(DownloadError, match="wrong checksum") as caught:
         fetch(behaviour, tmp_path, attempts=2)
@@ -129,13 +129,15 @@ def test_a_wrong_checksum(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [CONTENT + b"x", CONTENT[:-1]], ids=["longer", "shorter"])
-def test_a_wrong_size(tmp_path: Path, content: bytes) -> None:
+def test_wrong_size_raises_download_error_and_leaves_no_file(
+    tmp_path: Path, content: bytes
+) -> None:
     with pytest.raises(DownloadError):
         fetch(Behaviour(content=content), tmp_path, attempts=2)
     assert not list(tmp_path.glob("*.jar"))
 
 
-def test_a_missing_file_is_not_asked_for_again(tmp_path: Path) -> None:
+def test_missing_file_is_requested_once_and_raises_download_error(tmp_path: Path) -> None:
     behaviour = Behaviour()
     with repository(behaviour) as base:
         with pytest.raises(DownloadError) as caught:
@@ -146,19 +148,19 @@ def test_a_missing_file_is_not_asked_for_again(tmp_path: Path) -> None:
         assert words in text
 
 
-def test_nobody_there(tmp_path: Path) -> None:
+def test_refused_connection_raises_download_error_after_attempts(tmp_path: Path) -> None:
     with repository(Behaviour()) as base:
         pass
     with pytest.raises(DownloadError, match=r"refused.*after 2 attempts"):
         download_all([download(base, tmp_path)], attempts=2, backoff_s=QUICK)
 
 
-def test_an_address_of_an_unknown_kind(tmp_path: Path) -> None:
+def test_unknown_url_scheme_raises_download_error(tmp_path: Path) -> None:
     with pytest.raises(DownloadError, match="ftp"):
         download_all([download("ftp://127.0.0.1", tmp_path)])
 
 
-def test_one_failure_ends_the_others(tmp_path: Path) -> None:
+def test_one_failed_download_cancels_others(tmp_path: Path) -> None:
     slow = Behaviour(stall_after_bytes=10, stalls=1)
     with repository(slow) as slow_base, repository(Behaviour()) as base:
         with pytest.raises(DownloadError, match="404"):
@@ -172,7 +174,7 @@ def test_one_failure_ends_the_others(tmp_path: Path) -> None:
             )
 
 
-def test_two_processes_at_once(tmp_path: Path) -> None:
+def test_two_processes_download_file_once(tmp_path: Path) -> None:
     behaviour = Behaviour(pause_s=0.05)
     with repository(behaviour) as base:
         words = [sys.executable, "-c", SCRIPT, base, str(tmp_path)]
@@ -182,7 +184,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
     assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
 
 
-def test_a_killed_downloader_is_continued(tmp_path: Path) -> None:
+def test_download_of_killed_process_is_resumed(tmp_path: Path) -> None:
     part = tmp_path / "thing-1.0.jar.part"
     behaviour = Behaviour(stall_after_bytes=100_000, stalls=1)
     with repository(behaviour) as base:

@@ -53,13 +53,13 @@ def failure(address: Address, timeout_ms: int = 5000) -> str:
     return str(caught.value)
 
 
-def test_refused() -> None:
+def test_refused_connection_raises_target_start_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = Address(*server.getsockname())
     assert "refused: nothing listens there" in failure(address)
 
 
-def test_no_answer() -> None:
+def test_silent_listener_raises_target_start_error_after_timeout() -> None:
     with listener(None) as address:
         assert "no answer within 300 ms" in failure(address, 300)
 
@@ -69,7 +69,7 @@ def test_no_answer() -> None:
     [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"\x00\x00\x00\x06\x00\x00\x00\x63\x00\x00"],
     ids=["http", "a close", "another correlation id"],
 )
-def test_not_kafka(answer: bytes) -> None:
+def test_listener_with_other_protocol_raises_target_start_error(answer: bytes) -> None:
     with listener(answer) as address:
         assert "does not answer as Kafka does" in failure(address)
 
@@ -83,16 +83,16 @@ def test_not_kafka(answer: bytes) -> None:
         (b"SSH-2.0-OpenSSH_9.2\r\n", "this is an SSH server"),
     ],
 )
-def test_somebody_else_answers(answer: bytes, said: str) -> None:
+def test_tls_http_and_ssh_listeners_are_recognized(answer: bytes, said: str) -> None:
     with listener(answer) as address:
         assert said in failure(address)
 
 
-def test_no_such_host() -> None:
+def test_unresolvable_host_raises_target_start_error() -> None:
     assert "cannot be resolved" in failure(Address("no-such-host.invalid", 9092))
 
 
-def test_one_of_two_is_missing(tmp_path: Path) -> None:
+def test_one_unreachable_address_raises_target_start_error(tmp_path: Path) -> None:
     with kinds.stand_in(tmp_path) as theirs:
         with socket.create_server(("127.0.0.1", 0)) as server:
             missing = Address(*server.getsockname())
@@ -100,7 +100,7 @@ def test_one_of_two_is_missing(tmp_path: Path) -> None:
             ExternalBroker([*theirs.addresses, missing]).start()
 
 
-def test_probed(tmp_path: Path) -> None:
+def test_probe_of_external_broker_returns_api_versions(tmp_path: Path) -> None:
     with kinds.stand_in(tmp_path) as theirs, ExternalBroker(theirs.addresses) as target:
         info = probe(target)
     assert info.api_versions == {3: (0, 13), 18: (0, 4)}

@@ -24,7 +24,7 @@ def owner(tmp_path: Path) -> Iterator[Owner]:
         owner.end()
 
 
-def test_a_node_is_stopped_killed_paused_and_comes_back(owner: Owner) -> None:
+def test_external_node_is_stopped_killed_paused_and_restored(owner: Owner) -> None:
     with owner.target() as target:
         (node,) = target.nodes
         assert target.address_of(node).port == owner.port
@@ -40,7 +40,7 @@ def test_a_node_is_stopped_killed_paused_and_comes_back(owner: Owner) -> None:
         assert target.is_alive()
 
 
-def test_what_a_test_left_is_brought_back(owner: Owner) -> None:
+def test_stop_of_target_restores_stopped_or_paused_node(owner: Owner) -> None:
     for do in ("stop_node", "pause_node"):
         target = owner.target()
         target.start()
@@ -50,7 +50,7 @@ def test_what_a_test_left_is_brought_back(owner: Owner) -> None:
             assert again.is_alive()
 
 
-def test_a_node_that_cannot_be_brought_back(owner: Owner) -> None:
+def test_stopped_node_without_restart_command_raises_target_start_error(owner: Owner) -> None:
     target = owner.target(restart=None)
     target.start()
     target.stop_node(target.nodes[0])
@@ -73,7 +73,9 @@ HANGS = "import signal; print('hm', flush=True); signal.pause()"
     ],
     ids=["none", "fails", "hangs", "does nothing"],
 )
-def test_a_command_that_does_not_do(owner: Owner, words: list[str], said: str) -> None:
+def test_ineffective_stop_command_raises_target_start_error(
+    owner: Owner, words: list[str], said: str
+) -> None:
     owner.limits = {"command_timeout_ms": 3000, "answer_timeout_ms": 300}
     target = owner.target(stop=words)
     target.start()
@@ -84,7 +86,7 @@ def test_a_command_that_does_not_do(owner: Owner, words: list[str], said: str) -
     assert words not in [child.cmdline() for child in psutil.Process().children()]
 
 
-def test_a_node_that_does_not_come_back(owner: Owner) -> None:
+def test_restart_without_effect_raises_target_start_error(owner: Owner) -> None:
     owner.limits = {"command_timeout_ms": 20_000, "answer_timeout_ms": 400}
     target = owner.target(restart=[sys.executable, "-c", ""])
     target.start()
@@ -93,7 +95,7 @@ def test_a_node_that_does_not_come_back(owner: Owner) -> None:
         target.restart_node(1)
 
 
-def test_folders_and_logs(owner: Owner) -> None:
+def test_log_directories_and_logs_are_read_or_raise_target_error(owner: Owner) -> None:
     with owner.target() as target:
         assert target.log_directories(1) == [owner.folder / "data-1"]
         assert f"listening on 127.0.0.1:{owner.port}" in target.logs(1)
@@ -109,13 +111,15 @@ def test_folders_and_logs(owner: Owner) -> None:
             target.logs(1)
 
 
-def test_what_is_not_granted(owner: Owner) -> None:
+def test_operation_not_granted_raises_missing_capability(owner: Owner) -> None:
     with pytest.raises(MissingCapability) as caught:
         owner.target().disconnect_node(1)
     assert caught.value.capability == "disconnect_node"
 
 
-def test_an_address_that_is_no_node(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_address_without_matching_node_raises_target_start_error(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("harness.targets.external_nodes._hosts", lambda address: {address.host})
     with pytest.raises(TargetStartError) as caught:
         owner.target().start()

@@ -72,7 +72,7 @@ LATE: dict[str, Inject] = {
 
 
 @pytest.mark.parametrize("inject", SILENT.values(), ids=list(SILENT))
-def test_silence_and_its_end(behind: ProxiedTarget, inject: Inject) -> None:
+def test_silencing_fault_times_out_until_healed(behind: ProxiedTarget, inject: Inject) -> None:
     inject(behind)
     with pytest.raises(ResponseTimeout):
         ask(behind, SHORT_MS)
@@ -83,7 +83,9 @@ def test_silence_and_its_end(behind: ProxiedTarget, inject: Inject) -> None:
 
 
 @pytest.mark.parametrize("inject", CLOSED.values(), ids=list(CLOSED))
-def test_a_connection_that_ends(behind: ProxiedTarget, inject: Inject) -> None:
+def test_closing_fault_closes_connection_until_healed(
+    behind: ProxiedTarget, inject: Inject
+) -> None:
     fault = inject(behind)
     with pytest.raises(ConnectionClosed):
         ask(behind)
@@ -93,7 +95,7 @@ def test_a_connection_that_ends(behind: ProxiedTarget, inject: Inject) -> None:
 
 
 @pytest.mark.parametrize("inject", LATE.values(), ids=list(LATE))
-def test_lateness(behind: ProxiedTarget, inject: Inject) -> None:
+def test_delaying_fault_delays_response_until_healed(behind: ProxiedTarget, inject: Inject) -> None:
     inject(behind)
     began_s = time.monotonic()
     assert ask(behind) == 0
@@ -103,14 +105,14 @@ def test_lateness(behind: ProxiedTarget, inject: Inject) -> None:
     assert not any(proxy.toxics for proxy in behind.proxies)
 
 
-def test_errors_before_and_behind_the_broker(behind: ProxiedTarget) -> None:
+def test_refused_requests_and_failed_responses_return_given_errors(behind: ProxiedTarget) -> None:
     behind.refuse_requests("ApiVersions", error="UNSUPPORTED_VERSION", first=1)
     behind.fail_answers("ApiVersions", error=NOT_THE_LEADER, first=1)
     assert [ask(behind) for _ in range(3)] == [35, NOT_THE_LEADER, 0]
     behind.expect_fired()
 
 
-def test_the_broker_has_done_what_was_asked_when_its_answer_is_dropped(
+def test_dropped_response_was_sent_by_broker(
     behind: ProxiedTarget,
 ) -> None:
     (proxy,) = behind.proxies
@@ -121,7 +123,7 @@ def test_the_broker_has_done_what_was_asked_when_its_answer_is_dropped(
     assert ask(behind) == 0
 
 
-def test_what_is_held_by_a_cut_goes_on(behind: ProxiedTarget) -> None:
+def test_request_held_by_cut_is_answered_after_heal(behind: ProxiedTarget) -> None:
     with Connection(behind.addresses[0]) as connection:
         behind.cut()
         connection.send(ApiVersionsRequest(), 2)
@@ -131,7 +133,7 @@ def test_what_is_held_by_a_cut_goes_on(behind: ProxiedTarget) -> None:
         connection.receive()
 
 
-def test_reset_and_refuse(behind: ProxiedTarget) -> None:
+def test_reset_closes_connections_and_refuse_rejects_new_ones(behind: ProxiedTarget) -> None:
     with Connection(behind.addresses[0]) as connection:
         connection.ask(ApiVersionsRequest(), 2)
         behind.reset()
@@ -155,7 +157,7 @@ NOTHING_PASSED: dict[str, Inject] = {
 
 
 @pytest.mark.parametrize("inject", NOTHING_PASSED.values(), ids=list(NOTHING_PASSED))
-def test_a_fault_that_did_nothing_fails_the_test(behind: ProxiedTarget, inject: Inject) -> None:
+def test_fault_without_effect_fails_expect_fired(behind: ProxiedTarget, inject: Inject) -> None:
     fault = inject(behind)
     with pytest.raises(RuleDidNotFire, match="did nothing: "):
         behind.expect_fired()
@@ -166,7 +168,7 @@ def test_a_fault_that_did_nothing_fails_the_test(behind: ProxiedTarget, inject: 
     assert f'the fault "{fault}"' in str(caught.value)
 
 
-def test_how_often_it_was_expected(behind: ProxiedTarget) -> None:
+def test_expect_fired_checks_number_of_firings(behind: ProxiedTarget) -> None:
     with pytest.raises(RuleDidNotFire, match="no fault was injected that can be counted"):
         behind.expect_fired()
     slow = behind.delay_answers("ApiVersions", by_ms=1)
@@ -176,7 +178,7 @@ def test_how_often_it_was_expected(behind: ProxiedTarget) -> None:
         behind.expect_fired(at_least=2)
 
 
-def test_the_same_again_and_several_at_once(behind: ProxiedTarget) -> None:
+def test_faults_can_be_repeated_and_combined(behind: ProxiedTarget) -> None:
     for _ in range(2):
         behind.drop_answers("ApiVersions")
         with pytest.raises(ResponseTimeout):
@@ -189,7 +191,7 @@ def test_the_same_again_and_several_at_once(behind: ProxiedTarget) -> None:
     assert sum(len(proxy.toxics) for proxy in behind.proxies) == 2
 
 
-def test_what_is_wrong_is_said(behind: ProxiedTarget) -> None:
+def test_invalid_fault_arguments_raise_errors_with_suggestion(behind: ProxiedTarget) -> None:
     with pytest.raises(RuleError, match='did you mean "Produce"'):
         behind.drop_answers("Prodce")
     with pytest.raises(RuleError, match='did you mean "topic"'):
@@ -199,7 +201,7 @@ def test_what_is_wrong_is_said(behind: ProxiedTarget) -> None:
     assert ask(behind) == 0
 
 
-def test_events_are_kept_and_told(target: Target) -> None:
+def test_fault_events_are_kept_and_passed_to_listener(target: Target) -> None:
     heard: list[object] = []
     with proxied(target, tell=heard.append) as behind:
         behind.drop_answers("ApiVersions")
@@ -210,7 +212,7 @@ def test_events_are_kept_and_told(target: Target) -> None:
         assert behind.bootstrap == str(behind.addresses[0])
 
 
-def test_rules_are_for_who_has_no_interceptor_of_their_own(target: Target) -> None:
+def test_rules_with_custom_interceptor_raise_type_error(target: Target) -> None:
     with proxied(target, interceptor=Interceptor()) as behind:
         with pytest.raises(TypeError, match="an interceptor of their own"):
             behind.drop_answers("Produce")
@@ -221,7 +223,7 @@ def test_rules_are_for_who_has_no_interceptor_of_their_own(target: Target) -> No
         assert ask(behind) == 0
 
 
-def test_a_broker_that_appears_later_is_struck_too() -> None:
+def test_fault_applies_to_broker_found_later() -> None:
     (port,) = free_ports(1)
     settings = {"advertised.listeners": f"PLAINTEXT://localhost:{port}"}
     with (
@@ -242,7 +244,7 @@ def test_a_broker_that_appears_later_is_struck_too() -> None:
         assert [len(proxy.toxics) for proxy in behind.proxies] == [0, 0]
 
 
-def test_the_document_shows_what_there_is(behind: ProxiedTarget) -> None:
+def test_document_example_runs_and_table_lists_all_faults(behind: ProxiedTarget) -> None:
     """The example in the document works, and its table has all sentences."""
     section = DOCUMENT.read_text("utf-8").split("## Faults on the way to the broker\n")[1]
     example = section.split("```python\n")[1].split("```")[0]

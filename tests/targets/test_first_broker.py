@@ -41,33 +41,33 @@ def door_of(
         return first_broker([here, OTHER], served), here
 
 
-def test_a_broker_alone_needs_no_id() -> None:
+def test_single_broker_is_chosen_without_id() -> None:
     found, here = door_of({1: None}, KRAFT)
     assert found == (here, None)
 
 
 @pytest.mark.parametrize("own", [1, 2, 3])
-def test_the_one_behind_the_address(own: int) -> None:
+def test_broker_at_given_address_is_chosen(own: int) -> None:
     shown: dict[int, Address | None] = {1: OTHER, 2: OTHER, 3: THIRD, own: None}
     found, here = door_of(shown, KRAFT, controller=1)
     assert found == (here, own)
 
 
-def test_with_a_zookeeper_the_controller() -> None:
+def test_controller_is_chosen_with_zookeeper() -> None:
     found, _ = door_of({1: None, 2: OTHER, 3: THIRD}, ZOOKEEPER, controller=3)
     assert found == (THIRD, 3)
 
 
-def test_while_there_is_no_controller_the_one_behind_the_address() -> None:
+def test_broker_at_given_address_is_chosen_without_controller() -> None:
     found, here = door_of({1: OTHER, 2: None}, ZOOKEEPER, controller=-1)
     assert found == (here, 2)
 
 
-def test_behind_a_load_balancer_the_lowest_id() -> None:
+def test_lowest_id_is_chosen_behind_load_balancer() -> None:
     found, _ = door_of({7: THIRD, 4: OTHER}, KRAFT)
     assert found == (OTHER, 4)
 
 
-def test_one_that_does_not_answer_is_left_to_the_tests() -> None:
+def test_unreachable_first_address_is_returned_without_id() -> None:
     nowhere = Address("127.0.0.1", 1)
     assert first_broker([nowhere, OTHER], KRAFT) == (nowhere, None)

@@ -57,7 +57,7 @@ class Starter:
 SLEEPS = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
 
 
-def test_the_command_has_its_words_variables_folder_and_status(started: Starter) -> None:
+def test_forked_command_has_arguments_environment_folder_and_status(started: Starter) -> None:
     code = (
         "import os, sys\n"
         "print(sys.argv[1:], os.environ['WORD'], 'HOME' in os.environ, os.getcwd(), __name__)\n"
@@ -81,25 +81,27 @@ def test_the_command_has_its_words_variables_folder_and_status(started: Starter)
     ],
     ids=["end", "exception", "exit with a text", "signal"],
 )
-def test_each_end_of_a_command(started: Starter, code: str, status: int, said: str) -> None:
+def test_exit_status_and_output_follow_end_of_command(
+    started: Starter, code: str, status: int, said: str
+) -> None:
     child = started(code)
     assert child.wait(LIMIT_MS) == status
     assert said in child.log_text()
 
 
-def test_what_is_registered_for_the_end_runs(started: Starter) -> None:
+def test_atexit_functions_of_command_run(started: Starter) -> None:
     child = started("import atexit; atexit.register(print, 'at the end')")
     assert child.wait(LIMIT_MS) == 0
     assert child.log_text() == "at the end\n"
 
 
-def test_the_command_has_no_descriptor_but_its_own(started: Starter) -> None:
+def test_command_inherits_no_file_descriptor(started: Starter) -> None:
     child = started("import os\nprint(sorted(int(name) for name in os.listdir('/proc/self/fd')))")
     assert child.wait(LIMIT_MS) == 0
     assert child.log_text() == "[0, 1, 2, 3]\n", "3 is that of the folder which is listed"
 
 
-def test_signals_act_as_on_a_new_interpreter(started: Starter) -> None:
+def test_signal_handlers_equal_those_of_new_interpreter(started: Starter) -> None:
     code = (
         "import signal\n"
         "for name in ('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE', 'SIGCHLD'):\n"
@@ -118,7 +120,7 @@ def _without_addresses(text: str) -> list[str]:
     return [line.partition(" at 0x")[0] for line in text.splitlines()]
 
 
-def test_a_killed_one_is_gone_with_its_warden(started: Starter) -> None:
+def test_kill_ends_command_and_warden(started: Starter) -> None:
     child = started(SLEEPS)
     processes = [psutil.Process(child.pid), psutil.Process(child.warden_pid)]
     child.kill()
@@ -127,13 +129,13 @@ def test_a_killed_one_is_gone_with_its_warden(started: Starter) -> None:
     child.kill()
 
 
-def test_sigterm_is_answered_by_the_command(started: Starter) -> None:
+def test_terminate_lets_command_handle_sigterm(started: Starter) -> None:
     child = started("import signal, sys\nsignal.signal(15, lambda *_: sys.exit(9))\n" + SLEEPS)
     await_that(lambda: "up" in child.log_text(), "it does not start")
     assert child.terminate(LIMIT_MS) == 9
 
 
-def test_a_killed_warden_takes_its_command_along(started: Starter) -> None:
+def test_killed_warden_ends_its_command(started: Starter) -> None:
     child = started(SLEEPS)
     command = psutil.Process(child.pid)
     os.kill(child.warden_pid, signal.SIGKILL)
@@ -141,7 +143,7 @@ def test_a_killed_warden_takes_its_command_along(started: Starter) -> None:
     assert child.wait(LIMIT_MS) is not None
 
 
-def test_a_killed_caller_leaves_nothing(tmp_path: Path) -> None:
+def test_killed_caller_leaves_no_process(tmp_path: Path) -> None:
     code = (
         "import os, sys, time\nfrom pathlib import Path\n"
         "from harness.targets.forking import ForkedProcess, ForkServer\n"
@@ -160,7 +162,7 @@ def test_a_killed_caller_leaves_nothing(tmp_path: Path) -> None:
     assert not psutil.wait_procs(family, timeout=HANGS_AFTER_S)[1]
 
 
-def test_a_killed_server_takes_its_commands_along_and_says_so_at_the_next_start(
+def test_killed_fork_server_ends_commands_and_refuses_next_start(
     tmp_path: Path,
 ) -> None:
     server = ForkServer()
@@ -175,7 +177,7 @@ def test_a_killed_server_takes_its_commands_along_and_says_so_at_the_next_start(
     server.close()
 
 
-def test_a_server_that_is_closed_ends_its_commands(tmp_path: Path) -> None:
+def test_closed_fork_server_ends_its_commands(tmp_path: Path) -> None:
     server = ForkServer()
     started = Starter(server, tmp_path)
     command = psutil.Process(started(SLEEPS).pid)
@@ -184,7 +186,7 @@ def test_a_server_that_is_closed_ends_its_commands(tmp_path: Path) -> None:
     assert started.children[0].wait(LIMIT_MS) == 128 + signal.SIGKILL
 
 
-def test_a_folder_is_held_until_the_command_is_gone(started: Starter) -> None:
+def test_held_folder_is_removed_after_end_of_command(started: Starter) -> None:
     folder = ScratchFolder()
     child = started(SLEEPS, hold_fd=folder.hold_fd)
     assert psutil.Process(child.warden_pid).num_fds() > 0
@@ -193,7 +195,7 @@ def test_a_folder_is_held_until_the_command_is_gone(started: Starter) -> None:
     assert not folder.path.exists()
 
 
-def test_a_command_that_is_not_there_ends_as_python_does(started: Starter) -> None:
+def test_missing_module_ends_with_status_1_and_message(started: Starter) -> None:
     words = [sys.executable, "-m", "no_such_module"]
     log = started.folder / "b.log"
     child = ForkedProcess(started.server, words, log, environment=dict(os.environ))
@@ -201,12 +203,12 @@ def test_a_command_that_is_not_there_ends_as_python_does(started: Starter) -> No
     assert "No module named no_such_module" in child.log_text()
 
 
-def test_a_folder_that_is_not_there_is_an_error(started: Starter) -> None:
+def test_missing_folder_raises_target_start_error(started: Starter) -> None:
     with pytest.raises(TargetStartError, match="No such file or directory"):
         started("pass", directory=started.folder / "not there")
 
 
-def test_which_commands_can_be_forked() -> None:
+def test_forked_words_accepts_only_python_modules() -> None:
     assert forked_words([sys.executable, "-P", "-m", "a", "b"]) == ["-P", "-m", "a", "b"]
     assert forked_words([sys.executable, "-m", "a"]) == ["-m", "a"]
     assert forked_words([sys.executable, "-m"]) is None
@@ -214,7 +216,7 @@ def test_which_commands_can_be_forked() -> None:
     assert forked_words(["java", "-m", "a"]) is None
 
 
-def test_an_environment_that_acts_on_the_interpreter_needs_one_of_its_own(tmp_path: Path) -> None:
+def test_interpreter_environment_variable_prevents_fork(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "platform"]
     plain = {**os.environ, "PYTHONUNBUFFERED": "1"}
     forked = start_process(words, tmp_path / "a.log", environment=plain)
@@ -227,9 +229,7 @@ def test_an_environment_that_acts_on_the_interpreter_needs_one_of_its_own(tmp_pa
     assert forked.log_text() == executed.log_text()
 
 
-def test_a_server_that_has_ended_is_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ended_fork_server_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forking, "_SERVERS", {})
     words = [sys.executable, "-m", "platform"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}

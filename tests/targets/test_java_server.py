@@ -61,11 +61,11 @@ def after(talker: Talker, line: str) -> BaseException | None:
         ("INFO started", type(None)),
     ],
 )
-def test_what_the_log_of_a_start_means(talker: Talker, line: str, kind: type) -> None:
+def test_start_log_line_determines_error(talker: Talker, line: str, kind: type) -> None:
     assert isinstance(after(talker, line), kind)
 
 
-def test_nobody_looks_once_it_has_answered(talker: Talker) -> None:
+def test_log_is_not_checked_after_server_answered(talker: Talker) -> None:
     assert after(talker, "INFO started") is None
     talker.answered()
     with talker.log_path.open("a") as log:
@@ -73,7 +73,7 @@ def test_nobody_looks_once_it_has_answered(talker: Talker) -> None:
     assert check(talker) is None
 
 
-def test_what_an_earlier_start_has_printed_is_forgotten(talker: Talker) -> None:
+def test_log_of_earlier_start_is_ignored(talker: Talker) -> None:
     talker.lines = [STUCK[0], "INFO started"]
 
     def attempt() -> str:

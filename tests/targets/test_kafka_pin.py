@@ -30,11 +30,11 @@ printf '%s' "$folder/kafka_2.13-9.0.0.jar" > classpath
 """
 
 
-def test_no_minor_line_is_missing() -> None:
+def test_every_minor_line_has_pinned_release() -> None:
     assert not set(LINES.split()) - {line_of(release) for release in pinned_releases()}
 
 
-def test_the_file_is_written_as_it_was_read() -> None:
+def test_pins_file_round_trips() -> None:
     text = pin.PINS.read_text("utf-8")
     assert pin.pins_text(parse_pins(text)) == text
 
@@ -49,7 +49,7 @@ def test_the_file_is_written_as_it_was_read() -> None:
         ("4.4.0", "kafka_2.13", ["log4j-slf4j-impl"], ["kafka-tools-api"]),
     ],
 )
-def test_what_maven_is_asked(
+def test_pom_contains_broker_extras_and_exclusions(
     release: str, broker: str, extra: list[str], excluded: list[str]
 ) -> None:
     dependencies = ElementTree.fromstring(pin.pom_of(release)).findall(
@@ -60,7 +60,7 @@ def test_what_maven_is_asked(
     assert [each.text for each in found] == excluded
 
 
-def test_a_version_that_is_replaced() -> None:
+def test_pom_replaces_zookeeper_version_of_old_release() -> None:
     managed = "./{*}dependencyManagement//{*}dependency"
     pom = ElementTree.fromstring(pin.pom_of("2.0.1"))
     versions = {
@@ -70,7 +70,7 @@ def test_a_version_that_is_replaced() -> None:
     assert "3.4.12" not in pin.pom_of("2.4.1")
 
 
-def test_a_jar_with_a_classifier(tmp_path: Path) -> None:
+def test_jar_with_classifier_has_coordinate_and_path(tmp_path: Path) -> None:
     jar = tmp_path / "org/a/b/thing/1.0/thing-1.0-linux.jar"
     jar.parent.mkdir(parents=True)
     jar.write_bytes(JAR)
@@ -94,7 +94,7 @@ def pins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_release_is_added_and_all_others_stay(
+def test_new_release_is_added_and_others_stay_unchanged(
     pins: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = pins.read_text()
@@ -110,7 +110,9 @@ def test_a_release_is_added_and_all_others_stay(
     assert "as it was" in capsys.readouterr().out
 
 
-def test_maven_fails(pins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_maven_exits_2_and_keeps_pins(
+    pins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "bin" / "mvn").write_text("#!/bin/sh\necho no such artifact\nexit 1\n")
     before = pins.read_text()
     assert pin.main(["9.0.0"]) == 2
@@ -120,12 +122,12 @@ def test_maven_fails(pins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert pins.read_text() == before
 
 
-def test_without_maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_maven_raises_target_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(TargetError, match="no mvn on PATH"):
         pin.resolve("9.0.0")
 
 
-def test_a_release_that_is_too_old() -> None:
+def test_too_old_release_raises_target_error() -> None:
     with pytest.raises(TargetError, match=r"0\.7\.2 is older than 0\.8\.0"):
         pin.pom_of("0.7.2")

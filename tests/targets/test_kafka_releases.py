@@ -31,7 +31,7 @@ def test_releases_are_ordered_by_number() -> None:
     ]  # fmt: skip
 
 
-def test_ranges_and_the_newest() -> None:
+def test_releases_between_and_latest_release_follow_pins() -> None:
     assert latest_release() == pinned_releases()[-1]
     assert releases_between("0.9.0.1", "0.10.0.1") == ["0.9.0.1", "0.10.0.1"]
     assert releases_between("3.9.2", "3.9.2") == ["3.9.2"]
@@ -46,7 +46,7 @@ def test_ranges_and_the_newest() -> None:
         ("new", "4.4.0", "'new' is not pinned"),
     ],
 )
-def test_bad_ranges(first: str, last: str, says: str) -> None:
+def test_invalid_release_range_raises_target_error(first: str, last: str, says: str) -> None:
     with pytest.raises(TargetError, match=says):
         releases_between(first, last)
 
@@ -63,7 +63,7 @@ def test_bad_ranges(first: str, last: str, says: str) -> None:
         ("4.0.2", ["kraft"]),
     ],
 )
-def test_modes_and_the_usual_one(release: str, modes: list[str]) -> None:
+def test_release_has_modes_and_default_mode(release: str, modes: list[str]) -> None:
     assert [mode.value for mode in modes_of(release)] == modes
     assert choose_mode(release, None).value == modes[0]
 
@@ -86,12 +86,14 @@ def test_modes_and_the_usual_one(release: str, modes: list[str]) -> None:
         ("newest", {}, "'newest' is no release"),
     ],
 )
-def test_what_cannot_be_had(release: str, options: dict[str, object], says: str) -> None:
+def test_invalid_target_options_raise_target_error(
+    release: str, options: dict[str, object], says: str
+) -> None:
     with pytest.raises(TargetError, match=says):
         KafkaTarget(release, **options)  # type: ignore[arg-type]
 
 
-def test_nodes_that_cannot_read_their_metadata_log() -> None:
+def test_kraft_node_of_2_8_lacks_restart_and_links() -> None:
     alone = KafkaTarget("2.8.2", mode="kraft")
     with pytest.raises(MissingCapability, match="lacks the capability 'restart_node'"):
         alone.restart_node(1)
@@ -101,7 +103,7 @@ def test_nodes_that_cannot_read_their_metadata_log() -> None:
         assert RESTART_NODE in KafkaTarget(release, mode=mode, nodes=3).capabilities
 
 
-def test_an_unpinned_release_is_told_at_the_start() -> None:
+def test_start_of_unpinned_release_raises_target_error() -> None:
     with pytest.raises(TargetError, match=r"Kafka 3\.9\.0 are not pinned; pinned: .*3\.9\.2"):
         KafkaTarget("3.9.0").start()
 
@@ -119,7 +121,7 @@ def test_an_unpinned_release_is_told_at_the_start() -> None:
         ({"nodes": 3, "controllers": 2}, "kafka:3.9.2,nodes=3,controllers=2"),
     ],
 )
-def test_the_spec_is_as_short_as_possible(options: dict[str, object], spec: str) -> None:
+def test_spec_omits_default_options(options: dict[str, object], spec: str) -> None:
     assert KafkaTarget("3.9.2", **options).spec == spec  # type: ignore[arg-type]
 
 
@@ -155,21 +157,21 @@ def properties(release: str, mode: str | None = None, brokers: int = 1) -> dict[
         ("4.4.0", "kraft", {"controller.quorum.voters": "1@127.0.0.1:1001"}),
     ],
 )
-def test_a_node_of_each_era(release: str, mode: str, expected: dict[str, str]) -> None:
+def test_node_properties_follow_era(release: str, mode: str, expected: dict[str, str]) -> None:
     written = properties(release, mode)
     assert expected.items() <= written.items()
     assert "broker.rack" not in written
     assert written["offsets.topic.replication.factor"] == "1"
 
 
-def test_topics_can_be_deleted_where_that_works() -> None:
+def test_delete_topic_setting_is_written_only_where_needed() -> None:
     assert "delete.topic.enable" not in properties("0.8.1.1"), "it would stop the controller"
     for release in ("0.8.2.2", "0.11.0.3"):
         assert properties(release)["delete.topic.enable"] == "true"
     assert "delete.topic.enable" not in properties("1.0.2"), "it is the default there"
 
 
-def test_a_cluster_has_listeners_for_brokers_where_they_have_names() -> None:
+def test_cluster_has_internal_listener_if_listeners_have_names() -> None:
     written = properties("0.10.2.2", brokers=3)
     assert written["listeners"] == "INTERNAL://127.0.0.1:1004,CLIENT://127.0.0.1:1000"
     assert written["inter.broker.listener.name"] == "INTERNAL"
@@ -182,21 +184,23 @@ def test_a_cluster_has_listeners_for_brokers_where_they_have_names() -> None:
 @pytest.mark.parametrize(
     ("release", "timeout_ms"), [("0.8.0", "6000"), ("0.8.2.2", "6000"), ("0.9.0.1", "1500")]
 )
-def test_a_session_whose_end_is_not_borne_is_longer(release: str, timeout_ms: str) -> None:
+def test_zookeeper_session_timeout_is_longer_before_0_9(release: str, timeout_ms: str) -> None:
     assert properties(release, brokers=3)["zookeeper.session.timeout.ms"] == timeout_ms
 
 
 @pytest.mark.parametrize(
     ("brokers", "replicas", "in_sync"), [(2, "2", "1"), (3, "3", "2"), (4, "3", "2")]
 )
-def test_replication_in_a_cluster(brokers: int, replicas: str, in_sync: str) -> None:
+def test_replication_settings_follow_number_of_brokers(
+    brokers: int, replicas: str, in_sync: str
+) -> None:
     written = properties("4.4.0", brokers=brokers)
     for factor in ("default.replication.factor", "offsets.topic.replication.factor"):
         assert written[factor] == replicas
     assert written["min.insync.replicas"] == written["transaction.state.log.min.isr"] == in_sync
 
 
-def test_a_kraft_cluster_has_a_controller_of_its_own() -> None:
+def test_kraft_cluster_has_separate_controller_node() -> None:
     plan = nodes("4.4.0", brokers=3)
     assert [each.node_id for each in plan.brokers] == [1, 2, 3]
     (controller,) = plan.controllers
@@ -210,7 +214,7 @@ def test_a_kraft_cluster_has_a_controller_of_its_own() -> None:
     assert nodes("3.9.2", "zk", 3).controllers == ()
 
 
-def test_controllers_of_one_quorum() -> None:
+def test_all_nodes_list_all_controllers_as_voters() -> None:
     plan = nodes("4.4.0", brokers=3, controllers=2)
     voters = "controller.quorum.voters=100@127.0.0.1:1003,101@127.0.0.1:1004\n"
     for node in (*plan.brokers, *plan.controllers):
@@ -222,14 +226,14 @@ def test_controllers_of_one_quorum() -> None:
     assert plan.brokers[0].internal == Address("127.0.0.1", 1005)
 
 
-def test_what_is_like_a_quorum() -> None:
+def test_cluster_with_several_controllers_lacks_links() -> None:
     target = KafkaTarget("4.4.0", nodes=3, controllers=3)
     with pytest.raises(MissingCapability, match="lacks the capability 'links'"):
         target.start_another(nodes=3, links=True)
     assert LINKS in KafkaTarget("4.4.0", nodes=3).capabilities
 
 
-def test_log_directories_of_the_settings() -> None:
+def test_log_directories_follow_log_dirs_setting() -> None:
     assert nodes("4.4.0").brokers[0].log_directories == [Path("/data/node-1/log")]
     named = nodes("4.4.0", settings={"log.dirs": "/a, /b"}).brokers[0]
     assert named.log_directories == [Path("/a"), Path("/b")]

@@ -33,7 +33,7 @@ class Planned:
         return dict(line.split("=", 1) for line in server_properties(node).splitlines())
 
 
-def test_named_listeners_and_a_controller() -> None:
+def test_links_of_named_listeners_and_controller() -> None:
     planned = Planned("4.4.0")
     expected = {
         "listeners": "INTERNAL://127.0.0.1:1005,CLIENT://127.0.0.1:1004",
@@ -52,14 +52,14 @@ def test_named_listeners_and_a_controller() -> None:
 
 
 @pytest.mark.parametrize(("release", "told"), [("4.4.0", True), ("3.9.2", True), ("3.8.1", False)])
-def test_a_controller_advertises_its_name_where_it_may(release: str, told: bool) -> None:
+def test_controller_advertises_its_name_since_3_9(release: str, told: bool) -> None:
     properties = Planned(release, "kraft").properties(100)
     assert properties["listeners"] == "CONTROLLER://127.0.0.1:1009"
     assert properties["controller.quorum.voters"] == "100@ctl:1009"
     assert properties.get("advertised.listeners") == ("CONTROLLER://ctl:1009" if told else None)
 
 
-def test_a_zookeeper() -> None:
+def test_links_to_zookeeper_have_host_names() -> None:
     planned = Planned("0.10.2.2")
     assert planned.properties(3)["zookeeper.connect"] == "zk:1009"
     assert planned.links["3->zookeeper"] == ("127.1.3.3:1009", "127.0.0.1:1009")
@@ -88,7 +88,9 @@ def test_a_zookeeper() -> None:
         ),
     ],
 )
-def test_one_advertised_address(release: str, expected: dict[str, str]) -> None:
+def test_single_advertised_address_is_linked_by_host_alias(
+    release: str, expected: dict[str, str]
+) -> None:
     planned = Planned(release)
     assert expected.items() <= planned.properties(2).items()
     assert planned.links["client->2"] == ("127.0.0.1:1002", "127.0.0.1:1003")
@@ -96,7 +98,7 @@ def test_one_advertised_address(release: str, expected: dict[str, str]) -> None:
     assert planned.nodes.brokers[0].hosts["localhost"] == "127.1.1.1"
 
 
-def test_one_address_that_is_bound_too() -> None:
+def test_bound_advertised_address_has_no_link_to_itself() -> None:
     planned = Planned("0.8.0")
     assert {"host.name": "localhost", "port": "1001"}.items() <= planned.properties(2).items()
     assert planned.links["client->2"] == ("127.0.0.1:1001", "127.1.2.1:1001")
@@ -105,7 +107,7 @@ def test_one_address_that_is_bound_too() -> None:
 
 
 @pytest.mark.parametrize("release", ERAS)
-def test_nobody_listens_where_another_does(release: str) -> None:
+def test_links_and_servers_use_distinct_addresses(release: str) -> None:
     planned = Planned(release)
     listeners = [listen for listen, _ in planned.links.values()]
     servers = {upstream for _, upstream in planned.links.values()}
@@ -116,19 +118,19 @@ def test_nobody_listens_where_another_does(release: str) -> None:
     assert len(planned.links) == 3 + 6 + own + 3
 
 
-def test_a_single_broker_too_has_its_controller_apart() -> None:
+def test_single_linked_broker_has_separate_controller() -> None:
     planned = Planned("4.4.0", brokers=1)
     assert set(planned.links) == {"client->1", "1->1", "1->controller"}
     (controller,) = planned.nodes.controllers
     assert controller.mode is Mode.KRAFT
 
 
-def test_links_lead_to_one_controller() -> None:
+def test_plan_with_several_controllers_raises_target_error() -> None:
     with pytest.raises(TargetError, match="controllers=3: links lead to one controller"):
         LinkedPlan("4.4.0", Mode.KRAFT, 3, {}, 3)
 
 
-def test_the_file_of_names(tmp_path: Path) -> None:
+def test_hosts_file_is_written_only_for_names(tmp_path: Path) -> None:
     assert write_hosts(tmp_path, {}) == []
     (flag,) = write_hosts(tmp_path, {"b": "127.1.1.1", "zk": "127.1.1.3"})
     assert flag == f"-Djdk.net.hosts.file={tmp_path}/hosts"

@@ -75,7 +75,7 @@ def has_bytes(*ends: socket.socket) -> bool:
     return bool(select.select(ends, [], [], 0)[0])
 
 
-def test_what_is_cut_waits_and_the_rest_goes_on(links: Links[Proxy]) -> None:
+def test_cut_links_hold_bytes_and_others_pass_them(links: Links[Proxy]) -> None:
     with contextlib.ExitStack() as held:
         ends = {
             str(link): held.enter_context(socket.create_connection(link.proxy.listen, TIMEOUT_S))
@@ -95,7 +95,7 @@ def test_what_is_cut_waits_and_the_rest_goes_on(links: Links[Proxy]) -> None:
         assert ends["1->2"].recv(len(HELLO), socket.MSG_WAITALL) == HELLO
 
 
-def test_a_link_is_slow_for_a_while(links: Links[Proxy]) -> None:
+def test_slowed_link_delays_bytes_and_recovers(links: Links[Proxy]) -> None:
     link = links[1, 2]
     with slowed(link, 300), socket.create_connection(link.proxy.listen, TIMEOUT_S) as end:
         began = time.monotonic()
@@ -120,7 +120,7 @@ def opened(link: Link[Proxy]) -> Connection:
     return Connection(link.proxy.listen, timeout_ms=TIMEOUT_S * 1000)
 
 
-def test_an_answer_on_a_link_is_held_until_it_is_let_go(to_broker: Links[Proxy]) -> None:
+def test_response_on_link_is_held_until_released(to_broker: Links[Proxy]) -> None:
     link = to_broker[1, "controller"]
     asked = requests(API).named("asked").watch()
     held = responses(API).first().named("held").hold(at_most_ms=TIMEOUT_S * 1000)
@@ -134,7 +134,7 @@ def test_an_answer_on_a_link_is_held_until_it_is_let_go(to_broker: Links[Proxy])
         assert told == [("fired", "asked"), ("fired", "held"), ("released", "held")]
 
 
-def test_the_end_of_a_connection_is_told_while_rules_are_armed(to_broker: Links[Proxy]) -> None:
+def test_end_of_connection_is_reported_while_rules_are_armed(to_broker: Links[Proxy]) -> None:
     link = to_broker[1, "controller"]
     with ruled(link, requests(API).named("lost").close()) as at_work:
         with opened(link) as connection, pytest.raises(ConnectionClosed):
@@ -147,25 +147,27 @@ def test_the_end_of_a_connection_is_told_while_rules_are_armed(to_broker: Links[
     assert [event.what for event in at_work.events][-1] == "disarmed"
 
 
-def test_links_to_a_zookeeper_have_no_rules(links: Links[Proxy]) -> None:
+def test_rule_on_zookeeper_link_raises_type_error(links: Links[Proxy]) -> None:
     with pytest.raises(TypeError, match="1->zookeeper carries no frames"):
         with ruled(links[1, "zookeeper"], requests(API).drop()):
             pass
 
 
-def test_the_proxies_know_their_ends(links: Links[Proxy]) -> None:
+def test_proxy_of_link_has_name_and_ends(links: Links[Proxy]) -> None:
     link = links["client", 1]
     assert link.call(lambda proxy: (proxy.name, proxy.link)) == ("client-to-1", "client->1")
     assert link.proxy.listen.port
 
 
-def test_a_port_that_was_taken(echo: Address) -> None:
+def test_link_on_taken_port_raises_start_again(echo: Address) -> None:
     with RunningProxies() as net:
         with pytest.raises(StartAgain, match=r"1->2 at 127\.0\.0\.1:\d+: the port was taken"):
             open_links(net, [PlannedLink("1", "2", echo, echo)])
 
 
-def test_an_address_of_another_machine(monkeypatch: pytest.MonkeyPatch, echo: Address) -> None:
+def test_unavailable_loopback_address_raises_target_error(
+    monkeypatch: pytest.MonkeyPatch, echo: Address
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
 
@@ -175,6 +177,6 @@ def test_an_address_of_another_machine(monkeypatch: pytest.MonkeyPatch, echo: Ad
             open_links(net, [PlannedLink("1", "2", Address("127.1.1.1", 0), echo)])
 
 
-def test_links_of_a_cluster_that_does_not_run() -> None:
+def test_links_of_stopped_cluster_raise_target_error() -> None:
     with pytest.raises(TargetError, match="nodes=3 has links only while it runs"):
         _ = LinkedKafka("4.4.0").links

@@ -48,7 +48,9 @@ NOT_COMMITTED = {
 @pytest.mark.parametrize(
     ("release", "mode"), [("4.4.0", "kraft"), ("3.9.2", "zk"), ("0.10.2.2", "zk")]
 )
-def test_a_cluster_whose_links_are_cut(release: str, mode: str, tmp_path: Path) -> None:
+def test_cut_links_shrink_isr_and_leave_deposed_leader_unaware(
+    release: str, mode: str, tmp_path: Path
+) -> None:
     kinds.need_kafka(release, *([PIN] if mode == "zk" else []))
     with LinkedKafka(release, mode=mode, settings=PATIENT, log_dir=tmp_path) as target:
         round_trip(target)
@@ -149,7 +151,7 @@ def to_the_deposed(talk: Talk, target: LinkedKafka, old: int) -> ErrorCode | Non
         return None
 
 
-def test_a_capture_of_a_cluster_names_its_links(tmp_path: Path) -> None:
+def test_capture_of_cluster_contains_link_names(tmp_path: Path) -> None:
     """The capture shows the replication twice: in the followers' frames and in the links."""
     kinds.need_kafka()
     file = tmp_path / "cluster.pcapng"

@@ -44,14 +44,14 @@ def partition(target: LinkedReference) -> Iterator[WatchedPartition]:
         yield found
 
 
-def test_there_is_a_link_for_every_directed_pair(target: LinkedReference) -> None:
+def test_every_directed_pair_of_nodes_has_link(target: LinkedReference) -> None:
     nodes = [str(node) for node in target.nodes]
     expected = {(one, other) for one in nodes for other in nodes if one != other}
     expected |= {pair for node in nodes for pair in (("client", node), (node, "controller"))}
     assert set(target.links) == expected
 
 
-def test_all_that_brokers_open_goes_through_links(
+def test_broker_connections_pass_through_links(
     target: LinkedReference, partition: WatchedPartition
 ) -> None:
     leader = partition.await_agreement()
@@ -62,7 +62,7 @@ def test_all_that_brokers_open_goes_through_links(
             eventually(partial(lambda each: each.open or None, fetching), f"{node} fetches")
 
 
-def test_one_cut_link_stops_one_follower(
+def test_cut_link_removes_one_follower_from_isr(
     target: LinkedReference, partition: WatchedPartition, told: list[Event]
 ) -> None:
     leader = partition.await_agreement()
@@ -79,7 +79,7 @@ def test_one_cut_link_stops_one_follower(
     ]
 
 
-def test_a_leader_without_its_controller_is_deposed_and_does_not_learn_of_it(
+def test_leader_cut_from_controller_is_deposed_and_unaware(
     target: LinkedReference, partition: WatchedPartition
 ) -> None:
     old = partition.await_agreement()
@@ -92,7 +92,7 @@ def test_a_leader_without_its_controller_is_deposed_and_does_not_learn_of_it(
     partition.await_agreement()
 
 
-def test_a_node_that_was_killed_finds_its_links_again(
+def test_restarted_node_uses_its_links_again(
     target: LinkedReference, partition: WatchedPartition
 ) -> None:
     leader = partition.await_agreement()
@@ -105,7 +105,7 @@ def test_a_node_that_was_killed_finds_its_links_again(
     Talk(target).write(TOPIC, b"afterwards", target.address_of(partition.await_agreement()))
 
 
-def test_a_cluster_without_links_says_so(tmp_path: Path) -> None:
+def test_cluster_without_links_raises_missing_capability(tmp_path: Path) -> None:
     with pytest.raises(MissingCapability, match="links"):
         _ = ReferenceCluster(3, log_dir=tmp_path).links
 
@@ -128,7 +128,7 @@ class _TakenOnce(LinkedReference):
         super()._check(child, log_path)
 
 
-def test_what_a_failed_start_has_begun_is_ended(tmp_path: Path) -> None:
+def test_failed_start_ends_its_processes(tmp_path: Path) -> None:
     with _TakenOnce(3, log_dir=tmp_path, settings=PATIENT) as target:
         assert len(target.addresses) == 3
         assert target.taken is not None

@@ -29,7 +29,7 @@ def write(path: Path, of: str, url: str, local: str = "", blocked: str = "false"
     path.write_text(SETTINGS.format(of=of, url=url, local=local, blocked=blocked))
 
 
-def test_the_setting_wins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_url_setting_overrides_mirror(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(home / ".m2" / "settings.xml", "central", "http://mirror.test/")
     monkeypatch.setenv(maven.URL_SETTING, "http://setting.test/maven/")
     assert maven.base_address().url == "http://setting.test/maven"
@@ -37,24 +37,26 @@ def test_the_setting_wins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("of", ["central", "*", "external:*", "one, central", "*,!other"])
-def test_a_mirror_of_central(home: Path, of: str) -> None:
+def test_mirror_of_central_is_used(home: Path, of: str) -> None:
     write(home / ".m2" / "settings.xml", of, "http://mirror.test/")
     assert maven.base_address().url == "http://mirror.test"
     assert "settings.xml" in maven.base_address().origin
 
 
 @pytest.mark.parametrize("of", ["other", "*,!central", "external:http:*", ""])
-def test_a_mirror_of_something_else(home: Path, of: str) -> None:
+def test_mirror_of_other_repository_is_ignored(home: Path, of: str) -> None:
     write(home / ".m2" / "settings.xml", of, "http://mirror.test/")
     assert maven.base_address().url != "http://mirror.test"
 
 
-def test_a_mirror_that_blocks(home: Path) -> None:
+def test_blocked_mirror_is_ignored(home: Path) -> None:
     write(home / ".m2" / "settings.xml", "*", "http://mirror.test/", blocked="true")
     assert maven.base_address().url != "http://mirror.test"
 
 
-def test_the_settings_of_the_installation(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_maven_installation_are_used(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command = home / "maven" / "bin" / "mvn"
     write(home / "maven" / "conf" / "settings.xml", "*", "http://installed.test/${env.TEAM}")
     command.parent.mkdir()
@@ -65,27 +67,31 @@ def test_the_settings_of_the_installation(home: Path, monkeypatch: pytest.Monkey
     assert maven.base_address().url == "http://installed.test/blue"
 
 
-def test_without_any_setting_the_library_knows(home: Path) -> None:
+def test_default_url_comes_from_library(home: Path) -> None:
     from jgo.constants import MAVEN_CENTRAL_URL
 
     assert maven.base_address().url == MAVEN_CENTRAL_URL.rstrip("/")
     assert maven.base_address().url.startswith("https://")
 
 
-def test_a_broken_settings_file_is_passed_over(home: Path) -> None:
+def test_malformed_settings_file_is_ignored(home: Path) -> None:
     path = home / ".m2" / "settings.xml"
     path.parent.mkdir()
     path.write_text("<settings>")
     assert maven.base_address().url.startswith("https://")
 
 
-def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_raises_target_error_with_setting_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "jgo.constants", None)
     with pytest.raises(TargetError, match=maven.URL_SETTING):
         maven.base_address()
 
 
-def test_the_local_repository(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_repository_follows_settings_and_environment(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert maven.local_repository() == home / ".m2" / "repository"
     write(home / ".m2" / "settings.xml", "x", "y", local="${user.home}/elsewhere")
     assert maven.local_repository() == home / "elsewhere"

@@ -34,31 +34,31 @@ def observed(broker: OldBroker) -> dict[int, tuple[int, int]]:
 
 
 @pytest.mark.parametrize("habit", [CLOSE, SILENCE])
-def test_what_is_served_is_found(habit: str) -> None:
+def test_served_versions_are_observed(habit: str) -> None:
     served = {0: 1, 1: 1, 3: 0, 10: 0}
     assert observed(OldBroker(served, habit)) == {0: (0, 1), 1: (0, 1), 3: (0, 0), 10: (0, 0)}
 
 
-def test_answers_in_an_older_layout_do_not_count() -> None:
+def test_responses_in_older_layout_are_not_counted() -> None:
     """As with Kafka 0.8, which answers version 1 as it answers version 0."""
     served = {0: 0, 1: 0, 3: 0, 10: 0}
     assert observed(OldBroker(served, careless=True)) == dict.fromkeys(served, (0, 0))
 
 
-def test_what_no_bytes_tell_is_told_by_another_api() -> None:
+def test_fetch_2_is_inferred_from_produce_2() -> None:
     """Fetch 2 has the layouts of Fetch 1: it counts together with Produce 2."""
     assert observed(OldBroker({0: 1, 1: 2}))[1] == (0, 1)
     assert observed(OldBroker({0: 2, 1: 2}))[1] == (0, 2)
 
 
-def test_what_brokers_tell_each_other_is_never_asked() -> None:
+def test_inter_broker_apis_are_never_requested() -> None:
     broker = OldBroker({})
     assert observed(broker) == {}
     asked = {key for key, _ in broker.asked}
     assert asked == {0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
 
-def test_silence_costs_its_time_only_once_a_round() -> None:
+def test_silent_broker_is_probed_twice_per_question_at_most() -> None:
     broker = OldBroker({3: 0}, SILENCE)
     assert observed(broker) == {3: (0, 0)}
     assert len(broker.asked) == 2 * len(questions()) - 1, "Metadata 0 alone is not asked again"
@@ -78,7 +78,7 @@ def commit_answer(topic: str, index: int) -> OffsetCommitResponse:
     return OffsetCommitResponse(topics=[entry])
 
 
-def test_an_answer_names_what_was_asked() -> None:
+def test_response_must_contain_requested_topic_and_partition() -> None:
     asked = question("OffsetCommit", 1)
     assert answers(asked, of(commit_answer(NO_TOPIC, 0), 1))
     assert not answers(asked, of(commit_answer(NO_TOPIC, 7), 1))
@@ -86,7 +86,7 @@ def test_an_answer_names_what_was_asked() -> None:
     assert not answers(asked, of(OffsetCommitResponse(), 1))
 
 
-def test_an_answer_of_another_request_or_with_a_rest_is_none() -> None:
+def test_response_with_other_id_or_length_is_rejected() -> None:
     asked, right = question("Metadata", 0), of(MetadataResponse(), 0)
     assert answers(asked, right)
     assert not answers(asked, None)
@@ -103,7 +103,7 @@ def test_an_answer_of_another_request_or_with_a_rest_is_none() -> None:
         ("Metadata", 1, MetadataResponse()),
     ],
 )
-def test_an_answer_without_content_proves_nothing(api: str, version: int, answer: Message) -> None:
+def test_response_without_content_is_rejected(api: str, version: int, answer: Message) -> None:
     """The answer must contain the requested topic: empty lists are equal in many versions."""
     if api == "Metadata":
         assert not answers(question(api, version), of(answer, 0))
@@ -112,7 +112,9 @@ def test_an_answer_without_content_proves_nothing(api: str, version: int, answer
 
 
 @pytest.mark.parametrize("habit", [CLOSE, SILENCE])
-def test_probed_without_api_versions(habit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probe_without_api_versions_observes_versions(
+    habit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(info_module, "OBSERVE_STEP_MS", STEP_MS)
     monkeypatch.setattr(info_module, "OBSERVE_TIMEOUT_MS", TIMEOUT_MS)
     broker = OldBroker({0: 1, 3: 0}, habit)
@@ -125,7 +127,7 @@ def test_probed_without_api_versions(habit: str, monkeypatch: pytest.MonkeyPatch
     assert not target.is_alive()
 
 
-def test_metadata_alone() -> None:
+def test_broker_without_api_versions_is_recognized_by_metadata() -> None:
     with listening(OldBroker({3: 0})) as address:
         assert not advertises(address, 2000)
         assert ask_oldest_cluster(address, 2000).brokers == (Address("127.0.0.1", 1),)

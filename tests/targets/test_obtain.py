@@ -69,7 +69,9 @@ def tools_only(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) ->
     monkeypatch.setenv("PATH", str(folder))
 
 
-def test_built_by_go_once(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_go_source_is_built_once_and_cached(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     need_go()
     source = go_source(tmp_path)
     folder = obtain(source)
@@ -84,14 +86,14 @@ def test_built_by_go_once(tmp_path: Path, cache: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("cache")
-def test_installed_apart_from_us(tmp_path: Path) -> None:
+def test_pip_package_is_installed_in_separate_folder(tmp_path: Path) -> None:
     folder = obtain(pip_source(tmp_path))
     assert os.access(folder / "bin" / "greeter", os.X_OK)
     assert not any(str(folder) in place for place in sys.path)
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_package_that_is_another(tmp_path: Path) -> None:
+def test_package_with_wrong_hash_raises_obtain_error(tmp_path: Path) -> None:
     source = pip_source(tmp_path)
     pin = source.path.read_text()
     pip_source(tmp_path, "print('evil')\n")
@@ -102,7 +104,9 @@ def test_a_package_that_is_another(tmp_path: Path) -> None:
     assert not list(source.folder().parent.glob("*.new"))
 
 
-def test_neither_pip_nor_uv(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pip_and_uv_raise_obtain_error(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     tools_only(tmp_path / "bin", monkeypatch)
     with pytest.raises(ObtainError, match="installed by pip or uv, and there is neither"):
@@ -111,7 +115,7 @@ def test_neither_pip_nor_uv(tmp_path: Path, cache: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("cache")
-def test_uv_where_pip_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uv_installs_package_without_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     tools_only(tmp_path / "bin", monkeypatch, uv='echo "asked: $*"; exit 3')
     with pytest.raises(ObtainError, match=r"(?s)status 3.*asked: pip install .*--require-hashes"):
@@ -119,7 +123,9 @@ def test_uv_where_pip_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_build_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_go_build_raises_obtain_error_with_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tools_only(tmp_path / "bin", monkeypatch, go="echo main.go:3: wrong; exit 1")
     source = go_source(tmp_path)
     with pytest.raises(ObtainError, match=r"(?s)status 1; its log .*main\.go:3: wrong"):
@@ -128,13 +134,15 @@ def test_a_build_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_build_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_go_build_raises_obtain_error_after_timeout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tools_only(tmp_path / "bin", monkeypatch, go="exec /bin/sleep 600")
     with pytest.raises(ObtainError, match="did not end within 300 ms"):
         obtain(go_source(tmp_path), timeout_ms=300)
 
 
-def test_two_at_once_build_once(
+def test_concurrent_obtain_calls_build_once(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = tmp_path / "built"
@@ -161,7 +169,9 @@ def test_two_at_once_build_once(
         ({"go": ""}, r"obtain\.go: must be a string that is not empty"),
     ],
 )
-def test_a_wrong_source(tmp_path: Path, given: dict[str, str], says: str) -> None:
+def test_invalid_obtain_table_raises_target_error(
+    tmp_path: Path, given: dict[str, str], says: str
+) -> None:
     with pytest.raises(TargetError, match=says):
         command_target(tmp_path, command=["{obtained}/x", "{port}"], obtain=given)
 
@@ -169,13 +179,17 @@ def test_a_wrong_source(tmp_path: Path, given: dict[str, str], says: str) -> Non
 @pytest.mark.parametrize(
     "changes", [{"obtain": {"go": "x"}}, {"command": ["{obtained}/x", "{port}"]}]
 )
-def test_what_belongs_together(tmp_path: Path, changes: dict[str, object]) -> None:
+def test_obtain_without_placeholder_or_reverse_raises_target_error(
+    tmp_path: Path, changes: dict[str, object]
+) -> None:
     with pytest.raises(TargetError, match=r"obtain: belongs to \{obtained\} in a command"):
         read_command_file(write_command_file(tmp_path, **changes))
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_broker_that_is_obtained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_obtained_program_is_started_as_broker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The command's program is the obtained one; here a script that runs the stand-in."""
     starts = f"cd {ROOT}; exec {sys.executable} -m tests.targets.stand_in port=$1"
     script = tmp_path / "broker.sh"
@@ -189,7 +203,7 @@ def test_a_broker_that_is_obtained(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("cache")
-def test_without_go_it_is_said_before_the_start(
+def test_missing_go_raises_obtain_error_before_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools_only(tmp_path / "bin", monkeypatch)
@@ -198,7 +212,9 @@ def test_without_go_it_is_said_before_the_start(
         command_target(tmp_path, command=["{obtained}/x", "{port}"], obtain={"go": "greeter"})
 
 
-def test_ahead_of_a_run(tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_obtain_command_prints_cache_folder_and_exit_codes(
+    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pip_source(tmp_path)
     words = ["{obtained}/bin/greeter", "{port}"]
     file = write_command_file(tmp_path, command=words, obtain={"pip": "greeter.requirements.txt"})
@@ -212,7 +228,7 @@ def test_ahead_of_a_run(tmp_path: Path, cache: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.deep
-def test_kfake_answers(tmp_path: Path) -> None:
+def test_kfake_starts_with_pinned_release(tmp_path: Path) -> None:
     need_go()
     path = ROOT / "docker" / "kfake.toml"
     file = read_command_file(path)

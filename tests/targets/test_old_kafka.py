@@ -61,7 +61,7 @@ def broker(running: KafkaTarget, info: TargetInfo) -> Iterator[BrokerUnderTest]:
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
 @pytest.mark.sample(3)
-def test_observed_is_what_the_release_is_known_to_serve(info: TargetInfo) -> None:
+def test_observed_versions_equal_documented_versions_of_release(info: TargetInfo) -> None:
     """Without the early form of the group protocol in 0.8.2."""
     numbers = release_numbers(info.release)
     known: dict[int, list[int]] = {}
@@ -77,7 +77,9 @@ def test_observed_is_what_the_release_is_known_to_serve(info: TargetInfo) -> Non
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
 @pytest.mark.sample(3)
-def test_topics_by_zookeeper(broker: BrokerUnderTest) -> None:
+def test_topic_created_in_zookeeper_is_usable_and_not_created_twice(
+    broker: BrokerUnderTest,
+) -> None:
     topic = broker.create_topic(partitions=3)
     shown = broker.metadata([topic.name]).topics[0]
     assert sorted(each.partition_index for each in shown.partitions) == [0, 1, 2]
@@ -93,7 +95,7 @@ def test_topics_by_zookeeper(broker: BrokerUnderTest) -> None:
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
 @pytest.mark.sample(3)
-def test_settings_of_a_topic(broker: BrokerUnderTest, info: TargetInfo) -> None:
+def test_topic_settings_in_zookeeper_take_effect(broker: BrokerUnderTest, info: TargetInfo) -> None:
     """A message above the topic's own limit is refused; 0.8.0 has no settings of topics."""
     configs = {"max.message.bytes": "100"}
     if info.release == "0.8.0":
@@ -108,7 +110,9 @@ def test_settings_of_a_topic(broker: BrokerUnderTest, info: TargetInfo) -> None:
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
 @pytest.mark.sample(3)
-def test_a_deleted_topic_goes(broker: BrokerUnderTest, info: TargetInfo) -> None:
+def test_topic_deleted_in_zookeeper_disappears_except_in_0_8_0(
+    broker: BrokerUnderTest, info: TargetInfo
+) -> None:
     """In 0.8.0 no topic can be deleted."""
     topic = broker.create_topic()
     assert broker.topic_maker is not None
@@ -123,7 +127,7 @@ def test_a_deleted_topic_goes(broker: BrokerUnderTest, info: TargetInfo) -> None
         broker.eventually(lambda: topic.name not in names(), f"{topic.name} is gone")
 
 
-def test_no_zookeeper_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_zookeeper_raises_preparation_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zookeeper_topics, "TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = Address(*server.getsockname())

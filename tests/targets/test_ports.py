@@ -9,7 +9,7 @@ from harness.targets import ports
 from harness.targets.ports import HOST, free_ports
 
 
-def test_they_differ_and_are_free() -> None:
+def test_free_ports_are_distinct_and_free() -> None:
     found = free_ports(20)
     assert len(set(found)) == 20
     for port in found:
@@ -17,12 +17,12 @@ def test_they_differ_and_are_free() -> None:
             one.bind((HOST, port))
 
 
-def test_no_connection_is_opened_from_them() -> None:
+def test_free_ports_are_below_ephemeral_range() -> None:
     lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
     assert max(free_ports(20)) < int(lowest)
 
 
-def test_what_is_taken_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_taken_port_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     (one, other) = free_ports(2)
     monkeypatch.setattr(ports, "_NEVER_TAKEN_BY_CHANCE", (one, other))
     with socket.socket() as thief:

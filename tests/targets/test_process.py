@@ -21,7 +21,7 @@ def python(code: str, log: Path, **options: object) -> ChildProcess:
     return ChildProcess([sys.executable, "-c", code], log, **options)  # type: ignore[arg-type]
 
 
-def test_output_and_status(tmp_path: Path) -> None:
+def test_child_output_and_exit_status_are_available(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     child = python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(4)", log)
     assert child.wait(HANGS_AFTER_S * 1000) == 4
@@ -31,7 +31,7 @@ def test_output_and_status(tmp_path: Path) -> None:
     assert child.exit_code() == 4
 
 
-def test_the_log_of_an_earlier_child_is_kept_but_not_shown(tmp_path: Path) -> None:
+def test_log_of_earlier_child_is_kept_but_not_returned(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text("earlier\n")
     child = python("print('later')", log)
@@ -40,13 +40,13 @@ def test_the_log_of_an_earlier_child_is_kept_but_not_shown(tmp_path: Path) -> No
     assert child.log_text() == "later\n"
 
 
-def test_the_tail(tmp_path: Path) -> None:
+def test_tail_returns_last_lines(tmp_path: Path) -> None:
     child = python("for i in range(50): print('line', i)", tmp_path / "a.log")
     child.wait(HANGS_AFTER_S * 1000)
     assert child.tail(2) == "    line 48\n    line 49"
 
 
-def test_kill_and_kill_again(tmp_path: Path) -> None:
+def test_kill_ends_child_and_warden_and_is_repeatable(tmp_path: Path) -> None:
     child = python("import time; time.sleep(600)", tmp_path / "a.log")
     processes = [psutil.Process(child.pid), psutil.Process(child.warden_pid)]
     assert child.is_alive()
@@ -56,7 +56,7 @@ def test_kill_and_kill_again(tmp_path: Path) -> None:
     child.kill()
 
 
-def test_kill_when_the_warden_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kill_ends_child_of_hanging_warden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.targets.process.END_TIMEOUT_MS", 300)
     child = python("import time; time.sleep(600)", tmp_path / "a.log")
     itself = psutil.Process(child.pid)
@@ -65,7 +65,7 @@ def test_kill_when_the_warden_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not psutil.wait_procs([itself], timeout=HANGS_AFTER_S)[1]
 
 
-def test_terminate_is_polite(tmp_path: Path) -> None:
+def test_terminate_lets_child_handle_sigterm(tmp_path: Path) -> None:
     code = (
         "import signal, sys, time\n"
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n"
@@ -81,7 +81,7 @@ def is_frozen(pid: int) -> bool:
     return psutil.Process(pid).status() == psutil.STATUS_STOPPED
 
 
-def test_pause_freezes_the_whole_group(tmp_path: Path) -> None:
+def test_pause_stops_whole_process_group(tmp_path: Path) -> None:
     code = (
         "import subprocess, sys, time\n"
         "print(subprocess.Popen(['sleep', '600']).pid, flush=True)\n"
@@ -107,7 +107,7 @@ def _grows(file: Path, beyond: int) -> bool:
     return file.stat().st_size > beyond
 
 
-def test_no_thread_moves_in_a_pause(tmp_path: Path) -> None:
+def test_no_thread_runs_during_pause(tmp_path: Path) -> None:
     """A file that many threads write to does not grow once the pause has begun."""
     log = tmp_path / "counted"
     code = (
@@ -131,7 +131,7 @@ def test_no_thread_moves_in_a_pause(tmp_path: Path) -> None:
         child.kill()
 
 
-def test_one_that_is_paused_ends_politely(tmp_path: Path) -> None:
+def test_terminate_of_paused_child_lets_it_handle_sigterm(tmp_path: Path) -> None:
     code = "import signal, sys\nsignal.signal(15, lambda *_: sys.exit(9))\nprint(1, flush=True)\n"
     child = python(code + "signal.pause()", tmp_path / "a.log")
     await_that(child.log_text, "it does not start")
@@ -142,12 +142,12 @@ def test_one_that_is_paused_ends_politely(tmp_path: Path) -> None:
         child.pause()
 
 
-def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_command_raises_target_start_error(tmp_path: Path) -> None:
     with pytest.raises(TargetStartError, match=r"cannot start '/nowhere'.*No such file"):
         ChildProcess(["/nowhere"], tmp_path / "a.log")
 
 
-def test_a_folder_named_like_the_package_does_not_matter(
+def test_folder_named_harness_does_not_shadow_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "harness").mkdir()
@@ -158,7 +158,7 @@ def test_a_folder_named_like_the_package_does_not_matter(
     assert child.wait(HANGS_AFTER_S * 1000) == 5
 
 
-def test_ctrl_c_reaches_only_us(tmp_path: Path) -> None:
+def test_sigint_of_process_group_reaches_only_parent(tmp_path: Path) -> None:
     """SIGINT to the whole group of the parent, as a terminal sends it: the parent stops first."""
     code = (
         "import signal, sys, time\n"
@@ -186,7 +186,7 @@ def test_ctrl_c_reaches_only_us(tmp_path: Path) -> None:
     assert not child.is_running()
 
 
-def test_reserved_logs_differ(tmp_path: Path) -> None:
+def test_reserve_log_returns_distinct_paths(tmp_path: Path) -> None:
     paths = [reserve_log(tmp_path / "new", "kafka") for _ in range(3)]
     assert [path.name for path in paths] == ["kafka.log", "kafka-2.log", "kafka-3.log"]
     assert all(path.exists() for path in paths)

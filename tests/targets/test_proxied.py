@@ -57,7 +57,7 @@ def told(address: Address) -> list[Address]:
     return found
 
 
-def test_every_address_is_a_proxy(reference: ProxiedTarget) -> None:
+def test_every_address_in_responses_is_proxy(reference: ProxiedTarget) -> None:
     (address,) = reference.addresses
     assert address != reference.target.addresses[0]
     assert set(told(address)) == {address}
@@ -67,7 +67,7 @@ def test_every_address_is_a_proxy(reference: ProxiedTarget) -> None:
         reference.proxy_of(7)
 
 
-def test_faults_of_a_link(reference: ProxiedTarget) -> None:
+def test_cut_proxy_is_silent_until_healed(reference: ProxiedTarget) -> None:
     proxy, address = reference.proxy_of(reference.nodes[0]), reference.addresses[0]
     reference.net.call(proxy.cut)
     with pytest.raises(NotAnswered):
@@ -80,7 +80,7 @@ def test_faults_of_a_link(reference: ProxiedTarget) -> None:
 ANOTHER_NAME = "localhost"  # the broker's host, as if it were another broker
 
 
-def test_an_address_that_appears_later_has_its_proxy_at_once() -> None:
+def test_address_that_appears_later_gets_proxy() -> None:
     (port,) = free_ports(1)
     settings = {"advertised.listeners": f"PLAINTEXT://{ANOTHER_NAME}:{port}"}
     with (
@@ -95,7 +95,7 @@ def test_an_address_that_appears_later_has_its_proxy_at_once() -> None:
         assert links == [f"client->127.0.0.1:{port}", "client->1"], "the answer tells its id"
 
 
-def test_names_that_mean_the_same_host() -> None:
+def test_host_alias_maps_to_same_proxy() -> None:
     (port,) = free_ports(1)
     settings = {"advertised.listeners": f"PLAINTEXT://{ANOTHER_NAME}:{port}"}
     with running_broker(settings, port), ExternalBroker([Address("127.0.0.1", port)]) as target:
@@ -104,7 +104,7 @@ def test_names_that_mean_the_same_host() -> None:
             assert len(found.proxies) == 1
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_end_of_proxied_leaves_no_socket_open(tmp_path: Path) -> None:
     before = len(psutil.Process().net_connections(kind="tcp"))
     with ReferenceBroker(log_dir=tmp_path) as target:
         with proxied(target) as found:
@@ -116,7 +116,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert len(psutil.Process().net_connections(kind="tcp")) == before
 
 
-def test_a_target_that_is_not_started(tmp_path: Path) -> None:
+def test_proxied_target_not_started_raises_target_error(tmp_path: Path) -> None:
     target = ReferenceBroker(log_dir=tmp_path)
     with pytest.raises(TargetError, match="start it before the proxies"), proxied(target):
         pass
@@ -124,7 +124,7 @@ def test_a_target_that_is_not_started(tmp_path: Path) -> None:
 
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_three_brokers_of_kafka(tmp_path: Path) -> None:
+def test_clients_find_all_kafka_brokers_behind_proxies(tmp_path: Path) -> None:
     """From one bootstrap address clients find all brokers, all of them behind proxies."""
     kinds.need_kafka(kinds.KAFKA)
     with behind(kinds.kafka_cluster(tmp_path)) as cluster:
@@ -157,7 +157,7 @@ def _a_broker_that_comes_back(cluster: ProxiedTarget) -> None:
     assert set(told(gone)) == set(cluster.addresses)
 
 
-def test_it_is_captured(tmp_path: Path) -> None:
+def test_capture_contains_messages_of_both_sides(tmp_path: Path) -> None:
     file = tmp_path / "target.pcap"
     with Capture(file) as capture, ReferenceBroker(log_dir=tmp_path) as target:
         with proxied(target, tap=capture) as found:

@@ -20,7 +20,7 @@ def broker(tmp_path: Path, timeout_ms: int = 20_000, **settings: str) -> Referen
     )
 
 
-def test_settings_reach_the_command_and_a_private_broker(tmp_path: Path) -> None:
+def test_settings_reach_command_and_private_broker(tmp_path: Path) -> None:
     with broker(tmp_path, colour="blue", shape="round") as target:
         assert target.log_path is not None
         assert "'colour': 'blue', 'shape': 'round'}" in target.log_path.read_text()
@@ -29,7 +29,7 @@ def test_settings_reach_the_command_and_a_private_broker(tmp_path: Path) -> None
             assert "'colour': 'red', 'shape': 'round'}" in mine.log_path.read_text()
 
 
-def test_one_that_ends_is_noticed_with_its_log(tmp_path: Path) -> None:
+def test_command_that_ends_raises_target_start_error_with_log(tmp_path: Path) -> None:
     target = broker(tmp_path, mode="exit")
     with pytest.raises(TargetStartError, match="the stand-in has enough") as caught:
         target.start()
@@ -38,14 +38,14 @@ def test_one_that_ends_is_noticed_with_its_log(tmp_path: Path) -> None:
     assert not target.is_alive()
 
 
-def test_one_that_does_not_say_where_it_listens(tmp_path: Path) -> None:
+def test_missing_listening_line_raises_target_start_error(tmp_path: Path) -> None:
     target = broker(tmp_path, timeout_ms=1500, mode="mute")
     with pytest.raises(TargetStartError, match="did not print 'listening on HOST:PORT'"):
         target.start()
     assert not target.is_alive()
 
 
-def test_one_that_does_not_answer(tmp_path: Path) -> None:
+def test_silent_command_raises_target_start_error(tmp_path: Path) -> None:
     target = broker(tmp_path, timeout_ms=2500, mode="silent")
     with pytest.raises(TargetStartError, match="does not answer as a Kafka broker"):
         target.start()

@@ -27,7 +27,7 @@ while True:
 """
 
 
-def test_it_outlives_its_processes_and_not_its_removal(tmp_path: Path) -> None:
+def test_scratch_folder_outlives_processes_until_removed(tmp_path: Path) -> None:
     folder = ScratchFolder()
     words = [sys.executable, "-c", WRITES, str(folder.path)]
     for _ in range(2):
@@ -40,7 +40,7 @@ def test_it_outlives_its_processes_and_not_its_removal(tmp_path: Path) -> None:
     folder.remove()
 
 
-def test_the_command_does_not_hold_it(tmp_path: Path) -> None:
+def test_command_inherits_no_descriptor_of_scratch_folder(tmp_path: Path) -> None:
     """A process that has escaped from its warden must not keep the folder for ever."""
     folder = ScratchFolder()
     code = "import os; print(sorted(map(int, os.listdir('/proc/self/fd'))))"
@@ -51,7 +51,7 @@ def test_the_command_does_not_hold_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_when_its_owner_is_killed(tmp_path: Path, kept: bool) -> None:
+def test_scratch_folder_of_killed_owner_is_removed_unless_kept(tmp_path: Path, kept: bool) -> None:
     """Two processes write into it all the time; it is removed when both are gone, and for good."""
     code = f"""
 import signal, sys
@@ -81,7 +81,7 @@ signal.pause()
     assert (path.parent == tmp_path / "kept") is kept
 
 
-def test_somebody_who_holds_its_pipe_does_not_save_it(
+def test_remove_succeeds_while_process_holds_pipe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scratch, "REMOVE_TIMEOUT_S", 0.2)

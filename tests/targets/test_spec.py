@@ -17,7 +17,9 @@ from harness.targets.target import CAPABILITIES
 from tests.targets import kinds as kinds_of_target
 
 
-def test_each_kind_by_its_own_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_of_each_kind_parses_to_its_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(kinds_of_target.ROOT)  # one example is a file there
     kinds = {kind.name: kind for kind in target_kinds()}
     assert set(kinds) >= {"reference", "external", "kafka", "command"}
@@ -34,7 +36,7 @@ def test_each_kind_by_its_own_example(tmp_path: Path, monkeypatch: pytest.Monkey
         assert kind.form.startswith(kind.name)
 
 
-def test_what_they_are() -> None:
+def test_target_strings_parse_to_target_classes() -> None:
     kafka = parse_target("kafka:4.4.0")
     assert isinstance(kafka, KafkaTarget)
     assert (kafka.implementation, kafka.release) == ("Apache Kafka", "4.4.0")
@@ -101,7 +103,7 @@ def test_what_they_are() -> None:
         ("external:" + "a" * 64 + ":1", ["too long"]),
     ],
 )
-def test_bad_specs(spec: str, words: list[str]) -> None:
+def test_invalid_spec_raises_target_error_with_suggestion(spec: str, words: list[str]) -> None:
     with pytest.raises(TargetError) as caught:
         parse_target(spec)
     for each in words:
@@ -127,12 +129,12 @@ def test_bad_specs(spec: str, words: list[str]) -> None:
         ("kafka:3.9.2,set.a.b=c,set.d=e", ["kafka:3.9.2,set.a.b=c,set.d=e"]),
     ],
 )
-def test_what_a_string_means(spec: str, meant: list[str]) -> None:
+def test_expand_targets_returns_canonical_specs(spec: str, meant: list[str]) -> None:
     assert expand_targets(spec) == meant
     assert expand_all(meant) == meant, "what is meant means itself"
 
 
-def test_a_range_of_all() -> None:
+def test_open_range_expands_to_all_pinned_releases() -> None:
     """Both ends open, in the order of the releases, each with the mode of its time."""
     meant = expand_targets("kafka:..")
     assert meant == [f"kafka:{release}" for release in pinned_releases()]
@@ -150,14 +152,14 @@ def test_a_range_of_all() -> None:
         ("kafak:latest", ['did you mean "kafka"']),
     ],
 )
-def test_ranges_that_mean_nothing(spec: str, words: list[str]) -> None:
+def test_invalid_range_raises_target_error(spec: str, words: list[str]) -> None:
     with pytest.raises(TargetError) as caught:
         expand_targets(spec)
     for each in words:
         assert each in str(caught.value)
 
 
-def test_the_reference_broker_with_options() -> None:
+def test_reference_spec_with_options_keeps_settings_only() -> None:
     assert parse_target("reference,process=own").spec == "reference"
     target = parse_target("reference,set.message.max.bytes=2000,process=own")
     assert isinstance(target, ReferenceBroker)
@@ -165,6 +167,6 @@ def test_the_reference_broker_with_options() -> None:
     assert target.spec == "reference,set.message.max.bytes=2000"
 
 
-def test_addresses_are_written_as_they_are_read() -> None:
+def test_address_text_round_trips() -> None:
     for text in ("127.0.0.1:9092", "[fe80::1%eth0]:9092", "broker-1.test:9092"):
         assert str(parse_address(text)) == text

@@ -54,12 +54,12 @@ def close_stdin(process: subprocess.Popen[bytes]) -> None:
     process.stdin.close()
 
 
-def test_it_exits_with_the_status_of_its_command() -> None:
+def test_warden_exits_with_status_of_command() -> None:
     with start("--", sys.executable, "-c", "raise SystemExit(7)") as process:
         assert process.wait(HANGS_AFTER_S) == 7
 
 
-def test_a_signal_that_ended_the_command_is_told_as_a_shell_does() -> None:
+def test_command_ended_by_signal_gives_status_128_plus_signal() -> None:
     command = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     with start("--", sys.executable, "-c", command) as process:
         assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
@@ -75,7 +75,9 @@ def test_a_signal_that_ended_the_command_is_told_as_a_shell_does() -> None:
     ],
     ids=["end of file", "SIGTERM", "SIGINT", "SIGHUP"],
 )
-def test_the_whole_group_goes(end: Callable[[subprocess.Popen[bytes]], None]) -> None:
+def test_end_of_input_or_signal_kills_whole_group(
+    end: Callable[[subprocess.Popen[bytes]], None],
+) -> None:
     process, members = stubborn()
     with process:
         end(process)
@@ -83,7 +85,7 @@ def test_the_whole_group_goes(end: Callable[[subprocess.Popen[bytes]], None]) ->
         assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
 
 
-def test_the_group_goes_when_its_leader_ends() -> None:
+def test_end_of_command_kills_its_children() -> None:
     command = (
         "import subprocess, sys\n"
         "print(subprocess.Popen(['sleep', '600']).pid, flush=True)\n"
@@ -97,7 +99,7 @@ def test_the_group_goes_when_its_leader_ends() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a parent-death signal")
-def test_a_killed_warden_takes_its_command_along() -> None:
+def test_killed_warden_ends_its_command() -> None:
     process, members = stubborn()
     with process:
         process.kill()
@@ -105,7 +107,7 @@ def test_a_killed_warden_takes_its_command_along() -> None:
         members[0].kill()  # the command's own child is beyond the death signal's reach
 
 
-def test_a_sibling_that_holds_the_pipe_does_not_save_the_command(tmp_path: Path) -> None:
+def test_death_of_parent_ends_command_although_sibling_holds_pipe(tmp_path: Path) -> None:
     """The parent dies, but its pipe stays open in a process forked from it."""
     ready = tmp_path / "ready"
     script = (
@@ -137,7 +139,7 @@ def test_a_sibling_that_holds_the_pipe_does_not_save_the_command(tmp_path: Path)
         sibling.kill()
 
 
-def test_the_folder_is_removed_at_the_end(tmp_path: Path) -> None:
+def test_folder_is_removed_at_end(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     (folder / "deep").mkdir(parents=True)
     (folder / "deep" / "file").write_text("x")
@@ -150,14 +152,14 @@ def test_the_folder_is_removed_at_the_end(tmp_path: Path) -> None:
         assert not folder.exists()
 
 
-def test_the_command_reads_no_input_and_leads_a_session() -> None:
+def test_command_has_empty_input_and_leads_session() -> None:
     command = "import os, sys; print(sys.stdin.read() == '', os.getsid(0) == os.getpid())"
     with start("--", sys.executable, "-c", command) as process:
         assert process.stdout is not None
         assert process.stdout.read().split() == [b"True", b"True"]
 
 
-def test_the_report_tells_the_pid() -> None:
+def test_report_contains_pid_of_command() -> None:
     readable, writable = os.pipe()
     words = [*WARDEN, "--report-fd", str(writable), "--", "sleep", "600"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, pass_fds=[writable], cwd=ROOT) as process:
@@ -171,7 +173,7 @@ def test_the_report_tells_the_pid() -> None:
         assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
 
 
-def test_a_command_that_is_not_there() -> None:
+def test_missing_command_exits_with_not_started_status() -> None:
     words = [*WARDEN, "--", "/nowhere/at/all"]
     done = subprocess.run(
         words, stdin=subprocess.DEVNULL, capture_output=True, check=False, cwd=ROOT
@@ -192,7 +194,7 @@ def test_a_command_that_is_not_there() -> None:
         ["--hold-fd", "0"],
     ],
 )
-def test_a_bad_command_line(words: list[str]) -> None:
+def test_invalid_command_line_exits_with_usage_status(words: list[str]) -> None:
     done = subprocess.run(
         [*WARDEN, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
@@ -200,7 +202,7 @@ def test_a_bad_command_line(words: list[str]) -> None:
     assert b"usage:" in done.stderr
 
 
-def test_it_is_light() -> None:
+def test_warden_imports_no_heavy_module() -> None:
     code = (
         "import sys; before = set(sys.modules); import harness.targets.warden;"
         "print(' '.join(sorted(set(sys.modules) - before)))"

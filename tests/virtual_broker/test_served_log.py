@@ -33,9 +33,7 @@ def log_of(*epochs: int) -> ServedLog:
 @pytest.mark.parametrize(
     ("epoch", "end"), [(-1, (-1, -1)), (0, (0, 2)), (1, (0, 2)), (2, (2, 3)), (9, (2, 3))]
 )
-def test_the_end_of_an_epoch_is_that_of_the_largest_not_above(
-    epoch: int, end: tuple[int, int]
-) -> None:
+def test_epoch_end_is_that_of_largest_epoch_not_above(epoch: int, end: tuple[int, int]) -> None:
     assert log_of(0, 0, 2).end_of(epoch) == end
 
 
@@ -43,7 +41,9 @@ def test_the_end_of_an_epoch_is_that_of_the_largest_not_above(
     ("offset", "last_epoch", "found"),
     [(3, 2, None), (2, 0, None), (0, -1, None), (3, 0, (0, 2)), (4, 2, (2, 3)), (3, 1, (0, 2))],
 )
-def test_who_diverges(offset: int, last_epoch: int, found: tuple[int, int] | None) -> None:
+def test_diverging_epoch_is_found_for_offset_and_last_epoch(
+    offset: int, last_epoch: int, found: tuple[int, int] | None
+) -> None:
     assert log_of(0, 0, 2).diverges(offset, last_epoch) == found
 
 
@@ -57,7 +57,7 @@ def ask(connection: Connection, offset: int, *, topic: Topic = TOPIC, version: i
 
 
 @pytest.mark.parametrize("version", [12, 13, 15, 18])
-def test_a_follower_is_given_what_follows(version: int) -> None:
+def test_follower_fetch_returns_records_from_offset_or_diverging_epoch(version: int) -> None:
     with LeaderEndpoint() as endpoint, Connection(endpoint.address) as connection:
         endpoint.serve(TOPIC, log_of(0, 0, 2))
         told = ask(connection, 1, version=version, last_epoch=0)
@@ -69,7 +69,7 @@ def test_a_follower_is_given_what_follows(version: int) -> None:
         assert endpoint.asked == [ReceivedRequest(1, 0), ReceivedRequest(4, 2)]
 
 
-def test_what_is_not_led_or_not_served_is_refused() -> None:
+def test_fetch_of_unserved_topic_returns_not_leader_or_follower() -> None:
     with LeaderEndpoint() as endpoint, Connection(endpoint.address) as connection:
         assert ask(connection, 0).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
         endpoint.serve(TOPIC, log_of(0))
@@ -79,7 +79,7 @@ def test_what_is_not_led_or_not_served_is_refused() -> None:
         assert ask(connection, 0).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_a_fetch_at_the_end_waits_for_news() -> None:
+def test_fetch_at_log_end_waits_for_new_records() -> None:
     with (
         LeaderEndpoint() as endpoint,
         Connection(endpoint.address, timeout_ms=HANGS_AFTER_S * 1000) as connection,
@@ -92,7 +92,7 @@ def test_a_fetch_at_the_end_waits_for_news() -> None:
         assert offsets_in(bytes(told.records or b"")) == (1,)
 
 
-def test_no_thread_is_left_and_other_requests_end_the_connection() -> None:
+def test_other_request_closes_connection_and_close_ends_all_threads() -> None:
     before = threading.active_count()
     endpoint = LeaderEndpoint()
     address = endpoint.address

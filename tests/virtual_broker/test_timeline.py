@@ -23,7 +23,7 @@ def run(*words: str) -> tuple[int, str]:
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-def test_a_real_broker_shows_the_table(tmp_path: Path) -> None:
+def test_timeline_of_kafka_matches_expected_table(tmp_path: Path) -> None:
     kinds.need_kafka(RELEASE)
     page = tmp_path / "page.md"
     status, said = run("--repeat", "2", "--markdown", str(page), f"kafka:{RELEASE}", "reference")
@@ -47,7 +47,7 @@ def test_a_real_broker_shows_the_table(tmp_path: Path) -> None:
         ("0.8.0", EXPECTED, 1, "NOT as expected"),
     ],
 )
-def test_what_differs_is_told(
+def test_timeline_verdict_and_exit_code_follow_observed_rows(
     monkeypatch: pytest.MonkeyPatch,
     release: str,
     rows: tuple[TimelineRow, ...],
@@ -61,7 +61,7 @@ def test_what_differs_is_told(
     assert says in said
 
 
-def test_repetitions_that_differ_are_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeline_with_differing_repetitions_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     played = iter([EXPECTED, expected_of("0.8.0")])
     monkeypatch.setattr(timeline, "_play", lambda _: next(played))
     monkeypatch.setattr(timeline, "joinable_broker", Lender)

@@ -8,7 +8,7 @@ from labs.clients.records import FOR_EVER, in_partition, numbered
 
 
 @for_clients("create_topic", "list_topics", "describe_topic", "delete_topic")
-def test_a_topic_comes_and_goes(client: Here, target: Target, name: str) -> None:
+def test_topic_is_created_described_and_deleted(client: Here, target: Target, name: str) -> None:
     calls = client.calls
     client.create(name, 3)
     awaited(calls.list_topics, lambda found: name in found, "the topic is listed")
@@ -22,7 +22,7 @@ def test_a_topic_comes_and_goes(client: Here, target: Target, name: str) -> None
 
 
 @for_clients("create_topic", "describe_configs", "alter_configs")
-def test_configs_are_told_and_altered(client: Here, name: str) -> None:
+def test_topic_configs_are_described_and_altered(client: Here, name: str) -> None:
     calls = client.calls
     client.create(name, 1, {"retention.ms": "5000000000", "cleanup.policy": "compact"})
     given = calls.describe_configs(name)
@@ -40,7 +40,7 @@ def test_configs_are_told_and_altered(client: Here, name: str) -> None:
 
 
 @for_clients("create_partitions", "describe_topic")
-def test_partitions_are_added(client: Here, name: str) -> None:
+def test_create_partitions_adds_writable_partitions(client: Here, name: str) -> None:
     calls = client.calls
     client.create(name, 1, FOR_EVER)
     calls.create_partitions(name, 4)
@@ -53,7 +53,7 @@ def test_partitions_are_added(client: Here, name: str) -> None:
 
 
 @for_clients("delete_records", "read")
-def test_records_are_deleted_before_an_offset(client: Here, name: str) -> None:
+def test_delete_records_removes_records_before_offset(client: Here, name: str) -> None:
     calls = client.calls
     client.create(name, 2, FOR_EVER)
     records = numbered(partitions=2, each=5)

@@ -45,7 +45,7 @@ class Reading:
 
 
 @strategies_of_clients()
-def test_every_record_once_while_members_come_and_go(
+def test_group_reads_every_record_once_while_members_join_and_leave(
     client: Here, name: str, strategy: str
 ) -> None:
     calls, reading = client.calls, Reading(client.calls)
@@ -84,7 +84,7 @@ def read_to(reading: Reading, members: Sequence[str], each: int) -> None:
 
 
 @for_clients("join", "commit", "group_offsets")
-def test_a_new_member_goes_on_where_the_last_commit_was(client: Here, name: str) -> None:
+def test_new_member_resumes_at_committed_offset(client: Here, name: str) -> None:
     calls, reading = client.calls, Reading(client.calls)
     client.create(name, 1, FOR_EVER)
     calls.produce(name, numbered(1, 20))
@@ -105,7 +105,7 @@ def test_a_new_member_goes_on_where_the_last_commit_was(client: Here, name: str)
 
 
 @for_clients("join", "list_groups", "describe_group", "group_offsets")
-def test_what_is_told_of_a_group(client: Here, name: str) -> None:
+def test_group_is_described_with_members_and_committed_offsets(client: Here, name: str) -> None:
     calls, reading = client.calls, Reading(client.calls)
     client.create(name, PARTITIONS, FOR_EVER)
     calls.produce(name, numbered(PARTITIONS, 1))
@@ -133,7 +133,7 @@ def test_what_is_told_of_a_group(client: Here, name: str) -> None:
 
 
 @for_clients("join", "list_groups", "delete_group")
-def test_a_group_is_deleted(client: Here, name: str) -> None:
+def test_deleted_group_and_its_offsets_are_gone(client: Here, name: str) -> None:
     calls, reading = client.calls, Reading(client.calls)
     client.create(name, PARTITIONS, FOR_EVER)
     calls.produce(name, numbered(PARTITIONS, 1))

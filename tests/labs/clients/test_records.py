@@ -24,7 +24,7 @@ LATER_MS = BEGAN_MS + 2 * STEP_MS + 1
 
 @pytest.mark.parametrize("codec", CODECS)
 @for_clients("produce", "read")
-def test_records_come_back_as_they_were_sent(
+def test_records_are_read_equal_with_every_codec(
     client: Here, broker: BrokerUnderTest, name: str, codec: str
 ) -> None:
     calls = client.calls
@@ -49,7 +49,7 @@ def stored_codec(broker: BrokerUnderTest, name: str) -> str:
 
 
 @for_clients("offsets_for_times")
-def test_offsets_by_time(client: Here, name: str) -> None:
+def test_offsets_for_times_returns_first_offset_at_or_after_time(client: Here, name: str) -> None:
     calls = client.calls
     client.create(name, 3, FOR_EVER)
     client.writer.produce(name, numbered(partitions=2, each=5))
@@ -61,7 +61,7 @@ def test_offsets_by_time(client: Here, name: str) -> None:
 
 
 @for_clients("produce", "read_from_time")
-def test_a_consumer_seeks_by_time(client: Here, name: str) -> None:
+def test_consumer_reads_from_timestamp(client: Here, name: str) -> None:
     calls = client.calls
     client.create(name, 2, FOR_EVER)
     records = numbered(partitions=2, each=5)

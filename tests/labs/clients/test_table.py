@@ -29,9 +29,9 @@ def answered(client: str) -> set[str]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_driver_has_what_its_client_offers(client: str) -> None:
+def test_driver_implements_all_calls_of_its_client(client: str) -> None:
     assert answered(client) == CALLS.keys() - CLIENTS[client].lacks.keys()
 
 
-def test_the_document_has_the_table() -> None:
+def test_document_contains_client_table() -> None:
     assert offers_table() in DOCUMENT.read_text("utf-8")

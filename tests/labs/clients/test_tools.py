@@ -32,7 +32,7 @@ def line(client: Here) -> CommandLine:
 
 
 @tools
-def test_what_is_typed_is_printed(
+def test_console_consumer_prints_records_of_console_producer(
     client: Here, line: CommandLine, broker: BrokerUnderTest, name: str
 ) -> None:
     client.create(name)
@@ -92,7 +92,7 @@ class Shell:
 
 
 @tools
-def test_console_consumers_share_a_topic(
+def test_console_consumers_of_one_group_read_each_record_once(
     client: Here, line: CommandLine, folder: Path, name: str
 ) -> None:
     client.create(name, PARTITIONS, FOR_EVER)
@@ -116,7 +116,7 @@ def test_console_consumers_share_a_topic(
 
 
 @tools
-def test_a_group_goes_on_and_is_reset_and_deleted(
+def test_console_group_resumes_resets_offsets_and_is_deleted(
     client: Here, line: CommandLine, name: str
 ) -> None:
     client.create(name, 1, FOR_EVER)

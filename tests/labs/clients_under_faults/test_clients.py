@@ -72,14 +72,14 @@ def all_valid(setting: Setting, seeds: tuple[int, ...]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.rotates(20)
-def test_every_acknowledged_record_is_read_once_and_in_order(reference: Setting) -> None:
+def test_clients_under_faults_have_valid_histories(reference: Setting) -> None:
     all_valid(reference, SEEDS)
 
 
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_so_it_is_on_a_real_kafka(tmp_path: Path) -> None:
+def test_clients_under_faults_have_valid_histories_on_real_kafka(tmp_path: Path) -> None:
     with parse_target("kafka:4.4.0", log_dir=tmp_path / "logs") as target:
         all_valid(Setting(target, tmp_path, limit_s=LIMIT_S), ON_KAFKA)
 
@@ -87,7 +87,7 @@ def test_so_it_is_on_a_real_kafka(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.rotates(20)
 @pytest.mark.parametrize("client", DRIVERS)
-def test_lost_answers_make_duplicates_of_a_producer_without_idempotence(
+def test_lost_responses_cause_duplicates_only_without_idempotence(
     reference: Setting, client: str
 ) -> None:
     careless = run_client(client, ANSWERS_ARE_LOST, without_idempotence(reference))
@@ -100,7 +100,7 @@ def test_lost_answers_make_duplicates_of_a_producer_without_idempotence(
     assert careful.sends[OperationOutcome.OK] == careful.sends[OperationOutcome.INVOKE] == 200
 
 
-def test_a_client_that_goes_on_and_on_is_killed_and_found_stuck(reference: Setting) -> None:
+def test_client_beyond_time_limit_is_killed_and_stuck(reference: Setting) -> None:
     short = FaultSchedule(0, ANSWERS_ARE_LOST.workload, (ScheduledFault(0, 0, "reset", {}),))
     hurried = Setting(reference.target, reference.folder, limit_s=0.1)
     run = run_client("confluent-kafka", short, hurried)
@@ -110,7 +110,7 @@ def test_a_client_that_goes_on_and_on_is_killed_and_found_stuck(reference: Setti
     assert "one_client.py" in run.log  # where its threads were
 
 
-def test_what_we_cannot_do_ourselves_is_no_verdict_about_a_client(reference: Setting) -> None:
+def test_client_that_does_not_start_has_verdict_unknown(reference: Setting) -> None:
     run = run_client("no-such-client", ANSWERS_ARE_LOST, reference)
     assert run.judgement.verdict is HistoryVerdict.UNKNOWN
     assert "the client did not start" in run.judgement.why
@@ -126,7 +126,7 @@ def shows(known: Known, setting: Setting) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.deep  # whether a client shows it depends on the pace of the machine
-def test_what_was_found_is_still_so(reference: Setting) -> None:
+def test_known_client_findings_still_occur(reference: Setting) -> None:
     """Where it is not, a client has got better: docs/findings/clients.md wants to know."""
     hurried = Setting(reference.target, reference.folder, limit_s=15.0)
     with ThreadPoolExecutor(3) as pool:

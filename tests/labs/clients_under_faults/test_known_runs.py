@@ -43,7 +43,9 @@ BOTH = invalid(Anomaly.DUPLICATE, Anomaly.LOST_WRITE)
         ("confluent-kafka", VALID, None),
     ],
 )
-def test_what_is_known_of_a_run(client: str, judgement: Judgement, name: str | None) -> None:
+def test_known_finding_matches_client_anomaly_and_short_timeout(
+    client: str, judgement: Judgement, name: str | None
+) -> None:
     run = FaultRun(client, SHORT, judgement=judgement)
     assert known(run) == name
     assert known(replace(run, schedule=LONG)) is None

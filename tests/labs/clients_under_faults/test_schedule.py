@@ -38,12 +38,12 @@ def shown(seed: str) -> str:
     ).stdout
 
 
-def test_the_same_seed_gives_the_same_schedule_in_another_process() -> None:
+def test_same_seed_gives_same_schedule_in_other_process() -> None:
     here = "".join(f"{schedule(seed)}\n" for seed in range(10))
     assert shown("1") == shown("2") == here
 
 
-def test_seeds_differ() -> None:
+def test_different_seeds_give_different_schedules() -> None:
     assert len({str(one.faults) for one in ALL}) == len(ALL)
 
 
@@ -53,7 +53,7 @@ def test_every_kind_of_fault_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("kind", ["toxic", "rule"])
-def test_all_can_be_armed(kind: str) -> None:
+def test_every_scheduled_toxic_and_rule_is_parsable(kind: str) -> None:
     read = {"toxic": NamedToxic.from_json, "rule": read_rule}[kind]
     chosen = [fault for fault in FAULTS if fault.kind == kind]
     assert chosen
@@ -61,7 +61,7 @@ def test_all_can_be_armed(kind: str) -> None:
         read(fault.words)
 
 
-def test_nothing_is_done_that_tcp_would_never_do() -> None:
+def test_scheduled_faults_use_only_actions_possible_on_tcp() -> None:
     for fault in FAULTS:
         if fault.kind == "toxic":
             assert fault.words["type"] not in CHANGES_A_STREAM
@@ -72,21 +72,21 @@ def test_nothing_is_done_that_tcp_would_never_do() -> None:
             assert cut is None or cut["then"] in ("close", "reset")
 
 
-def test_all_ends() -> None:
+def test_schedule_is_sorted_and_heals_at_last_fault_end() -> None:
     for one in ALL:
         ends = [fault.at_ms + fault.for_ms for fault in one.faults]
         assert one.healed_ms == max(ends)
         assert [fault.at_ms for fault in one.faults] == sorted(f.at_ms for f in one.faults)
 
 
-def test_it_is_readable() -> None:
+def test_scheduled_fault_formats_as_text() -> None:
     fault = ScheduledFault(
         5, 10, "rule", {"id": "x", "on": "request", "api": "Fetch", "close": "before"}
     )
     assert str(fault) == "at 5 ms for 10 ms: rule id=x on=request api=Fetch close=before"
 
 
-def test_seeds_on_the_command_line() -> None:
+def test_seed_option_parses_ranges_and_rejects_wrong_ones() -> None:
     assert seeds_of("3, 5..7,6") == [3, 5, 6, 7]
     for wrong, why in {"x": "'x' is no seed", "3..": "is no seed", "4..2": "names no seed"}.items():
         with pytest.raises(click.BadParameter, match=why):

@@ -44,7 +44,7 @@ def is_worth_it(loop: Loop) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.rotates(20)
-def test_a_killed_cluster_loses_nothing_that_all_had() -> None:
+def test_killed_cluster_loses_no_replicated_record() -> None:
     loop = played("reference,nodes=3", named("kill-all"), rounds=2)
     assert loop.good, told(loop)
     assert is_worth_it(loop), told(loop)
@@ -54,7 +54,7 @@ def test_a_killed_cluster_loses_nothing_that_all_had() -> None:
 @pytest.mark.kafka
 @pytest.mark.deep
 @pytest.mark.parametrize("name", ["kill", "power-flush-1"])
-def test_a_real_broker_loses_nothing_that_was_flushed_or_in_the_page_cache(name: str) -> None:
+def test_real_kafka_loses_no_flushed_or_page_cached_record(name: str) -> None:
     loop = played(KAFKA, named(name))
     assert loop.good, told(loop)
     assert is_worth_it(loop), told(loop)
@@ -63,7 +63,7 @@ def test_a_real_broker_loses_nothing_that_was_flushed_or_in_the_page_cache(name:
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_what_was_not_flushed_is_lost_and_that_is_found_where_it_may_not_be() -> None:
+def test_power_loss_of_unflushed_records_is_broken_unless_allowed() -> None:
     case = named("power")
     strict = played(KAFKA, replace(case, may_lose={}))
     assert not strict.good
@@ -74,7 +74,7 @@ def test_what_was_not_flushed_is_lost_and_that_is_found_where_it_may_not_be() ->
         assert (verdict.broken, verdict.allowed) == ((), len(verdict.survival.lost))
 
 
-def test_a_table_has_a_row_a_case() -> None:
+def test_markdown_table_has_one_row_per_case() -> None:
     text = markdown("x", [Loop(case, [], 0.0) for case in CASES])
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == len(CASES) + 1
@@ -82,13 +82,13 @@ def test_a_table_has_a_row_a_case() -> None:
     assert not Loop(CASES[0], [], 0.0).good
 
 
-def test_values_are_known_again_and_nothing_else_is() -> None:
+def test_value_of_recognizes_only_intact_payloads() -> None:
     assert value_of(payload("acks=1-7")) == "acks=1-7"
     for strange in (None, b"", b"acks=1-7", payload("a") + b".", payload("a")[:-1] + b"\0"):
         assert value_of(strange).startswith(STRANGE)
 
 
-def test_what_is_asked_for() -> None:
+def test_command_selects_usual_cases_and_rejects_wrong_ones() -> None:
     assert [nodes_of(spec) for spec in (KAFKA, "reference,nodes=3", "x,nodes=1")] == [1, 3, 1]
     assert [case.name for case in usual(3)] == ["kill-one", "kill-all"]
     assert all(set(case.may_lose) <= {LEADER} for case in usual(3))
@@ -99,7 +99,7 @@ def test_what_is_asked_for() -> None:
         assert CliRunner().invoke(main, words).exit_code == 2
 
 
-def test_a_target_whose_data_goes_with_it_cannot_be_judged(tmp_path: Path) -> None:
+def test_target_without_restart_node_exits_2(tmp_path: Path) -> None:
     words = ["--target", "reference", "--rounds", "1", "--out", str(tmp_path)]
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 2

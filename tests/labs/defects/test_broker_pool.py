@@ -53,7 +53,7 @@ def _pool() -> Iterator[RowBrokers]:
     pool.stop()
 
 
-def test_a_broker_goes_to_the_next_that_wants_its_settings(pool: RowBrokers) -> None:
+def test_pool_reuses_broker_for_same_settings(pool: RowBrokers) -> None:
     one = given(pool, "a")
     assert pool.take("b") is None
     taken = pool.take("a")
@@ -62,7 +62,7 @@ def test_a_broker_goes_to_the_next_that_wants_its_settings(pool: RowBrokers) -> 
     assert pool.take("a") is None, "it is in use"
 
 
-def test_one_that_has_ended_is_not_given_out(pool: RowBrokers) -> None:
+def test_pool_skips_ended_broker(pool: RowBrokers) -> None:
     ended, alive = given(pool, "a"), given(pool, "a")
     ended.running = False
     taken = pool.take("a")
@@ -71,18 +71,18 @@ def test_one_that_has_ended_is_not_given_out(pool: RowBrokers) -> None:
     assert ended.stopped == 1
 
 
-def test_one_that_came_to_harm_ends_at_once(pool: RowBrokers) -> None:
+def test_pool_stops_unhealthy_broker_at_once(pool: RowBrokers) -> None:
     harmed = given(pool, "a", well=False)
     assert harmed.stopped == 1
     assert pool.take("a") is None
 
 
-def test_the_one_that_waited_longest_makes_room(pool: RowBrokers) -> None:
+def test_full_pool_stops_longest_idle_broker(pool: RowBrokers) -> None:
     waiting = [given(pool, f"{number}") for number in range(IDLE_LIMIT + 1)]
     assert [one.running for one in waiting] == [False, *[True] * IDLE_LIMIT]
 
 
-def test_all_that_wait_end_with_the_pool() -> None:
+def test_pool_stop_stops_each_idle_broker_once() -> None:
     pool = RowBrokers()
     waiting = [given(pool, "a"), given(pool, "b")]
     pool.stop()
@@ -90,7 +90,7 @@ def test_all_that_wait_end_with_the_pool() -> None:
     assert [one.stopped for one in waiting] == [1, 1]
 
 
-def test_a_private_broker_serves_two_rows_and_is_replaced_when_it_died(
+def test_private_broker_serves_two_rows_and_is_replaced_after_kill(
     pool: RowBrokers, tmp_path: Path
 ) -> None:
     like = parse_target("reference", log_dir=tmp_path)
@@ -107,7 +107,7 @@ def test_a_private_broker_serves_two_rows_and_is_replaced_when_it_died(
     assert pids[2] != pids[1]
 
 
-def test_one_without_a_pool_is_for_its_test_alone(tmp_path: Path) -> None:
+def test_private_broker_without_pool_stops_after_test(tmp_path: Path) -> None:
     like = parse_target("reference", log_dir=tmp_path)
     with PrivateBehindRelay(like, {}, FrameRule()) as private:
         broker = private._broker
@@ -116,7 +116,7 @@ def test_one_without_a_pool_is_for_its_test_alone(tmp_path: Path) -> None:
     assert not broker.is_alive()
 
 
-def test_a_cluster_is_used_again_only_when_it_is_whole(pool: RowBrokers, tmp_path: Path) -> None:
+def test_cluster_with_killed_node_is_not_reused(pool: RowBrokers, tmp_path: Path) -> None:
     like = parse_target("reference,nodes=3", log_dir=tmp_path)
 
     def cluster() -> PrivateClusterBehindProxies:
@@ -136,7 +136,7 @@ def test_a_cluster_is_used_again_only_when_it_is_whole(pool: RowBrokers, tmp_pat
     assert not running.is_alive()
 
 
-def test_a_cluster_whose_files_a_test_reached_is_not_used_again(
+def test_cluster_with_accessed_log_directories_is_not_reused(
     pool: RowBrokers, tmp_path: Path
 ) -> None:
     like = parse_target("reference,nodes=3", log_dir=tmp_path)

@@ -11,7 +11,7 @@ from labs.defects.row_unit import OWN_PROCESS, ROWS_IN_A_UNIT, units_of
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])
-def test_slices_are_all_rows_and_each_row_once(count: int) -> None:
+def test_slices_contain_each_row_exactly_once(count: int) -> None:
     parts = [RowSlice(number, count).of(ALL_DEFECTS) for number in range(1, count + 1)]
     names = [defect.name for part in parts for defect in part]
     assert sorted(names) == sorted(defect.name for defect in ALL_DEFECTS)
@@ -19,17 +19,17 @@ def test_slices_are_all_rows_and_each_row_once(count: int) -> None:
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-def test_a_slice_is_the_same_each_time() -> None:
+def test_same_slice_contains_same_rows() -> None:
     assert RowSlice.parse("2/9").of(ALL_DEFECTS) == RowSlice(2, 9).of(list(ALL_DEFECTS))
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "a/b", "-1/3"])
-def test_what_is_no_slice_is_refused(text: str) -> None:
+def test_invalid_slice_text_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="K/N"):
         RowSlice.parse(text)
 
 
-def test_units_hold_every_row_once_and_rows_of_one_kind() -> None:
+def test_units_contain_each_row_once_and_only_one_kind() -> None:
     units = units_of(ALL_DEFECTS, lambda defect: (defect.requirement,))
     names = [row for unit in units for row in unit.rows]
     assert sorted(names) == sorted(defect.name for defect in ALL_DEFECTS)
@@ -40,7 +40,7 @@ def test_units_hold_every_row_once_and_rows_of_one_kind() -> None:
         assert 1 <= len(unit.rows) <= ROWS_IN_A_UNIT
 
 
-def test_what_stays_in_a_process_has_one_of_its_own() -> None:
+def test_rows_with_lasting_process_effects_run_alone() -> None:
     units = units_of(ALL_DEFECTS, lambda defect: (f"{defect.area}-*",))
     alone = [unit for unit in units if unit.where in OWN_PROCESS]
     assert Where.OFFLINE in {unit.where for unit in alone}

@@ -38,7 +38,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_rows_of_every_kind_are_killed_alone(tmp_path: Path) -> None:
+def test_command_kills_rows_of_every_kind(tmp_path: Path) -> None:
     requirements = ("APIV-001", "META-020", "LEG-009", "STOR-008")
     words = [word for name in requirements for word in ("--requirement", name)]
     done = run(*words, "--alone", "0", "--jobs", "2", "--out", str(tmp_path))
@@ -57,14 +57,14 @@ def test_rows_of_every_kind_are_killed_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words", [("--slice", "3/2"), ("--requirement", "NONE-1"), ("--jobs", "x")]
 )
-def test_what_cannot_be_asked_is_a_usage_error(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_invalid_arguments_exit_2(words: tuple[str, ...], tmp_path: Path) -> None:
     done = run(*words, "--out", str(tmp_path))
     assert done.returncode == 2
     assert words[0] in done.stderr or "NONE-1" in done.stderr
 
 
 @pytest.mark.parametrize(("alone", "named"), [(None, False), ({"another"}, True)])
-def test_a_failure_names_the_command_that_repeats_it(alone: set[str] | None, named: bool) -> None:
+def test_failed_row_prints_command_that_repeats_it(alone: set[str] | None, named: bool) -> None:
     defect = ALL_DEFECTS[0]
     asked = TableRequest("reference", [defect], False, 2, "ends", "area", alone)
     printed = io.StringIO()
@@ -120,7 +120,7 @@ def is_open(port: int) -> bool:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)]
 )
-def test_nothing_is_left_of_a_table_that_is_ended(
+def test_ended_command_leaves_no_process_folder_or_port(
     number: signal.Signals, code: int, mark: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "temporary"

@@ -39,7 +39,9 @@ class HangingSession:
         raise AssertionError
 
 
-def test_its_stacks_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_run_prints_stacks_and_ends_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(row_worker, "CASE_LIMIT_S", 0.1)
 
     def make(session: RowSession, out: Path, output: IO[str]) -> RowWorker:

@@ -97,7 +97,7 @@ def _asked(tmp_path: Path) -> Asked:
     return Asked(tmp_path)
 
 
-def test_every_row_is_judged_and_reported_once(asked: Asked) -> None:
+def test_queue_judges_and_reports_every_row_once(asked: Asked) -> None:
     judged = asked.run(unit("a", "b"), unit("c"), unit("unseen-d"))
     assert sorted(judged) == sorted(asked.reported) == ["a", "b", "c", "unseen-d"]
     assert isinstance(judged["unseen-d"].found, RowUnseen)
@@ -105,13 +105,13 @@ def test_every_row_is_judged_and_reported_once(asked: Asked) -> None:
     assert asked.queue.proved == {"A-001"}
 
 
-def test_workers_serve_many_units(tmp_path: Path) -> None:
+def test_single_worker_judges_many_units(tmp_path: Path) -> None:
     asked = Asked(tmp_path, jobs=1)
     asked.run(*[unit(f"row-{number}") for number in range(5)])
     assert len(asked.forked) == 1
 
 
-def test_a_worker_that_dies_is_replaced_and_its_row_asked_again(asked: Asked) -> None:
+def test_row_of_killed_worker_is_judged_again_in_new_process(asked: Asked) -> None:
     judged = asked.run(unit("a", "dies-b", "c"), unit("d"))
     assert sorted(judged) == ["a", "c", "d", "dies-b"]
     again = judged["dies-b"]
@@ -125,7 +125,7 @@ def test_a_worker_that_dies_is_replaced_and_its_row_asked_again(asked: Asked) ->
     assert second not in asked.processes("a") + asked.processes("c") + asked.processes("d")
 
 
-def test_what_was_not_killed_gets_another_look_in_a_process_of_its_own(asked: Asked) -> None:
+def test_row_not_killed_is_judged_again_in_separate_process(asked: Asked) -> None:
     judged = asked.run(unit("a", "later-b"))
     again = judged["later-b"]
     assert again.first_problem == "not noticed"
@@ -135,26 +135,26 @@ def test_what_was_not_killed_gets_another_look_in_a_process_of_its_own(asked: As
     assert judged["a"].first_problem == ""
 
 
-def test_what_is_missed_twice_is_not_killed(asked: Asked) -> None:
+def test_row_missed_twice_keeps_its_problem(asked: Asked) -> None:
     found = asked.run(unit("missed-a"))["missed-a"].found
     assert isinstance(found, RowFound)
     assert found.problem == "not noticed"
 
 
-def test_rows_whose_tests_fail_without_a_defect_are_asked_elsewhere(asked: Asked) -> None:
+def test_rows_of_failed_unit_are_judged_again_in_other_process(asked: Asked) -> None:
     judged = asked.run(unit("a", "unclean-b"))
     assert sorted(judged) == ["a", "unclean-b"]
     assert {one.first_problem for one in judged.values()} == {"without a defect: a test fails"}
     assert asked.processes("a")[0] != asked.processes("a")[1]
 
 
-def test_tests_that_never_pass_without_a_defect_end_it_all(asked: Asked) -> None:
+def test_unit_that_always_fails_without_defect_raises_never_clean(asked: Asked) -> None:
     with pytest.raises(NeverClean, match="a test fails"):
         asked.run(unit("never-a"), unit("b"))
     await_gone([worker.pid for worker in asked.forked])
 
 
-def test_what_wants_a_process_of_its_own_gets_one(asked: Asked) -> None:
+def test_alone_unit_gets_separate_process(asked: Asked) -> None:
     alone = [replace(unit(row), is_alone=True) for row in ("a", "b")]
     asked.run(*alone, unit("c"), unit("d"))
     processes = {row: asked.processes(row) for row in "abcd"}

@@ -25,15 +25,15 @@ def _runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return runs
 
 
-def test_a_defect_is_seen_each_time_and_by_no_other_run(runs: list[dict[str, Any]]) -> None:
+def test_defect_fails_only_its_own_runs(runs: list[dict[str, Any]]) -> None:
     verdicts = [run["verdict"] for run in runs]
     assert verdicts == ["passed", "failed", "passed", "failed", "passed", "passed"]
 
 
-def test_every_run_is_whole_and_has_its_own_checks_alone(runs: list[dict[str, Any]]) -> None:
+def test_every_run_is_complete_and_has_same_number_of_checks(runs: list[dict[str, Any]]) -> None:
     assert all(run["complete"] for run in runs)
     assert len({run["checks"] for run in runs}) == 1
 
 
-def test_a_run_leaves_no_plugin_behind(runs: list[dict[str, Any]]) -> None:
+def test_run_leaves_no_pytest_plugin_registered(runs: list[dict[str, Any]]) -> None:
     assert len({run["plugins"] for run in runs}) == 1

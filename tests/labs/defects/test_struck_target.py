@@ -61,7 +61,7 @@ def asked(target: Target, timeout_ms: float = 30_000) -> ApiVersionsResponse:
         return connection.ask(ApiVersionsRequest(), 0)
 
 
-def test_nothing_stays_open_when_a_run_is_over(targets: StruckTargets) -> None:
+def test_end_of_run_closes_connections_and_listener(targets: StruckTargets) -> None:
     with targets.under(Where.SHARED, None) as make, make(None) as target:
         connected = socket.create_connection(target.addresses[0], timeout=5)
         address = target.addresses[0]
@@ -71,7 +71,7 @@ def test_nothing_stays_open_when_a_run_is_over(targets: StruckTargets) -> None:
         socket.create_connection(address, timeout=5)
 
 
-def test_each_run_has_a_rule_of_its_own(targets: StruckTargets) -> None:
+def test_each_run_gets_new_rule_instance(targets: StruckTargets) -> None:
     made: list[CountsAnswers] = []
 
     class Noted(CountsAnswers):
@@ -86,7 +86,7 @@ def test_each_run_has_a_rule_of_its_own(targets: StruckTargets) -> None:
     assert first.seen == second.seen > 0
 
 
-def test_a_run_without_a_defect_meets_nothing_of_the_one_before(targets: StruckTargets) -> None:
+def test_run_without_defect_is_unaffected_by_previous_defect(targets: StruckTargets) -> None:
     with targets.under(Where.SHARED, defect(KeepsAnswers)) as make, make(None) as target:
         with pytest.raises(ResponseTimeout):
             asked(target, timeout_ms=50)
@@ -94,13 +94,13 @@ def test_a_run_without_a_defect_meets_nothing_of_the_one_before(targets: StruckT
         assert asked(target).api_keys
 
 
-def test_a_rule_that_raises_is_no_verdict(targets: StruckTargets) -> None:
+def test_rule_that_raises_ends_run_with_broken_rule(targets: StruckTargets) -> None:
     with pytest.raises(BrokenRule, match="of this test"):
         with targets.under(Where.SHARED, defect(Raises)) as make, make(None) as target:
             asked(target)
 
 
-def test_a_wrong_function_also_stands_where_the_right_one_was_imported() -> None:
+def test_wrong_function_replaces_imported_references() -> None:
     origin, importer = ModuleType("origin_of_this_test"), ModuleType("importer_of_this_test")
 
     def right() -> str:
@@ -115,7 +115,7 @@ def test_a_wrong_function_also_stands_where_the_right_one_was_imported() -> None
     assert origin.right() == importer.called() == "wrong"
 
 
-def test_a_private_broker_is_like_the_target_and_a_shared_run_has_none(
+def test_private_run_starts_broker_and_shared_run_lacks_capability(
     targets: StruckTargets, tmp_path: Path
 ) -> None:
     with targets.under(Where.SHARED, None) as make:

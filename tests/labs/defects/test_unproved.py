@@ -15,7 +15,9 @@ HERE = "ELECT-011"
 
 
 @pytest.mark.parametrize(("complete", "named"), [(True, [NOWHERE]), (False, [])])
-def test_only_what_no_target_proves_is_named(complete: bool, named: list[str]) -> None:
+def test_complete_table_lists_requirements_proved_by_no_target(
+    complete: bool, named: list[str]
+) -> None:
     chosen = [one for one in ALL_DEFECTS if one.requirement == HERE]
     assert chosen
     asked = TableRequest(CLUSTER_SEEN_ON, chosen, complete, 1, "ends", "area", None)

@@ -61,7 +61,7 @@ PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
 @pytest.mark.parametrize(
     ("name", "what", "fault", "told"), PLANTED, ids=[row[1] for row in PLANTED]
 )
-def test_a_planted_fault_is_noticed(
+def test_target_check_detects_planted_fault(
     name: str,
     what: str,
     fault: Callable[..., Any],

@@ -15,7 +15,7 @@ MUTATIONS = 3
 
 
 @each_target
-def test_every_input_is_handled(name: str) -> None:
+def test_every_committed_input_passes_target_check(name: str) -> None:
     target = load_target(name)
     inputs = [*seed_inputs(name), *failed_inputs(name)]
     assert len(inputs) > 20
@@ -24,7 +24,7 @@ def test_every_input_is_handled(name: str) -> None:
 
 
 @each_target
-def test_the_mutations_make_new_inputs_that_are_handled(name: str) -> None:
+def test_mutated_inputs_are_new_and_pass_target_check(name: str) -> None:
     target, chance = load_target(name), random.Random(1)
     inputs = [data for _, data in seed_inputs(name)]
     made = [
@@ -37,7 +37,7 @@ def test_the_mutations_make_new_inputs_that_are_handled(name: str) -> None:
         _check(name, "mutated", data, target.check)
 
 
-def test_every_definition_has_a_seed() -> None:
+def test_every_message_definition_has_seed_input() -> None:
     """If not: python -m labs.fuzz.seeds messages."""
     seeded = {label.rpartition("-v")[0] for label, _ in seed_inputs("messages")}
     missing = set(message_names()) - seeded

@@ -20,7 +20,7 @@ artifact_prefix='/x/'; Test unit written to /x/crash-54ed
 """
 
 
-def test_a_good_run() -> None:
+def test_summary_of_successful_run_has_counts_and_no_problem() -> None:
     summary = summarise("records", LOG, 0, 61.0, [40, 45, 46, 47])
     assert summary.before == Status(38, 244, 545, 27)
     assert summary.after == Status(2200, 328, 1739, 283)
@@ -30,14 +30,14 @@ def test_a_good_run() -> None:
     assert row.startswith("| records | 1.0 | 2200 | 36 | 244 to 328 | 545 to 1739 | 27 to 283 |")
 
 
-def test_a_crash_names_its_input() -> None:
+def test_summary_of_crash_contains_artifact_path() -> None:
     summary = summarise("records", LOG + CRASH, 77, 3.0, [])
     assert summary.artifacts == ("/x/crash-54ed",)
     assert summary.problems == ("libFuzzer ended with 77",)
     assert "records: /x/crash-54ed" in as_text([summary])
 
 
-def test_memory_that_grows_to_the_end_is_a_leak() -> None:
+def test_memory_growth_in_second_half_is_problem() -> None:
     steady = [50, 90, 95, 95, 95, 96]
     assert summarise("records", LOG, 0, 9.0, steady).problems == ()
     late = [5, 20, 20, 20, 88, 90]
@@ -47,5 +47,5 @@ def test_memory_that_grows_to_the_end_is_a_leak() -> None:
     assert problem == "memory grew by 65 MB in the second half"
 
 
-def test_a_run_that_never_began_is_a_problem() -> None:
+def test_run_that_never_began_has_problem() -> None:
     assert summarise("records", "no such module", 0, 0.1, []).problems

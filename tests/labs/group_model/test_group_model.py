@@ -62,7 +62,7 @@ def behind(stack: ExitStack, one: Server, rule: FrameRule) -> Server:
     return replace(one, address=stack.enter_context(RunningRelay(one.address, rule)).address)
 
 
-def test_a_broker_is_like_itself(pair: tuple[Server, Server]) -> None:
+def test_equal_brokers_show_no_difference(pair: tuple[Server, Server]) -> None:
     result = run(pair, examples=6, steps=12, number=1)
     assert result.difference is None
     assert result.counts.plays >= 6
@@ -74,7 +74,7 @@ def test_a_broker_is_like_itself(pair: tuple[Server, Server]) -> None:
     [(HeartbeatRequest, no_rebalance_is_told), (SyncGroupRequest, parts_are_longer)],
     ids=["Heartbeat", "SyncGroup"],
 )
-def test_what_is_planted_is_found_and_shrunk(
+def test_planted_difference_is_found_and_shrunk(
     pair: tuple[Server, Server], request_type: type[Message], change: Callable[[Any], None]
 ) -> None:
     with ExitStack() as stack:
@@ -84,7 +84,7 @@ def test_what_is_planted_is_found_and_shrunk(
     assert request_type.__name__.removesuffix("Request") in last_request(result)
 
 
-def test_a_promise_that_both_break_is_found(pair: tuple[Server, Server]) -> None:
+def test_violation_by_both_brokers_is_found(pair: tuple[Server, Server]) -> None:
     with ExitStack() as stack:
         rules = [Edits(SyncGroupRequest, parts_are_longer) for _ in pair]
         one, other = (behind(stack, *each) for each in zip(pair, rules, strict=True))

@@ -72,7 +72,7 @@ BY_HAND = {  # Kafka has no definition of these, only code
 
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_equal_values_and_identical_bytes() -> None:
+def test_codec_and_official_classes_agree_on_values_and_bytes() -> None:
     try:
         found = dict(crosscheck([*RELEASES, *OLDER], EACH, seed=1))
     except (JavaError, DownloadError, MavenError) as problem:
@@ -122,6 +122,6 @@ def _class_of(key: str) -> type[Message]:
     return message_class(name, release or None)
 
 
-def test_a_count_says_what_differs() -> None:
+def test_count_text_contains_layouts_and_differences() -> None:
     count = Count(compared=2, layouts={1}, problems=["x"])
     assert count.text() == "2 of 1 layouts, 1 differ"

@@ -55,7 +55,7 @@ def _their_errors(release: str) -> dict[int, tuple[str, bool]]:
 
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_names_and_retriability_are_those_of_the_newest_release() -> None:
+def test_error_names_and_retriability_match_newest_release() -> None:
     ours = {one.code: (one.name, one.retriable) for one in error_details().values()}
     assert ours == _their_errors(NEWEST)
     assert {code.value: code.name for code in ErrorCode} == {c: n for c, (n, _) in ours.items()}
@@ -69,7 +69,7 @@ def _known_in(one: ErrorDetails, release: str) -> bool:
 @pytest.mark.kafka
 @pytest.mark.deep
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_release_has_the_codes_that_first_came_with_it_or_before(release: str) -> None:
+def test_error_codes_of_each_release_match_first_release(release: str) -> None:
     theirs = _their_errors(release)
     ours = {one.code: one for one in error_details().values() if _known_in(one, release)}
     assert set(ours) == set(theirs)

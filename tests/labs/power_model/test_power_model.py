@@ -20,7 +20,9 @@ A, B = Path("a"), Path("b")
 
 
 @pytest.mark.parametrize("journal", [True, False], ids=["journal", "folders"])
-def test_what_was_promised_is_there(journal: bool, pytestconfig: pytest.Config) -> None:
+def test_recovery_after_power_loss_keeps_promised_data(
+    journal: bool, pytestconfig: pytest.Config
+) -> None:
     counts = RoundCounts()
     rounds = ROUNDS_AT_DEPTH if pytestconfig.getoption("deep") else ROUNDS
     broken = [told for seed in range(rounds) for told in play(seed, counts, journal=journal)]
@@ -29,7 +31,7 @@ def test_what_was_promised_is_there(journal: bool, pytestconfig: pytest.Config) 
     assert counts.acknowledged > 17 * rounds
 
 
-def test_an_end_in_good_order_keeps_what_is_known_of_producers(tmp_path: Path) -> None:
+def test_clean_shutdown_keeps_producer_state(tmp_path: Path) -> None:
     """A start after a clean end reads no log. Each folder's names reach the disk independently."""
     root, after = tmp_path / "disk", tmp_path / "after"
     root.mkdir()
@@ -55,7 +57,7 @@ MISTAKES: dict[str, tuple[Forgets, str]] = {
 
 
 @pytest.mark.parametrize(("forgets", "told"), MISTAKES.values(), ids=MISTAKES)
-def test_a_flush_that_is_missing_is_seen(forgets: Forgets, told: str) -> None:
+def test_missing_flush_is_detected(forgets: Forgets, told: str) -> None:
     counts = RoundCounts()
     broken = (one for seed in range(SEEN_WITHIN) for one in play(seed, counts, forgets=forgets))
     assert any(told in one for one in broken), f"not on any of {counts.disks} disks"
@@ -76,11 +78,11 @@ def _left(*calls: object) -> list[dict[Path, bytes]]:
 MADE = (FileLink(ROOT, "a", FILE, is_folder=False), FlushNames(ROOT))
 
 
-def test_what_was_flushed_is_always_there() -> None:
+def test_flushed_data_survives_every_power_loss() -> None:
     assert _left(*MADE, Write(FILE, 0, b"x" * 2000), FlushFile(FILE)) == [{A: b"x" * 2000}]
 
 
-def test_sectors_come_in_any_combination_and_zeros_in_their_place() -> None:
+def test_unflushed_sectors_are_lost_in_any_combination_as_zeros() -> None:
     found = _left(*MADE, Write(FILE, 0, b"x" * 1024))
     assert {A: b""} in found
     assert {A: b"\0" * 512 + b"x" * 512} in found
@@ -88,14 +90,14 @@ def test_sectors_come_in_any_combination_and_zeros_in_their_place() -> None:
     assert {A: b"x" * 1024} in found
 
 
-def test_a_name_comes_and_goes_by_itself() -> None:
+def test_file_names_are_lost_independently_of_contents() -> None:
     calls = (FileLink(ROOT, "a", FILE, is_folder=False), Write(FILE, 0, b"x"), FlushFile(FILE))
     assert {} in _left(*calls)
     renamed = _left(*calls, FlushNames(ROOT), Rename(ROOT, "a", "b"))
     assert sorted(renamed, key=str) == [{A: b"x"}, {B: b"x"}]
 
 
-def test_the_same_seed_does_the_same_again() -> None:
+def test_same_seed_gives_same_rounds() -> None:
     first, again = RoundCounts(), RoundCounts()
     assert [*play(3, first)] == [*play(3, again)]
     assert first == again

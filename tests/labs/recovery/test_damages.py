@@ -54,7 +54,7 @@ def case_of(kind: KindOfDamage, source: LogSource, turn: int) -> DamageCase:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_damage_repeats_and_leaves_the_source(
+def test_damage_is_repeatable_and_leaves_source_unchanged(
     kind: KindOfDamage, source: LogSource, tmp_path: Path
 ) -> None:
     before = contents(LogCopy(source.folder, NOTES))
@@ -76,7 +76,7 @@ def test_a_damage_repeats_and_leaves_the_source(
     assert (changed == 0) == (kind.name == "nothing")
 
 
-def test_batches_are_found_by_their_lengths(source: LogSource) -> None:
+def test_batches_are_found_by_length(source: LogSource) -> None:
     made = LogCopy(source.folder, NOTES)
     assert made.base_offsets == list(BASES)
     assert len(made.batches()) == BATCHES
@@ -87,7 +87,7 @@ def test_batches_are_found_by_their_lengths(source: LogSource) -> None:
     assert batches_in(data[:5]) == []
 
 
-def test_every_byte_of_the_last_batch_is_cut_at(source: LogSource, tmp_path: Path) -> None:
+def test_cut_last_cuts_at_every_byte_of_last_batch(source: LogSource, tmp_path: Path) -> None:
     last = LogCopy(source.folder, NOTES).batches()[-1]
     size, kept = last.end - last.start, set()
     for turn in range(size):
@@ -99,7 +99,7 @@ def test_every_byte_of_the_last_batch_is_cut_at(source: LogSource, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_one_bit_of_the_field_is_flipped(name: str, copy: LogCopy) -> None:
+def test_flip_field_flips_one_bit_of_field(name: str, copy: LogCopy) -> None:
     before, batches = copy.read(100), copy.batches()
     damage = flip_field(name, copy, random.Random(3), 0)
     changed = [(at, one ^ two) for at, (one, two) in enumerate(
@@ -111,7 +111,7 @@ def test_one_bit_of_the_field_is_flipped(name: str, copy: LogCopy) -> None:
     assert damage.offset == batches[-1].base_offset
 
 
-def test_zeros_at_the_tail_strike_the_first_batch_that_they_reach(copy: LogCopy) -> None:
+def test_zero_tail_reports_offset_of_first_damaged_batch(copy: LogCopy) -> None:
     before, batches = copy.read(100), copy.batches()
     damage = zero_tail(copy, random.Random(8), 0)
     after = copy.read(100)
@@ -123,7 +123,7 @@ def test_zeros_at_the_tail_strike_the_first_batch_that_they_reach(copy: LogCopy)
     assert struck == [damage.offset]
 
 
-def test_an_appended_batch_is_sound(copy: LogCopy) -> None:
+def test_appended_batch_has_valid_header(copy: LogCopy) -> None:
     size = len(copy.read(100))
     damage = append_batch(copy, random.Random(1), 1)
     added = BatchHeader.read(copy.read(100), size)
@@ -131,19 +131,19 @@ def test_an_appended_batch_is_sound(copy: LogCopy) -> None:
     assert damage.offset == END
 
 
-def test_kinds_have_names_of_their_own() -> None:
+def test_damage_kinds_have_unique_names() -> None:
     twice = [name for name, times in Counter(kind.name for kind in KINDS).items() if times > 1]
     assert twice == []
 
 
-def test_more_cases_begin_with_the_same(source: LogSource) -> None:
+def test_larger_draw_begins_with_smaller_draw_of_same_seed(source: LogSource) -> None:
     few, many = draw(KINDS, [source], 20, 4), draw(KINDS, [source], 600, 4)
     assert many[:20] == few
     assert {case.kind.name for case in many} == {kind.name for kind in KINDS}
     assert draw(KINDS, [source], 20, 5) != few
 
 
-def test_a_sample_has_some_of_each_kind_and_their_turns(source: LogSource) -> None:
+def test_sample_contains_every_kind_and_spreads_turns(source: LogSource) -> None:
     many = draw(KINDS, [source], 2_500, 1)
     some = sample(many, 500)
     assert len(some) == 500
@@ -159,7 +159,7 @@ def test_a_sample_has_some_of_each_kind_and_their_turns(source: LogSource) -> No
     assert sample(many, len(many)) == many
 
 
-def test_rounds_hold_each_case_once_and_one_marker(source: LogSource) -> None:
+def test_rounds_contain_each_case_once_and_one_shutdown_marker(source: LogSource) -> None:
     cases = draw(KINDS, [source], 300, 2)
     made = rounds(cases, 50)
     assert sorted(case.number for group in made for case in group) == list(range(1, 301))

@@ -52,7 +52,7 @@ def seen(end: int, *, start: int = 0, read_to: int | None = None, error: int = 0
     }
 
 
-def test_differences_are_named_and_reasons_are_not_compared() -> None:
+def test_differing_lists_fields_and_ignores_refusal_reasons() -> None:
     assert differing(seen(100), seen(100)) == []
     assert differing(seen(100), seen(90)) == ["log end", "records"]
     refused = {"start": REFUSED, "why": "one"}
@@ -66,7 +66,7 @@ def differs(
     return RecoveryDifference(kind, says, names, sides, frozenset())
 
 
-def test_a_reason_covers_what_it_names_and_nothing_else(tmp_path: Path) -> None:
+def test_reason_covers_only_its_kinds_names_and_sides(tmp_path: Path) -> None:
     path = tmp_path / "explained.toml"
     path.write_text(REASONS)
     reasons = read_reasons(path)
@@ -78,7 +78,7 @@ def test_a_reason_covers_what_it_names_and_nothing_else(tmp_path: Path) -> None:
     assert reason_for(differs("flip: magic", ["log end"], one), reasons) == ""
 
 
-def test_a_reason_may_be_of_some_damages_and_of_one_that_refuses_alone(tmp_path: Path) -> None:
+def test_reason_is_limited_by_damage_text_and_refusing_side(tmp_path: Path) -> None:
     path = tmp_path / "explained.toml"
     path.write_text(f'{REASONS}says = "^bit 7"\nrefuses = "kafka:4.4.0"\n')
     reasons = read_reasons(path)
@@ -98,14 +98,14 @@ def test_a_reason_may_be_of_some_damages_and_of_one_that_refuses_alone(tmp_path:
                                   REASONS.replace("KAFKA-0", ""),
                                   f'{REASONS}refuses = "kafka:2.8.2"\n',
                                   f"{REASONS}more = 1\n"])  # fmt: skip
-def test_a_wrong_file_of_reasons_is_refused(text: str, tmp_path: Path) -> None:
+def test_invalid_reasons_file_raises_recovery_table_error(text: str, tmp_path: Path) -> None:
     path = tmp_path / "explained.toml"
     path.write_text(text)
     with pytest.raises(RecoveryTableError):
         read_reasons(path)
 
 
-def test_our_reasons_can_be_read() -> None:
+def test_committed_reasons_file_is_readable() -> None:
     assert all(each.reason for each in read_reasons())
 
 
@@ -123,11 +123,11 @@ def test_our_reasons_can_be_read() -> None:
         ({"start": REFUSED, "why": "it is so"}, REFUSED),
     ],
 )
-def test_what_became_of_a_log(outcome: Outcome, words: str) -> None:
+def test_outcome_of_log_is_described_in_words(outcome: Outcome, words: str) -> None:
     assert what_became(CASE, Damage("a bit", 60), outcome) == words
 
 
-def test_the_table_tells_each_difference() -> None:
+def test_recovery_table_lists_each_difference() -> None:
     damage = Damage("bit 3 of byte 16", 60)
     compared = [
         ComparedCopies(CASE, damage, seen(60), seen(60), ""),
@@ -145,7 +145,7 @@ def test_the_table_tells_each_difference() -> None:
 
 @pytest.mark.kafka
 @pytest.mark.deep  # CI compares Kafka with the built-in broker, in a part of its own
-def test_a_real_kafka_recovers_the_same_damage_in_the_same_way(tmp_path: Path) -> None:
+def test_real_kafka_recovers_same_damage_identically(tmp_path: Path) -> None:
     kinds.need_kafka("4.4.0")
     wanted = Compare(40, 3, ("kafka:4.4.0", "kafka:4.4.0"), kinds=("cut", "flip", "nothing"))
     found = run(wanted, tmp_path, print)

@@ -12,13 +12,13 @@ from labs.replication_model.walk import walk
 SOME, MANY = 1_000, 60_000
 
 
-def test_the_machine_breaks_nothing() -> None:
+def test_state_machine_violates_no_invariant() -> None:
     ran, story = find(SOME, number=1)
     assert story is None
     assert ran.total() > SOME // 4
 
 
-def test_walks_break_nothing_and_take_every_step() -> None:
+def test_random_walks_violate_no_invariant_and_take_every_step() -> None:
     walked = walk(8 * SOME, first_seed=0)
     assert walked.story is None
     rare = {"elect_unclean"}
@@ -27,7 +27,7 @@ def test_walks_break_nothing_and_take_every_step() -> None:
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("plant", DEFECTS, ids=lambda plant: plant.__name__)
-def test_what_is_planted_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_walks_find_planted_defect(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
     walked = walk(MANY, first_seed=0)
     assert walked.story is not None

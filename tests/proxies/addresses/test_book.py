@@ -31,7 +31,7 @@ def test_a_proxy_is_made_once_for_each_view_and_node() -> None:
     assert dict(book.proxies)["3", NODE] == ("127.0.0.1", 3)
 
 
-def test_a_proxy_of_the_view_itself_stays() -> None:
+def test_proxy_address_of_same_view_is_not_mapped() -> None:
     book, asked = counting()
     proxy = book.address_for("client", *NODE)
     assert proxy is not None
@@ -39,7 +39,7 @@ def test_a_proxy_of_the_view_itself_stays() -> None:
     assert len(asked) == 1
 
 
-def test_a_proxy_of_another_view_stands_for_its_node() -> None:
+def test_proxy_address_of_another_view_maps_to_proxy_of_its_node() -> None:
     """The controller receives broker 1's proxy address, and sends it on to broker 2."""
     book, asked = counting()
     seen_by_controller = book.address_for("controller", *NODE)
@@ -51,13 +51,13 @@ def test_a_proxy_of_another_view_stands_for_its_node() -> None:
 
 
 @pytest.mark.parametrize(("host", "port"), [("", 9092), ("h", -1), ("h", 0), ("h", 65_536)])
-def test_what_is_no_address_stays(host: str, port: int) -> None:
+def test_invalid_address_is_not_mapped(host: str, port: int) -> None:
     book, asked = counting()
     assert book.address_for("client", host, port) is None
     assert asked == []
 
 
-def test_names_are_compared_as_given_but_for_aliases() -> None:
+def test_host_names_match_exactly_except_aliases() -> None:
     asked: list[tuple[str, Address]] = []
 
     def make(view: str, node: Address) -> Address:
@@ -72,7 +72,7 @@ def test_names_are_compared_as_given_but_for_aliases() -> None:
     assert asked == [("client", ("127.0.0.1", 9092)), ("client", ("LOCALHOST", 9092))]
 
 
-def test_a_book_that_makes_nothing_knows_what_it_was_told() -> None:
+def test_book_without_factory_returns_added_addresses_only() -> None:
     book = AddressBook()
     book.add("client", NODE, ("127.0.0.1", 5))
     assert book.address_for("client", *NODE) == ("127.0.0.1", 5)
@@ -82,21 +82,21 @@ def test_a_book_that_makes_nothing_knows_what_it_was_told() -> None:
         book.add("client", OTHER, ("127.0.0.1", 5))
 
 
-def test_a_node_that_shall_be_reached_directly() -> None:
+def test_node_without_proxy_is_counted_as_left_direct() -> None:
     book = AddressBook(lambda _view, _node: None)
     assert book.address_for("client", *NODE) is None
     assert book.counters == {"left_direct": 1}
     assert book.proxies == {}
 
 
-def test_who_goes_directly_is_not_sent_to_the_proxy_of_another() -> None:
+def test_direct_view_gets_node_address_for_proxy_of_other_view() -> None:
     book = AddressBook(lambda view, _node: ("127.0.0.1", 5) if view == "client" else None)
     proxy = book.address_for("client", *NODE)
     assert proxy is not None
     assert book.address_for("1", *proxy) == NODE
 
 
-def test_a_proxy_that_cannot_be_made_is_counted_and_tried_again() -> None:
+def test_failed_proxy_creation_is_counted_and_retried() -> None:
     calls = 0
 
     def make(view: str, node: Address) -> Address:
@@ -113,7 +113,7 @@ def test_a_proxy_that_cannot_be_made_is_counted_and_tried_again() -> None:
     assert book.address_for("client", *NODE) == ("127.0.0.1", 7)
 
 
-def test_a_full_book_makes_no_more() -> None:
+def test_full_book_makes_no_more_proxies() -> None:
     book = AddressBook(lambda _view, node: ("127.0.0.1", node[1] + 1), limit=2)
     assert book.address_for("client", "h", 1) == ("127.0.0.1", 2)
     assert book.address_for("client", "h", 3) == ("127.0.0.1", 4)
@@ -122,7 +122,7 @@ def test_a_full_book_makes_no_more() -> None:
     assert book.counters == {"made": 2, "full": 1}
 
 
-def test_a_proxy_that_is_forgotten_is_made_again() -> None:
+def test_forgotten_proxy_is_made_again() -> None:
     book, asked = counting()
     first = book.address_for("client", *NODE)
     assert first is not None
@@ -134,7 +134,7 @@ def test_a_proxy_that_is_forgotten_is_made_again() -> None:
     book.forget(("nobody", 1))
 
 
-def test_the_id_of_a_node_is_known_while_it_has_a_proxy() -> None:
+def test_node_id_is_known_while_node_has_proxy() -> None:
     made: list[int | None] = []
 
     def make(view: str, node: Address) -> Address | None:

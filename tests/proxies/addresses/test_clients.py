@@ -56,7 +56,7 @@ def seen_by_kafka_python(address: Address) -> set[Address]:
 
 
 @pytest.mark.parametrize("seen_by", [seen_by_confluent, seen_by_kafka_python])
-def test_clients_know_the_proxy_alone(
+def test_client_metadata_contains_only_proxy_address(
     proxied: tuple[Address, AddressRewriter], seen_by: Callable[[Address], set[Address]]
 ) -> None:
     address, rewriter = proxied
@@ -66,7 +66,9 @@ def test_clients_know_the_proxy_alone(
 
 
 @pytest.mark.parametrize("client", clients.PRODUCERS)
-def test_what_clients_wrote_is_read(proxied: tuple[Address, AddressRewriter], client: str) -> None:
+def test_records_produced_through_proxy_are_consumed(
+    proxied: tuple[Address, AddressRewriter], client: str
+) -> None:
     address, rewriter = proxied
     topic = f"through-{client}"
     create_topic(address, topic)

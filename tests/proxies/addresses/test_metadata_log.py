@@ -122,7 +122,7 @@ def fetched(by: AddressRewriter, batches: bytes, topic: str | UUID) -> bytes | N
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.release)
-def test_what_real_nodes_wrote(log: RealLog) -> None:
+def test_recorded_metadata_log_has_all_addresses_rewritten(log: RealLog) -> None:
     by = rewriter()
     after = fetched(by, log.data, log.topic)
     assert after is not None
@@ -132,7 +132,7 @@ def test_what_real_nodes_wrote(log: RealLog) -> None:
     assert set(by.counters) == {"addresses", "rewritten"}
 
 
-def test_by_the_id_of_the_topic_too() -> None:
+def test_metadata_topic_is_recognized_by_topic_id() -> None:
     by = rewriter()
     after = fetched(by, LOGS[0].data, METADATA_ID)
     assert after is not None
@@ -140,7 +140,7 @@ def test_by_the_id_of_the_topic_too() -> None:
 
 
 @pytest.mark.parametrize("topic", ["__cluster_metadata2", "orders", OTHER_ID])
-def test_records_of_other_topics_are_not_looked_at(topic: str | UUID) -> None:
+def test_records_of_other_topics_are_not_rewritten(topic: str | UUID) -> None:
     by = rewriter()
     assert fetched(by, LOGS[0].data, topic) is None
     assert by.counters == {}
@@ -187,7 +187,7 @@ VOTERS_BATCH = batch_of(
 )
 
 
-def test_every_version_of_every_record_with_an_address() -> None:
+def test_every_address_record_version_is_rewritten() -> None:
     before = batch_of(*EVERYTHING) + VOTERS_BATCH + batch_of(record(NoOpRecord()))
     after = fetched(rewriter(), before, METADATA_ID)
     assert after is not None
@@ -195,7 +195,7 @@ def test_every_version_of_every_record_with_an_address() -> None:
     assert after.endswith(batch_of(record(NoOpRecord())))
 
 
-def test_leader_epoch_and_sequences_stay() -> None:
+def test_rewriting_preserves_leader_epoch_and_sequences() -> None:
     before = batch_of(
         record(BROKER),
         partition_leader_epoch=12,
@@ -211,13 +211,13 @@ def test_leader_epoch_and_sequences_stay() -> None:
 
 @settings(QUICK, max_examples=100)
 @given(picked=st.lists(st.lists(st.sampled_from(EVERYTHING), max_size=4), max_size=3))
-def test_any_batches(picked: list[list[Record]]) -> None:
+def test_generated_batches_are_rewritten_in_addresses_only(picked: list[list[Record]]) -> None:
     before = b"".join(batch_of(*records) for records in picked)
     after = fetched(rewriter(), before, METADATA_ID)
     check(before, before if after is None else after, "4.4.0")
 
 
-def test_the_last_batch_may_be_cut() -> None:
+def test_truncated_last_batch_passes_unchanged() -> None:
     whole = batch_of(record(BROKER))
     for stop in range(len(whole)):
         after = fetched(rewriter(), whole + whole[:stop], METADATA_ID)
@@ -252,14 +252,14 @@ UNTOUCHED = {
 
 
 @pytest.mark.parametrize("name", UNTOUCHED)
-def test_what_cannot_be_read_stays_and_is_counted(name: str) -> None:
+def test_unreadable_records_stay_unchanged_with_expected_counter(name: str) -> None:
     before, reason = UNTOUCHED[name]
     by = rewriter()
     assert fetched(by, before, METADATA_ID) is None
     assert by.counters == ({reason: 1} if reason else {})
 
 
-def test_tombstones_and_transaction_markers_are_nothing() -> None:
+def test_tombstones_and_transaction_markers_are_not_rewritten() -> None:
     marker = message_class("EndTxnMarker")()
     before = batch_of(
         Record(control_record_value(marker), control_record_key(0)), attributes=CONTROL
@@ -271,7 +271,7 @@ def test_tombstones_and_transaction_markers_are_nothing() -> None:
 
 @settings(QUICK, max_examples=300)
 @given(data=st.data())
-def test_damage_never_raises(data: st.DataObject) -> None:
+def test_rewriting_damaged_metadata_records_never_raises(data: st.DataObject) -> None:
     raw = bytearray(batch_of(*EVERYTHING) + VOTERS_BATCH)
     at = data.draw(st.integers(0, len(raw)))
     raw[at : at + data.draw(st.integers(0, 4))] = data.draw(
@@ -299,7 +299,7 @@ def snapshot(
     return found
 
 
-def test_a_whole_snapshot_has_its_new_size() -> None:
+def test_rewritten_whole_snapshot_has_new_size() -> None:
     before = CHECKPOINT.data + batch_of(*EVERYTHING) + VOTERS_BATCH
     found = snapshot(rewriter(), before, len(before))
     assert found is not None
@@ -311,7 +311,7 @@ def test_a_whole_snapshot_has_its_new_size() -> None:
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 100), (100, None), (0, -1)])
-def test_a_part_of_a_snapshot_stays_and_is_counted(start: int, stop: int | None) -> None:
+def test_partial_snapshot_stays_unchanged_and_is_counted(start: int, stop: int | None) -> None:
     """The reader requests the rest by the count of bytes that it has."""
     whole = batch_of(*EVERYTHING)
     by = rewriter()
@@ -319,7 +319,7 @@ def test_a_part_of_a_snapshot_stays_and_is_counted(start: int, stop: int | None)
     assert by.counters == {"part_of_snapshot": 1}
 
 
-def test_a_snapshot_without_addresses_stays() -> None:
+def test_snapshot_without_addresses_stays_unchanged() -> None:
     by = rewriter()
     assert snapshot(by, CHECKPOINT.data, len(CHECKPOINT.data)) is None
     assert by.counters == {}

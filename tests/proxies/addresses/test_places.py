@@ -75,7 +75,7 @@ SCALARS = ("string", "bytes", "int32", "uint16", "int16", "uint32")
 LOOKS_LIKE_ONE = re.compile(r"host|port(?!ed)|address|end_?point$")
 
 
-def test_every_place_of_every_api_is_reviewed() -> None:
+def test_address_fields_of_all_apis_match_reviewed_table() -> None:
     """A new API with an address, or a new version of one, changes this table."""
     found = [
         f"{row.direction} {row.api_key} {row.message} {row.place.what} {row.place.path} "
@@ -85,7 +85,7 @@ def test_every_place_of_every_api_is_reviewed() -> None:
     assert found == REVIEWED.split("\n")[1:-1]
 
 
-def test_what_looks_like_an_address_is_one_or_was_reviewed() -> None:
+def test_fields_with_address_like_names_are_in_reviewed_tables() -> None:
     """A second check beside the table: every scalar field of every definition, by its name."""
     in_table = {f"{row.message} {row.place.path.split('.')[-1]}" for row in holders()}
     in_table |= {f"{line.split()[0]} {line.split('.')[-1]}" for line in RECORDS.split("\n")[1:-1]}
@@ -116,7 +116,7 @@ def _looks_like_one(name: str) -> list[str]:
     return found
 
 
-def test_a_frame_is_known_or_not() -> None:
+def test_known_frames_marks_versions_with_addresses() -> None:
     requests, responses = (known_frames(direction) for direction in Direction)
     assert [responses[3, 0], responses[0, 10], responses[1, 12], requests[62, 0]] == [True] * 4
     assert [requests[3, 0], responses[0, 9], responses[1, 11], responses[62, 0]] == [False] * 4

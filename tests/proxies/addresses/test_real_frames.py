@@ -30,7 +30,7 @@ OLDER = Path(__file__).parents[2] / "codec" / "older_layouts.tsv"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_everything_that_was_recorded(file: Path) -> None:
+def test_recorded_kafka_traffic_is_rewritten_in_addresses_only(file: Path) -> None:
     by, seen = rewriter(), Counter[str]()
     for one in messages(follow(segments(file))[0]):
         if one.api is not None and one.version is not None and one.message is not None:
@@ -71,7 +71,7 @@ def is_node(address: Address) -> bool:
 
 
 @pytest.mark.parametrize("name", ["UpdateMetadataRequest"])
-def test_an_older_layout_of_the_same_version(name: str) -> None:
+def test_older_layout_of_same_version_is_rewritten(name: str) -> None:
     """Kafka 3.6.0's form of version 8."""
     with OLDER.open(newline="") as file:
         (row,) = [row for row in csv.DictReader(file, delimiter="\t") if row["message"] == name]
@@ -88,7 +88,7 @@ def test_an_older_layout_of_the_same_version(name: str) -> None:
     assert addresses(after) == [proxy_of("two", ("h", 13))]
 
 
-def test_an_older_layout_without_an_address_is_not_unreadable() -> None:
+def test_older_layout_without_address_is_not_counted_as_unreadable() -> None:
     """Kafka 2.7 wrote the tags of a Fetch v12 in another form."""
     with OLDER.open(newline="") as file:
         rows = csv.DictReader(file, delimiter="\t")
@@ -99,7 +99,7 @@ def test_an_older_layout_without_an_address_is_not_unreadable() -> None:
     assert by.counters == {}
 
 
-def test_a_request_in_an_envelope() -> None:
+def test_request_inside_envelope_is_rewritten() -> None:
     listener = AddRaftVoterRequest.Listener(name="C", host="ctl", port=9093)
     inside = encode_request(AddRaftVoterRequest(cluster_id="c", listeners=[listener]), 1, 3)
     envelope = EnvelopeRequest(
@@ -120,7 +120,7 @@ def test_a_request_in_an_envelope() -> None:
 
 
 @pytest.mark.parametrize("inside", [b"", b"\0\3", b"\0\3\0\x0c", b"\x7f\xff\0\0", bytes(12)])
-def test_an_envelope_without_an_address(inside: bytes) -> None:
+def test_envelope_without_address_stays_unchanged(inside: bytes) -> None:
     by = rewriter()
     payload = payload_of(Direction.UPSTREAM, EnvelopeRequest(request_data=inside), 0)
     assert rewritten(by, Direction.UPSTREAM, APIS[58], 0, payload) is None

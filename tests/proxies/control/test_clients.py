@@ -59,7 +59,7 @@ class TestToxiproxyCli:
         address: str = control.http.get("/proxies/kafka").json()["listen"]
         return address
 
-    def test_a_proxy_is_made_listed_toggled_and_deleted(
+    def test_cli_creates_lists_toggles_and_deletes_proxy(
         self, run: Run, listen: str, upstream: str
     ) -> None:
         listed = run("list").stdout.split()
@@ -78,7 +78,7 @@ class TestToxiproxyCli:
         assert not is_up(listen)
         assert "kafka" not in run("list").stdout
 
-    def test_a_toxic_is_added_inspected_updated_and_removed(
+    def test_cli_adds_inspects_updates_and_removes_toxic(
         self, run: Run, listen: str, control: Control
     ) -> None:
         added = run("toxic", "add", "-t", "latency", "-a", "latency=100", "kafka")
@@ -100,7 +100,7 @@ class TestToxiproxyCli:
         assert run("toxic", "remove", "-n", "latency_downstream", "kafka").returncode == 0
         assert control.http.get("/proxies/kafka/toxics").json() == []
 
-    def test_toxics_that_only_we_have_are_added_like_any_other(
+    def test_cli_adds_toxic_type_that_toxiproxy_lacks(
         self, run: Run, listen: str, control: Control
     ) -> None:
         words = ["toxic", "add", "-t", "corrupt", "-u", "--tox", "0.5", "-n", "mine"]
@@ -110,7 +110,7 @@ class TestToxiproxyCli:
         assert (toxic["name"], toxic["stream"], toxic["toxicity"]) == ("mine", "upstream", 0.5)
         assert (toxic["attributes"]["every"], toxic["attributes"]["xor"]) == (2, 32)
 
-    def test_what_is_wrong_is_shown_in_our_words(self, run: Run, listen: str) -> None:
+    def test_cli_shows_error_text_of_control_api(self, run: Run, listen: str) -> None:
         wrong = run("toxic", "add", "-t", "latenc", "kafka")
         assert wrong.returncode == 1
         assert 'HTTP 400: invalid toxic type: "latenc" - did you mean "latency"?' in wrong.stderr
@@ -128,7 +128,7 @@ class TestPythonClient:
         server.update_api_consumer("127.0.0.1", int(control.address.split(":")[1]))
         return server
 
-    def test_proxies(self, server: Any, upstream: str) -> None:
+    def test_python_client_manages_proxies(self, server: Any, upstream: str) -> None:
         assert server.running()
         assert b'"version": "2.' in server.version()
         proxy = server.create(upstream=upstream, name="kafka")
@@ -143,14 +143,14 @@ class TestPythonClient:
         assert server.proxies() == {}
         assert not is_up(proxy.listen)
 
-    def test_populate(self, server: Any, upstream: str) -> None:
+    def test_python_client_populates_proxies(self, server: Any, upstream: str) -> None:
         wanted = [
             {"name": name, "upstream": upstream, "listen": "127.0.0.1:0"} for name in ("a", "b")
         ]
         assert [proxy.name for proxy in server.populate(wanted)] == ["a", "b"]
         assert sorted(server.proxies()) == ["a", "b"]
 
-    def test_toxics(self, server: Any, upstream: str) -> None:
+    def test_python_client_adds_and_removes_toxic(self, server: Any, upstream: str) -> None:
         proxy = server.create(upstream=upstream, name="kafka")
         proxy.add_toxic(type="latency", attributes={"latency": 100})
         assert took_ms(proxy.listen) >= 100
@@ -159,7 +159,9 @@ class TestPythonClient:
         proxy.destroy_toxic("latency_downstream")
         assert proxy.toxics() == {}
 
-    def test_a_timeout_is_healed_by_a_reset(self, server: Any, upstream: str) -> None:
+    def test_reset_removes_timeout_toxic_and_releases_bytes(
+        self, server: Any, upstream: str
+    ) -> None:
         proxy = server.create(upstream=upstream, name="kafka")
         with connect(proxy.listen, timeout_s=0.2) as connection:
             proxy.add_toxic(type="timeout", stream="upstream", attributes={"timeout": 0})
@@ -170,7 +172,7 @@ class TestPythonClient:
             connection.settimeout(HANGS_AFTER_S)
             assert connection.recv(1) == b"x"
 
-    def test_what_is_refused_is_an_exception_of_its_own(
+    def test_python_client_raises_specific_exception_per_refusal(
         self, server: Any, upstream: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         exceptions = toxiproxy_python(monkeypatch).exceptions

@@ -66,7 +66,7 @@ def unescaped(value: str) -> str:
     return re.sub(r'\\[\\"n]', lambda found: ESCAPED[found[0]], value)
 
 
-def test_bytes_are_told_as_toxiproxy_does() -> None:
+def test_byte_metrics_have_toxiproxy_names_and_labels() -> None:
     with Control() as control, echo() as (host, port):
         upstream = f"{host}:{port}"
         made = control.http.post("/proxies", json={"name": "one", "upstream": upstream}).json()
@@ -85,7 +85,7 @@ def test_bytes_are_told_as_toxiproxy_does() -> None:
         assert found.of("kafka_proxy_enabled", proxy="idle") == 1
 
 
-def test_what_a_fault_holds_is_received_and_not_sent() -> None:
+def test_bytes_dropped_by_toxic_count_as_received_not_sent() -> None:
     with Control() as control, echo() as (host, port):
         fields = {"name": "one", "upstream": f"{host}:{port}"}
         listen = control.http.post("/proxies", json=fields).json()["listen"]
@@ -100,7 +100,7 @@ def test_what_a_fault_holds_is_received_and_not_sent() -> None:
         assert found.of("kafka_proxy_toxic_fired_total", **toxic) == 1
 
 
-def test_frames_and_rules_are_counted() -> None:
+def test_metrics_count_frames_and_rule_matches() -> None:
     request = frame(encode_request(MetadataRequest(), 12, 1))
     rule = requests("Metadata").nth(2).named('a "rule" \\ of\ntwo lines').drop()
     rules = RuleSet(rule, now_ms=lambda: 0.0)
@@ -121,7 +121,7 @@ def test_frames_and_rules_are_counted() -> None:
     assert found.kinds["kafka_proxy_rule_fired_total"] == "counter"
 
 
-def test_it_is_guarded_as_all_paths_are() -> None:
+def test_metrics_path_requires_token_and_refuses_browser() -> None:
     with Control(token="secret") as control:
         assert control.http.get("/metrics").status_code == 401
         allowed = {"Authorization": "Bearer secret"}
@@ -130,7 +130,7 @@ def test_it_is_guarded_as_all_paths_are() -> None:
         assert control.http.get("/metrics", headers=browser).status_code == 403
 
 
-def test_families_without_a_number_are_left_out() -> None:
+def test_metric_families_without_samples_are_omitted() -> None:
     empty, full = Family("none_total", COUNTER, "None."), Family("some", GAUGE, "A\nline \\.")
     full.add({}, 1)
     full.add({}, 2.5)
@@ -138,6 +138,6 @@ def test_families_without_a_number_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("text", ["x 1\n", "# HELP x y\n# TYPE x gauge\nx 1\nx 1\n", "x"])
-def test_the_reader_is_strict(text: str) -> None:
+def test_metrics_reader_rejects_invalid_text(text: str) -> None:
     with pytest.raises(AssertionError):
         read(text)

@@ -36,17 +36,17 @@ def listen(control: Control, upstream: str) -> str:
     return address
 
 
-def test_the_version_is_one_of_toxiproxys(control: Control) -> None:
+def test_version_path_returns_toxiproxy_2_version(control: Control) -> None:
     response = control.http.get("/version")
     assert response.json()["version"].startswith("2.")
 
 
-def test_a_browser_is_refused(control: Control) -> None:
+def test_request_from_browser_is_refused(control: Control) -> None:
     response = control.http.get("/proxies", headers={"User-Agent": "Mozilla/5.0 (Linux)"})
     assert (response.status_code, response.json()["error"]) == (403, "User agent not allowed")
 
 
-def test_an_unknown_path_and_a_wrong_method_are_named(control: Control) -> None:
+def test_unknown_path_and_wrong_method_are_named_in_error(control: Control) -> None:
     unknown = control.http.get("/proxys")
     assert (unknown.status_code, unknown.json()) == (
         404,
@@ -60,7 +60,7 @@ def test_an_unknown_path_and_a_wrong_method_are_named(control: Control) -> None:
 
 
 class TestProxies:
-    def test_one_is_made_shown_listed_and_removed(
+    def test_proxy_is_created_shown_listed_and_removed(
         self, control: Control, upstream: str, listen: str
     ) -> None:
         expected = {
@@ -78,7 +78,9 @@ class TestProxies:
         assert not is_up(listen)
         assert control.http.get("/proxies").json() == {}
 
-    def test_its_toxics_are_armed_with_it(self, control: Control, upstream: str) -> None:
+    def test_proxy_is_created_with_valid_toxics_or_not_at_all(
+        self, control: Control, upstream: str
+    ) -> None:
         fields = {"name": "one", "upstream": upstream, "toxics": [LATENCY]}
         made = control.http.post("/proxies", json=fields).json()
         assert [toxic["name"] for toxic in made["toxics"]] == ["latency_downstream"]
@@ -86,9 +88,7 @@ class TestProxies:
         response = control.http.post("/proxies", json=wrong)
         assert (response.status_code, "two" in control.proxies) == (400, False)
 
-    def test_disabled_it_refuses_and_enabled_it_listens_where_it_did(
-        self, control: Control, listen: str
-    ) -> None:
+    def test_reenabled_proxy_listens_on_same_address(self, control: Control, listen: str) -> None:
         for method in ("POST", "PATCH"):
             down = control.http.request(method, "/proxies/one", json={"enabled": False})
             assert (down.status_code, down.json()["enabled"]) == (200, False)
@@ -97,13 +97,13 @@ class TestProxies:
             assert (up.json()["enabled"], up.json()["listen"]) == (True, listen)
             assert round_trip(listen)
 
-    def test_one_made_disabled_can_be_enabled(self, control: Control, upstream: str) -> None:
+    def test_proxy_created_disabled_can_be_enabled(self, control: Control, upstream: str) -> None:
         fields = {"name": "one", "upstream": upstream, "enabled": False}
         assert control.http.post("/proxies", json=fields).json()["enabled"] is False
         up = control.http.post("/proxies/one", json={"enabled": True}).json()
         assert round_trip(up["listen"])
 
-    def test_another_upstream_closes_connections_and_keeps_toxics_and_port(
+    def test_upstream_change_closes_connections_and_keeps_toxics_and_port(
         self, control: Control, listen: str
     ) -> None:
         control.http.post("/proxies/one/toxics", json=LATENCY)
@@ -116,7 +116,9 @@ class TestProxies:
             assert len(changed["toxics"]) == 1
             assert round_trip(listen)
 
-    def test_where_it_cannot_listen_it_stays_as_it_was(self, control: Control, listen: str) -> None:
+    def test_proxy_update_to_taken_port_changes_nothing(
+        self, control: Control, listen: str
+    ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = f"127.0.0.1:{taken.getsockname()[1]}"
             response = control.http.post("/proxies/one", json={"listen": address})
@@ -141,7 +143,7 @@ class TestProxies:
             ("{", 400, "bad request body: a proxy must be"),
         ],
     )
-    def test_a_wrong_one_is_refused_in_toxiproxys_words(
+    def test_wrong_definition_is_refused_with_toxiproxy_error(
         self, control: Control, listen: str, fields: Any, status: int, error: str
     ) -> None:
         response = control.http.post("/proxies", json=fields)
@@ -150,16 +152,16 @@ class TestProxies:
         assert list(control.proxies) == ["one"]
 
     @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000])
-    def test_what_is_no_json_is_refused(self, control: Control, content: bytes) -> None:
+    def test_invalid_json_is_refused(self, control: Control, content: bytes) -> None:
         response = control.http.post("/proxies", content=content)
         assert (response.status_code, response.json()["error"][:16]) == (400, "bad request body")
 
-    def test_a_body_without_end_is_refused(self, control: Control) -> None:
+    def test_oversize_body_is_refused(self, control: Control) -> None:
         response = control.http.post("/proxies", content=b" " * (1 << 21))
         assert (response.status_code, "more than" in response.json()["error"]) == (400, True)
 
     @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
-    def test_an_unknown_one_is_not_found(self, control: Control, listen: str, method: str) -> None:
+    def test_unknown_name_is_not_found(self, control: Control, listen: str, method: str) -> None:
         response = control.http.request(method, "/proxies/xyz")
         assert (response.status_code, response.json()["error"]) == (404, "proxy not found")
         near = control.http.request(method, "/proxies/onee")
@@ -167,7 +169,7 @@ class TestProxies:
 
 
 class TestPopulate:
-    def test_they_are_made_and_a_second_time_left_alone(
+    def test_repeated_populate_leaves_existing_proxies_unchanged(
         self, control: Control, upstream: str
     ) -> None:
         fields = [{"name": name, "upstream": upstream} for name in ("b", "a")]
@@ -182,7 +184,7 @@ class TestPopulate:
         assert [proxy["listen"] for proxy in second] == [proxy["listen"] for proxy in first]
         assert [len(proxy["toxics"]) for proxy in second] == [0, 1]
 
-    def test_a_host_name_that_leads_there_is_no_difference(
+    def test_populate_treats_host_name_as_its_resolved_address(
         self, control: Control, upstream: str
     ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -193,7 +195,7 @@ class TestPopulate:
         control.http.post("/populate", json=fields)
         assert control.proxies["a"] is before
 
-    def test_one_that_differs_is_replaced_with_its_toxics(
+    def test_populate_replaces_changed_proxy_and_removes_its_toxics(
         self, control: Control, upstream: str, listen: str
     ) -> None:
         control.http.post("/proxies/one/toxics", json=LATENCY)
@@ -203,7 +205,7 @@ class TestPopulate:
             assert (proxy["upstream"], proxy["toxics"]) == (f"{host}:{port}", [])
             assert round_trip(listen)
 
-    def test_one_that_cannot_listen_leaves_all_as_they_were(
+    def test_populate_with_taken_port_changes_no_proxy(
         self, control: Control, upstream: str, listen: str
     ) -> None:
         control.http.post("/proxies/one/toxics", json=LATENCY)
@@ -234,7 +236,7 @@ class TestPopulate:
             ({"name": "b", "upstream": "a:1", "toxics": [{"type": "x"}]}, "invalid toxic type"),
         ],
     )
-    def test_one_that_is_wrong_makes_none(
+    def test_populate_with_wrong_proxy_creates_none(
         self, control: Control, second: dict[str, Any], error: str
     ) -> None:
         fields = [{"name": "a", "upstream": "127.0.0.1:9"}, second]
@@ -243,13 +245,13 @@ class TestPopulate:
         assert response.json()["error"].startswith(error)
         assert control.http.get("/proxies").json() == {}
 
-    def test_it_must_be_a_list(self, control: Control) -> None:
+    def test_populate_refuses_body_that_is_no_list(self, control: Control) -> None:
         response = control.http.post("/populate", json={"name": "a"})
         assert (response.status_code, "list of proxies" in response.text) == (400, True)
 
 
 class TestToxics:
-    def test_one_is_added_shown_changed_and_removed(self, control: Control, listen: str) -> None:
+    def test_toxic_is_added_shown_changed_and_removed(self, control: Control, listen: str) -> None:
         added = control.http.post("/proxies/one/toxics", json=LATENCY)
         expected = {
             "attributes": {"latency": 50, "jitter": 0},
@@ -270,7 +272,7 @@ class TestToxics:
         assert control.http.delete(path).status_code == 204
         assert control.http.get("/proxies/one/toxics").json() == []
 
-    def test_it_works_on_open_connections_until_it_is_removed(
+    def test_toxic_applies_to_open_connections_until_reset(
         self, control: Control, listen: str
     ) -> None:
         with connect(listen) as connection:
@@ -285,7 +287,7 @@ class TestToxics:
             connection.settimeout(HANGS_AFTER_S)
             assert connection.recv(1) == b"2"
 
-    def test_its_time_begins_when_it_is_added_to_an_open_connection(
+    def test_toxic_timeout_starts_when_added_to_open_connection(
         self, control: Control, listen: str
     ) -> None:
         with connect(listen) as connection:
@@ -301,7 +303,7 @@ class TestToxics:
                 connection.recv(1)
             assert time.monotonic() - added >= 0.1
 
-    def test_latency_is_felt(self, control: Control, listen: str) -> None:
+    def test_latency_toxic_delays_round_trip(self, control: Control, listen: str) -> None:
         control.http.post("/proxies/one/toxics", json=LATENCY)
         began = time.monotonic()
         assert round_trip(listen)
@@ -322,7 +324,7 @@ class TestToxics:
             ([], 400, "bad request body: a toxic must be an object"),
         ],
     )
-    def test_a_wrong_one_is_refused_in_toxiproxys_words(
+    def test_wrong_definition_is_refused_with_toxiproxy_error(
         self, control: Control, listen: str, fields: Any, status: int, error: str
     ) -> None:
         control.http.post("/proxies/one/toxics", json={"type": "noop", "name": "there"})
@@ -332,7 +334,7 @@ class TestToxics:
         assert len(control.http.get("/proxies/one/toxics").json()) == 1
 
     @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
-    def test_an_unknown_one_is_not_found(self, control: Control, listen: str, method: str) -> None:
+    def test_unknown_name_is_not_found(self, control: Control, listen: str, method: str) -> None:
         response = control.http.request(method, "/proxies/one/toxics/x")
         assert (response.status_code, response.json()["error"]) == (404, 'toxic not found: "x"')
         nowhere = control.http.request(method, "/proxies/xyz/toxics/x")

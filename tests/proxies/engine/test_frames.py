@@ -90,7 +90,7 @@ def split(stream: bytes) -> list[bytes]:
     stream=struct.pack(">i4xi", 4, 9) + b"head", cuts=[], wanted=set(), a_turn=1, turns=1,
     limit="FRAMES_A_TURN", interrupt=False,
 )  # fmt: skip
-def test_what_is_walked_in_several_turns_is_the_same(
+def test_finder_over_several_turns_gives_same_result(
     stream: bytes,
     cuts: list[float],
     wanted: set[int],
@@ -123,7 +123,7 @@ def test_what_is_walked_in_several_turns_is_the_same(
 
 @settings(max_examples=300)
 @given(stream=STREAMS, cuts=CUTS, wanted=st.sets(st.integers(0, 8)))
-def test_wanted_frames_are_found_whole_and_all_bytes_go_on_in_order(
+def test_finder_returns_wanted_frames_and_passes_all_bytes_in_order(
     stream: bytes, cuts: list[float], wanted: set[int]
 ) -> None:
     noting = Noting(wanted)
@@ -139,7 +139,7 @@ def test_wanted_frames_are_found_whole_and_all_bytes_go_on_in_order(
 
 @settings(max_examples=300)
 @given(stream=ANY, cuts=CUTS, wanted=st.sets(st.integers(0, 8)), budget=st.integers(0, 200))
-def test_any_bytes_pass_and_no_more_is_held_than_allowed(
+def test_finder_passes_any_bytes_and_holds_at_most_its_budget(
     stream: bytes, cuts: list[float], wanted: set[int], budget: int
 ) -> None:
     noting = Noting(wanted, budget)
@@ -153,7 +153,7 @@ def test_any_bytes_pass_and_no_more_is_held_than_allowed(
 
 @settings(max_examples=200)
 @given(stream=STREAMS, cuts=CUTS, wanted=st.sets(st.integers(0, 8)))
-def test_boundaries_are_told_where_frames_end(
+def test_finder_reports_boundaries_at_frame_ends(
     stream: bytes, cuts: list[float], wanted: set[int]
 ) -> None:
     noting = Noting(wanted)
@@ -167,7 +167,7 @@ def test_boundaries_are_told_where_frames_end(
     assert not stream or set(noting.boundaries) >= set(ends[1:])
 
 
-def test_a_frame_nobody_wants_goes_on_before_it_is_whole() -> None:
+def test_unwanted_frame_passes_before_it_is_complete() -> None:
     noting = Noting(set())
     noting.finder.feed(b"\0\0\1\0" + bytes(7))
     assert noting.out == b""  # its head is not whole
@@ -177,7 +177,7 @@ def test_a_frame_nobody_wants_goes_on_before_it_is_whole() -> None:
 
 
 @pytest.mark.parametrize("length", [-1, -(2**31), LONGEST + 1, 2**31 - 1])
-def test_a_length_that_cannot_be_is_told_once_and_all_else_passes(length: int) -> None:
+def test_invalid_length_is_reported_once_and_rest_passes(length: int) -> None:
     noting = Noting(set(range(9)))
     bad = struct.pack(">i", length)
     noting.finder.feed(b"\0\0\0\1x" + bad[:2])
@@ -188,7 +188,7 @@ def test_a_length_that_cannot_be_is_told_once_and_all_else_passes(length: int) -
     assert noting.finder.is_lost
 
 
-def test_a_piece_that_passes_whole_is_not_copied() -> None:
+def test_piece_that_passes_whole_is_not_copied() -> None:
     seen: list[bytes] = []
     noting = Noting(set())
     noting.passes = seen.append  # type: ignore[method-assign,assignment]

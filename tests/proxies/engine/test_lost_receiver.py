@@ -35,7 +35,7 @@ class NoMarks:
     def reached_reset(self) -> None: ...
 
 
-def test_nothing_more_is_written_to_who_is_gone() -> None:
+def test_stream_stops_writing_to_closing_transport() -> None:
     """asyncio would report each such write on standard error."""
 
     def sliced() -> Chain:

@@ -50,7 +50,7 @@ def nth(*steps: Sequence[Step] | None) -> Asking:
     return asking
 
 
-def test_send_in_a_frames_place_and_twice() -> None:
+def test_send_steps_replace_one_request_by_two() -> None:
     asking = nth([Send(fetch(7)), Send(fetch(8))])
     with proxied(interceptor=asking) as ends:
         ends.client.sendall(metadata(1) + metadata(2))
@@ -61,13 +61,13 @@ def test_send_in_a_frames_place_and_twice() -> None:
         assert ends.proxy.counters.mismatched == 0
 
 
-def test_nothing_in_a_frames_place() -> None:
+def test_empty_step_list_drops_request() -> None:
     with proxied(interceptor=nth([])) as ends:
         ends.client.sendall(metadata(1) + metadata(2))
         arrives(ends, metadata(2))
 
 
-def test_requests_that_change_places_keep_their_answers() -> None:
+def test_reordered_requests_keep_their_responses() -> None:
     held: list[SeenRequest] = []
 
     def later(seen: SeenRequest) -> list[Step] | None:
@@ -86,7 +86,7 @@ def test_requests_that_change_places_keep_their_answers() -> None:
         assert asking.responses[1].request is held[0]
 
 
-def test_an_answer_in_the_brokers_place_waits_for_those_before_it() -> None:
+def test_send_back_response_waits_for_earlier_responses() -> None:
     with proxied(interceptor=nth(None, [SendBack(answer(2, b"mine"))])) as ends:
         ends.client.sendall(metadata(1) + metadata(2) + metadata(3))
         arrives(ends, metadata(1), metadata(3))
@@ -95,7 +95,7 @@ def test_an_answer_in_the_brokers_place_waits_for_those_before_it() -> None:
         returns(ends, answer(1), answer(2, b"mine"), answer(3))
 
 
-def test_an_answer_at_once_waits_for_no_other_but_never_splits_a_frame() -> None:
+def test_immediate_send_back_waits_only_for_end_of_current_frame() -> None:
     asking = Asking(directions=(UP,))
     asking.on_request = lambda seen: (
         [SendBack(b"now", in_turn=False)] if seen.ordinal == 1 else None
@@ -113,7 +113,7 @@ def test_an_answer_at_once_waits_for_no_other_but_never_splits_a_frame() -> None
         returns(ends, whole[20:], b"now")
 
 
-def test_wait_keeps_back_what_is_behind_it() -> None:
+def test_wait_step_delays_later_frames() -> None:
     with proxied(interceptor=nth([WaitStep(150), Send(metadata(1))])) as ends:
         began = time.monotonic()
         ends.client.sendall(metadata(1) + metadata(2))
@@ -122,7 +122,7 @@ def test_wait_keeps_back_what_is_behind_it() -> None:
 
 
 @pytest.mark.clock(bound_ms=2_000)
-def test_waits_from_arrival_do_not_add_up(clock_scale: int) -> None:
+def test_wait_steps_from_arrival_do_not_accumulate(clock_scale: int) -> None:
     wait_ms = 200 * clock_scale
     asking = Asking(
         on_request=lambda seen: [WaitStep(wait_ms, from_arrival=True), Send(metadata(1))]
@@ -134,7 +134,7 @@ def test_waits_from_arrival_do_not_add_up(clock_scale: int) -> None:
         assert 0.95 * wait_ms <= (time.monotonic() - began) * 1000 < 10 * wait_ms
 
 
-def test_hold_until_a_gate_opens() -> None:
+def test_hold_step_keeps_frames_until_gate_opens() -> None:
     gate = Gate()
     with proxied(interceptor=nth([Hold(gate), Send(metadata(1))])) as ends:
         ends.client.sendall(metadata(1) + metadata(2))
@@ -143,13 +143,13 @@ def test_hold_until_a_gate_opens() -> None:
         arrives(ends, metadata(1), metadata(2))
 
 
-def test_hold_ends_by_itself() -> None:
+def test_hold_step_ends_at_its_time_limit() -> None:
     with proxied(interceptor=nth([Hold(Gate(), at_most_ms=50), Send(metadata(1))])) as ends:
         ends.client.sendall(metadata(1) + metadata(2))
         arrives(ends, metadata(1), metadata(2))
 
 
-def test_while_something_is_held_no_more_is_read_than_allowed() -> None:
+def test_held_frames_stop_reads_at_byte_limit() -> None:
     limits = ProxyLimits(held_bytes=50_000)
     gate = Gate()
     with proxied(interceptor=nth([Hold(gate)]), limits=limits) as ends:
@@ -163,7 +163,7 @@ def test_while_something_is_held_no_more_is_read_than_allowed() -> None:
         arrives(ends, metadata(1) * 1000)
 
 
-def test_a_lost_connection_is_not_kept_by_a_gate() -> None:
+def test_reset_connection_is_removed_from_gate() -> None:
     gate, asking = Gate(), nth()
     asking.on_request = lambda seen: [Hold(gate), Send(metadata(1))]
     with proxied(interceptor=asking) as ends:
@@ -176,7 +176,7 @@ def test_a_lost_connection_is_not_kept_by_a_gate() -> None:
 
 
 @pytest.mark.parametrize("how", ["gate", "time", "end"])
-def test_what_stands_aside_is_overtaken(how: str) -> None:
+def test_frame_set_aside_is_overtaken_by_later_frame(how: str) -> None:
     gate = Gate()
     at_most_ms = 150.0 if how == "time" else float("inf")
     aside = Aside(gate, at_most_ms, lambda: [Send(metadata(1))], held_bytes=10)
@@ -195,7 +195,7 @@ def test_what_stands_aside_is_overtaken(how: str) -> None:
         assert [seen.request.ordinal for seen in asking.responses] == [1, 0]
 
 
-def test_end_is_an_end_in_one_direction() -> None:
+def test_end_step_closes_one_direction_only() -> None:
     with proxied(interceptor=nth([Send(metadata(1)), End()])) as ends:
         ends.client.sendall(metadata(1) + metadata(2))
         assert read_to_end(ends.broker) == metadata(1)
@@ -205,7 +205,7 @@ def test_end_is_an_end_in_one_direction() -> None:
         assert read_to_end(ends.client) == b""
 
 
-def test_an_end_before_the_broker_is_reached_is_one_in_one_direction_too() -> None:
+def test_end_step_at_open_closes_one_direction_only() -> None:
     asking = Asking(on_open=lambda place: [Send(metadata(1)), End()])
     with proxied(interceptor=asking) as ends:
         assert read_to_end(ends.broker) == metadata(1)
@@ -213,7 +213,7 @@ def test_an_end_before_the_broker_is_reached_is_one_in_one_direction_too() -> No
         returns(ends, answer(1))
 
 
-def test_close_is_a_clean_end_even_when_more_was_sent() -> None:
+def test_close_step_ends_connection_cleanly_with_unread_requests() -> None:
     steps: list[Step] = [SendBack(answer(1, bytes(300_000))), Close()]
     with proxied(interceptor=nth(steps)) as ends:
         ends.client.sendall(metadata(1) + metadata(2) * 1000)
@@ -221,7 +221,7 @@ def test_close_is_a_clean_end_even_when_more_was_sent() -> None:
         assert read_to_end(ends.broker) == b""
 
 
-def test_reset_is_seen_as_a_reset_on_both_sides_behind_what_was_sent() -> None:
+def test_reset_step_resets_both_sides_after_sent_frames() -> None:
     with proxied(interceptor=nth([Send(metadata(1)), Reset()])) as ends:
         ends.client.sendall(metadata(1))
         arrives(ends, metadata(1))
@@ -255,7 +255,7 @@ def test_reset_of_one_side_leaves_the_other_open(side: Direction, where: Directi
         until(lambda: not ends.proxy.connections, "the connection is gone")
 
 
-def test_steps_of_an_answer() -> None:
+def test_response_steps_send_several_frames() -> None:
     def twice(seen: SeenResponse) -> list[Step]:
         return [Send(answer(1, seen.payload[4:])), WaitStep(20), Send(answer(1, b"again"))]
 
@@ -266,14 +266,14 @@ def test_steps_of_an_answer() -> None:
         returns(ends, answer(1, b"once"), answer(1, b"again"))
 
 
-def test_steps_before_the_first_byte() -> None:
+def test_open_steps_run_before_first_client_frame() -> None:
     asking = Asking(on_open=lambda place: [WaitStep(50), Send(fetch(0))])
     with proxied(interceptor=asking) as ends:
         ends.client.sendall(metadata(1))
         arrives(ends, fetch(0), metadata(1))
 
 
-def test_what_is_no_step_is_told_and_changes_nothing() -> None:
+def test_invalid_step_is_reported_and_changes_no_frame() -> None:
     events: list[Event] = []
     wrong: list[Any] = [["no step"], [Send("text")]]  # type: ignore[arg-type]
     asking = Asking(on_request=lambda seen: wrong[seen.ordinal])

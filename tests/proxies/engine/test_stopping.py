@@ -42,7 +42,7 @@ def in_hand(work: Work, asking: Asking) -> None:
         work(loop, proxy, client)
 
 
-def test_a_connection_is_stopped_between_two_frames_of_one_read() -> None:
+def test_stop_takes_effect_between_frames_of_one_read() -> None:
     asking = Asking()
 
     def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
@@ -63,7 +63,7 @@ def test_a_connection_is_stopped_between_two_frames_of_one_read() -> None:
     in_hand(work, asking)
 
 
-def test_a_stop_aborts_before_the_loop_has_another_turn() -> None:
+def test_stop_aborts_connections_before_next_loop_turn() -> None:
     def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
         accepting = loop.create_task(asyncio.sleep(60))
         proxy._accepting.add(accepting)
@@ -77,7 +77,7 @@ def test_a_stop_aborts_before_the_loop_has_another_turn() -> None:
     in_hand(work, Asking())
 
 
-def test_a_turn_of_the_loop_walks_a_bounded_number_of_frames() -> None:
+def test_loop_turn_processes_bounded_number_of_wanted_frames() -> None:
     asking = Asking(on_request=lambda seen: ())  # nothing goes on, so nothing else stops the reads
 
     def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
@@ -97,7 +97,7 @@ def test_a_turn_of_the_loop_walks_a_bounded_number_of_frames() -> None:
     in_hand(work, asking)
 
 
-def test_a_turn_of_the_loop_counts_a_bounded_number_of_frames_that_pass() -> None:
+def test_loop_turn_counts_bounded_number_of_passing_frames() -> None:
     def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
         (counted,) = (cast("Any", one.requests) for one in proxy.connections)
         client.protocol.data_received(metadata(1) * (FRAMES_A_TURN + 1))
@@ -111,7 +111,7 @@ def test_a_turn_of_the_loop_counts_a_bounded_number_of_frames_that_pass() -> Non
 
 
 @pytest.mark.parametrize("rest", [b"", metadata(1)[:-1]])
-def test_a_client_that_is_gone_is_still_walked_to_its_end(rest: bytes) -> None:
+def test_backlog_of_reset_client_is_processed_completely(rest: bytes) -> None:
     asking = Asking()
 
     def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
@@ -135,7 +135,7 @@ class Slow(Asking):
 
 
 @pytest.mark.parametrize("way", ["stop", "remove"])
-def test_a_stop_does_not_wait_for_a_backlog(way: str) -> None:
+def test_stop_does_not_wait_for_backlog(way: str) -> None:
     slow = Slow()
     with proxied(interceptor=slow) as ends:
         ends.client.sendall(metadata(1) * BACKLOG)
@@ -153,7 +153,7 @@ def test_a_stop_does_not_wait_for_a_backlog(way: str) -> None:
         _ends(ends.broker)
 
 
-def test_a_callback_that_does_not_return_is_named_and_all_ends_after_it(
+def test_stop_names_blocked_callback_and_ends_after_its_return(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "STOP_LIMIT_S", 0.01)
@@ -184,7 +184,7 @@ class Failing(Proxy):
         raise LookupError("it does not stop")
 
 
-def test_one_that_fails_to_stop_keeps_no_other_open_and_does_not_hang() -> None:
+def test_proxy_that_fails_to_stop_keeps_no_other_proxy_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         net = RunningProxies()
         net.__enter__()
@@ -201,7 +201,7 @@ def test_one_that_fails_to_stop_keeps_no_other_open_and_does_not_hang() -> None:
                 _ends(one)
 
 
-def test_what_is_open_and_no_proxy_of_theirs_is_named_and_closed() -> None:
+def test_stop_names_and_closes_foreign_transport() -> None:
     net = RunningProxies()
     net.__enter__()
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -219,7 +219,7 @@ def test_what_is_open_and_no_proxy_of_theirs_is_named_and_closed() -> None:
             assert read_to_end(peer) == b""
 
 
-def test_who_is_never_started_can_be_stopped() -> None:
+def test_stop_of_never_started_proxies_closes_loop() -> None:
     net = RunningProxies()
     net.stop()
     assert net._loop.is_closed()

@@ -32,7 +32,7 @@ def sent(correlation_id: int, *, perhaps_silent: bool = False) -> UnansweredRequ
 @pytest.mark.parametrize("version", range(3, 13))
 @pytest.mark.parametrize("acks", [0, 1, -1])
 @pytest.mark.parametrize("transactional_id", [None, "", "t" * 200])
-def test_acks_are_seen_without_decoding(
+def test_produce_acks_are_read_without_decoding(
     version: int, acks: int, transactional_id: str | None
 ) -> None:
     message = ProduceRequest(acks=acks, transactional_id=transactional_id)
@@ -41,7 +41,7 @@ def test_acks_are_seen_without_decoding(
     assert acks_of(payload[:12], 0, len(payload), version) is None
 
 
-def test_produce_without_an_answer_is_not_expected() -> None:
+def test_produce_with_acks_0_expects_no_response() -> None:
     requests = unanswered()
     for acks in (0, 1):
         payload = encode_request(ProduceRequest(acks=acks), 9, acks)
@@ -53,7 +53,7 @@ def test_produce_without_an_answer_is_not_expected() -> None:
     assert requests._counters.unasked == 1
 
 
-def test_what_perhaps_was_silent_is_stepped_over() -> None:
+def test_possibly_silent_request_is_skipped_when_later_response_arrives() -> None:
     requests = unanswered()
     for one in (sent(1, perhaps_silent=True), sent(2, perhaps_silent=True), sent(3), sent(4)):
         requests.add(one)
@@ -63,7 +63,7 @@ def test_what_perhaps_was_silent_is_stepped_over() -> None:
     assert (len(requests), requests._counters.mismatched) == (0, 0)
 
 
-def test_answers_out_of_order_are_matched_by_id_and_counted() -> None:
+def test_out_of_order_responses_are_matched_by_id_and_counted() -> None:
     requests = unanswered()
     for one in (sent(1), sent(2), sent(3)):
         requests.add(one)
@@ -71,7 +71,7 @@ def test_answers_out_of_order_are_matched_by_id_and_counted() -> None:
     assert requests._counters.mismatched == 1
 
 
-def test_an_id_that_nobody_sent_takes_the_turn_of_the_first() -> None:
+def test_response_with_unknown_id_matches_first_open_request() -> None:
     requests = unanswered()
     for one in (sent(1), sent(2)):
         requests.add(one)
@@ -80,7 +80,7 @@ def test_an_id_that_nobody_sent_takes_the_turn_of_the_first() -> None:
     assert requests._counters.mismatched == 1
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_kept_requests_are_bounded_in_count_and_bytes() -> None:
     payload = encode_request(MetadataRequest(), 1, 1)
     requests = unanswered(unanswered=3, kept_bytes=2 * len(payload))
     for ordinal in range(5):
@@ -94,7 +94,7 @@ def test_what_is_kept_is_bounded() -> None:
     assert requests.kept_bytes == 0
 
 
-def test_a_peeked_request_tells_what_is_known() -> None:
+def test_unanswered_request_returns_known_header_fields() -> None:
     known = sent(7).request()
     assert known.api is not None
     assert known.header is not None
@@ -105,7 +105,7 @@ def test_a_peeked_request_tells_what_is_known() -> None:
     assert UnansweredRequest(None, -1, -1, 0).request().payload == b""
 
 
-def test_an_own_answer_waits_for_its_turn() -> None:
+def test_own_response_is_due_after_earlier_responses() -> None:
     requests = unanswered()
     requests.add(sent(1))
     own = requests.promise()
@@ -118,7 +118,7 @@ def test_an_own_answer_waits_for_its_turn() -> None:
     assert requests.answered(2) == sent(2)
 
 
-def test_an_answer_that_nobody_asked_for_is_no_unknown_api() -> None:
+def test_unsolicited_response_is_not_counted_as_unknown_api() -> None:
     rewriter = AddressRewriter(AddressBook())
     with proxied(rewriter=rewriter) as ends:
         ends.broker.sendall(answer(1))
@@ -143,7 +143,7 @@ class Ended(Asking):
 
 
 @pytest.mark.parametrize("cut_at_byte", [LENGTH_BYTES, 7, 20])
-def test_half_a_request_leaves_no_answer_to_wait_for(cut_at_byte: int) -> None:
+def test_partial_request_expects_no_response(cut_at_byte: int) -> None:
     ended = Ended()
     with proxied(interceptor=ended) as ends:
         ends.client.sendall(metadata(1)[:cut_at_byte])

@@ -84,18 +84,18 @@ def decoded(seen: SeenRequest, payload: bytes) -> Message:
         ({"answer": {"hex": "0102"}}, [SendBack(frame(b"\x01\x02"))]),
     ],
 )  # fmt: skip
-def test_steps(words: dict[str, Any], steps: list[Step]) -> None:
+def test_each_action_makes_expected_steps(words: dict[str, Any], steps: list[Step]) -> None:
     assert done(words) == steps
 
 
-def test_watching_leaves_the_frame_as_it_came() -> None:
+def test_watch_action_leaves_frame_unchanged() -> None:
     rules = armed(requests().named("r").watch())
     assert rules.show(PRODUCE) is None
     assert rules.set.counts("r").fired == 1
 
 
 @pytest.mark.parametrize("distribution", ["uniform", "normal", "exponential"])
-def test_a_jitter_changes_every_delay(distribution: str) -> None:
+def test_jitter_varies_every_delay(distribution: str) -> None:
     rules = armed(requests().delay(100, jitter_ms=20, distribution=distribution))
     stream = Stream()
     waits = []
@@ -108,7 +108,7 @@ def test_a_jitter_changes_every_delay(distribution: str) -> None:
     assert 80 <= sum(waits) / 50 <= 140
 
 
-def test_a_throttled_frame_comes_in_pieces_over_its_time() -> None:
+def test_throttled_frame_is_sent_in_pieces_over_expected_time() -> None:
     steps = done({"throttle": 1000})
     pieces = [step.data for step in steps if isinstance(step, Send)]
     waited = sum(step.for_ms for step in steps if isinstance(step, WaitStep))
@@ -117,13 +117,13 @@ def test_a_throttled_frame_comes_in_pieces_over_its_time() -> None:
     assert waited == pytest.approx(len(WHOLE))  # a byte a millisecond
 
 
-def test_a_large_frame_is_throttled_in_a_thousand_pieces_at_most() -> None:
+def test_large_throttled_frame_has_at_most_thousand_pieces() -> None:
     large = SeenRequest(bytes(1_000_000))
     assert len(done({"throttle": 1}, large)) == 2000
 
 
 @pytest.mark.parametrize(("old", "by", "new"), [(5, 1, 6), (5, -6, -1), (2**31 - 1, 1, -(2**31))])
-def test_correlation_ids_can_be_shifted(old: int, by: int, new: int) -> None:
+def test_correlation_id_is_shifted_with_int32_overflow(old: int, by: int, new: int) -> None:
     seen = request(produce(), 9, correlation_id=old)
     (changed,) = sent(done({"set_correlation_id": {"by": by}}, seen))
     assert decode_request_header(changed)[0].correlation_id == new
@@ -145,13 +145,13 @@ def test_error_codes_are_rewritten_by_name() -> None:
     assert message == produced(error_code=6)
 
 
-def test_any_error_code_anywhere() -> None:
+def test_fail_with_sets_every_error_code_in_response() -> None:
     rules = armed(responses().fail_with("KAFKA_STORAGE_ERROR"))
     (payload,) = sent(rules.show(PRODUCED))
     assert decoded(PRODUCE, payload) == produced(error_code=56)
 
 
-def test_what_is_rewritten_can_be_chosen_by_its_fields() -> None:
+def test_rewrite_selects_elements_by_field_path() -> None:
     seen = response(request(fetch(), 12), fetched(partitions=3))
     message = rewritten(
         {
@@ -170,7 +170,7 @@ def test_what_is_rewritten_can_be_chosen_by_its_fields() -> None:
     assert message.throttle_time_ms == 900
 
 
-def test_rewriting_keeps_the_header_and_bytes_that_are_left_over() -> None:
+def test_rewrite_keeps_header_and_trailing_bytes() -> None:
     tagged = SeenRequest(PRODUCE.payload + b"left over")
     (changed,) = sent(done({"rewrite": {"acks": 1}}, tagged))
     head = decode_request_header(PRODUCE.payload)[1]
@@ -181,7 +181,7 @@ def test_rewriting_keeps_the_header_and_bytes_that_are_left_over() -> None:
     assert (message.acks, message.topic_data) == (1, produce().topic_data)
 
 
-def test_records_are_rewritten_as_hex_and_arrays_whole() -> None:
+def test_rewrite_sets_records_from_hex_and_whole_arrays() -> None:
     path = "topic_data.partition_data[0].records"
     (changed,) = sent(done({"api": "Produce", "rewrite": {path: "c0ffee"}}))
     message = SeenRequest(changed).message
@@ -196,7 +196,7 @@ def test_records_are_rewritten_as_hex_and_arrays_whole() -> None:
 # -- answering -------------------------------------------------------------------------------------
 
 
-def test_a_message_is_answered_in_the_brokers_place() -> None:
+def test_answer_action_sends_given_message_back() -> None:
     rules = armed(requests("Produce").answer({"throttle_time_ms": 5}))
     steps = rules.show(PRODUCE)
     assert steps is not None
@@ -205,7 +205,7 @@ def test_a_message_is_answered_in_the_brokers_place() -> None:
     assert decoded(PRODUCE, payload) == ProduceResponse(throttle_time_ms=5)
 
 
-def test_an_error_is_answered_for_all_that_was_asked() -> None:
+def test_error_response_covers_every_requested_partition() -> None:
     seen = request(produce("orders", [0, 3]), 9)
     (payload,) = sent(armed(requests().answer_error("NOT_ENOUGH_REPLICAS")).show(seen))
     message = decoded(seen, payload)
@@ -215,7 +215,7 @@ def test_an_error_is_answered_for_all_that_was_asked() -> None:
     assert found == [("orders", 0, 19), ("orders", 3, 19)]
 
 
-def test_an_answer_may_replace_the_brokers() -> None:
+def test_answer_action_replaces_broker_response() -> None:
     (step,) = done({"answer": "NOT_ENOUGH_REPLICAS"}, PRODUCED)
     assert isinstance(step, Send)
     assert decoded(PRODUCE, step.data[4:]) == ProduceResponse(

@@ -75,7 +75,7 @@ NO_PLACE = [
 ]
 
 
-def test_every_answer_that_can_hold_an_error_does() -> None:
+def test_error_response_carries_code_for_all_apis_but_listed_ones() -> None:
     """Each answer encodes at its version, and has no other code."""
     without = []
     for api, version in EVERY:
@@ -177,7 +177,7 @@ CASES: dict[str, tuple[str, int, dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_answers(case: str) -> None:
+def test_error_response_contains_entry_for_each_requested_item(case: str) -> None:
     name, version, request_form, answer_form = CASES[case]
     api = next(api for api in APIS.values() if api.name == name)
     request = from_dict(api.request, version, request_form)
@@ -196,7 +196,7 @@ def only(shown: Any, wanted: Any) -> Any:
     return shown
 
 
-def test_what_stands_beside_an_error_is_what_kafka_says() -> None:
+def test_error_fetch_partition_has_kafka_default_values() -> None:
     api = next(api for api in APIS.values() if api.name == "Fetch")
     message = error_answer(fetch(), api.response, 12, CODE)
     assert isinstance(message, FetchResponse)
@@ -204,7 +204,7 @@ def test_what_stands_beside_an_error_is_what_kafka_says() -> None:
     assert (one.high_watermark, one.last_stable_offset, one.records) == (-1, -1, b"")
 
 
-def test_an_answer_without_a_place_says_so() -> None:
+def test_error_response_without_error_field_raises_skip() -> None:
     api = next(api for api in APIS.values() if api.name == "FindCoordinator")
     nothing = FindCoordinatorRequest(coordinator_keys=[])
     with pytest.raises(Skip, match="FindCoordinatorResponse v4 to this request has no place"):

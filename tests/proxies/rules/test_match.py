@@ -85,7 +85,7 @@ BROKERS = SeenConnection("1", "2", 4)
          False),
     ],
 )  # fmt: skip
-def test_words_of_requests(
+def test_request_matches_rule_conditions(
     words: dict[str, Any], message: Message, version: int, fires: bool
 ) -> None:
     rules = armed(when(on="request", **words).drop())
@@ -105,13 +105,13 @@ def test_words_of_requests(
         ({"destination": "controller"}, False),
     ],
 )
-def test_links(words: dict[str, Any], fires: bool) -> None:
+def test_rule_matches_link_by_source_and_destination(words: dict[str, Any], fires: bool) -> None:
     seen = request(fetch(), 12, place=BROKERS)
     assert armed(when(**words).drop()).fires(seen) is fires
     assert armed(when(**words).drop()).fires(response(seen, fetched())) is fires
 
 
-def test_directions() -> None:
+def test_rule_fires_for_its_directions_only() -> None:
     seen = request(produce(), 9)
     answer = response(seen, produced())
     for sentence, wanted in (
@@ -139,14 +139,14 @@ def test_directions() -> None:
         ({"transactional_id": "tx"}, True),
     ],
 )
-def test_words_of_responses_look_at_the_request_too(words: dict[str, Any], fires: bool) -> None:
+def test_response_rule_also_matches_fields_of_request(words: dict[str, Any], fires: bool) -> None:
     seen = request(produce("orders", transactional_id="tx"), 9)
     answer = response(seen, produced("payments", 6))
     rules = armed(when(on="response", api="Produce", **words).drop())
     assert rules.fires(answer) is fires
 
 
-def test_a_topic_is_matched_by_an_id_that_metadata_told() -> None:
+def test_topic_is_matched_by_id_from_metadata_response() -> None:
     rules = armed(requests("Fetch").topic("orders").drop())
     by_id = request(fetch_by_id(ORDERS_ID), 13)
     assert not rules.fires(by_id)
@@ -160,7 +160,7 @@ def test_a_topic_is_matched_by_an_id_that_metadata_told() -> None:
     assert rules.fires(by_id)
 
 
-def test_frames_that_cannot_be_read_match_what_can_be_told() -> None:
+def test_undecodable_frame_matches_only_readable_conditions() -> None:
     readable = request(produce(), 9)
     cut = SeenRequest(readable.payload[:20])
     assert armed(requests("Produce").drop()).fires(cut)
@@ -173,14 +173,14 @@ def test_frames_that_cannot_be_read_match_what_can_be_told() -> None:
         assert not armed(responses().client_id("x").drop()).fires(SeenResponse(b"", empty))
 
 
-def test_an_api_that_is_not_known_is_matched_by_its_key() -> None:
+def test_unknown_api_is_matched_by_its_key() -> None:
     unknown = SeenRequest(b"\x03\xe7\x00\x05\x00\x00\x00\x09")
     rules = armed(requests(999).version(5).correlation_id(9).drop())
     assert rules.fires(unknown)
     assert rules.set.counts(rules.set.rules[0].id).touched[0].api == "API 999"
 
 
-def test_a_version_that_is_not_known_is_matched_too() -> None:
+def test_unknown_version_is_matched_by_api_name() -> None:
     seen = request(ApiVersionsRequest(), 3)
     seen = SeenRequest(seen.payload[:2] + b"\x00\x63" + seen.payload[4:])
     assert armed(requests("ApiVersions").drop()).fires(seen)
@@ -227,13 +227,13 @@ def test_a_version_that_is_not_known_is_matched_too() -> None:
         ({"api": 999, "field": {"x": 1}}, "field.x: needs an API that is known"),
     ],
 )  # fmt: skip
-def test_words_that_cannot_be(words: dict[str, Any], problem: str) -> None:
+def test_invalid_condition_raises_rule_error(words: dict[str, Any], problem: str) -> None:
     with pytest.raises(RuleError) as told:
         when(**words).drop()
     assert problem in str(told.value)
 
 
-def test_a_heartbeat_is_no_produce() -> None:
+def test_heartbeat_response_is_matched_by_group_of_request() -> None:
     seen = request(HeartbeatRequest(group_id="g"), 3)
     rules = armed(responses("Heartbeat").group("g").drop())
     assert rules.fires(response(seen, HeartbeatResponse()))

@@ -78,7 +78,7 @@ def messages() -> Iterator[type[Message]]:
         yield api.response
 
 
-def test_the_table_agrees_with_the_entity_types_of_all_schemas() -> None:
+def test_mention_table_matches_entity_types_of_all_schemas() -> None:
     wanted: set[tuple[str, Role]] = set()
     for name, definition in definitions():
         structs = {s["name"]: s["fields"] for s in definition.get("commonStructs", [])}
@@ -90,7 +90,7 @@ def test_the_table_agrees_with_the_entity_types_of_all_schemas() -> None:
     assert beyond == set()
 
 
-def test_every_partition_of_a_topic_is_found() -> None:
+def test_partition_fields_are_mapped_except_listed_ones() -> None:
     """Each struct with a plain number or numbers called partition or index is one, or is listed."""
     left_out = {
         f"{cls.__name__}.{path}"
@@ -125,27 +125,27 @@ def unnamed_partitions(spec: StructSpec, path: str, inside: str, depth: int = 0)
             yield from unnamed_partitions(one.struct, name, one.name, depth + 1)
 
 
-def test_topics_come_with_their_partitions() -> None:
+def test_topic_mention_contains_its_partitions() -> None:
     assert mentions(produce("orders", [0, 3]), 9).topics == [TopicMention("orders", None, [0, 3])]
 
 
-def test_a_topic_may_be_named_by_its_id() -> None:
+def test_topic_mention_may_contain_topic_id() -> None:
     assert mentions(fetch_by_id(ORDERS_ID, 2), 13).topics == [TopicMention(None, ORDERS_ID, [2])]
 
 
-def test_only_what_the_version_carries_counts() -> None:
+def test_mentions_ignore_fields_absent_in_version() -> None:
     """A follower's id moved; the old field has its default and is ignored."""
     message = FetchRequest(replica_state=FetchRequest.ReplicaState(replica_id=2))
     assert mentions(message, 15).replicas == [2]
     assert mentions(FetchRequest(replica_id=3), 12).replicas == [3]
 
 
-def test_names_without_partitions_are_topics_each() -> None:
+def test_topic_name_list_gives_one_mention_per_name() -> None:
     found_names = mentions(DeleteTopicsRequest(topic_names=["a", "b"]), 1).topics
     assert found_names == [TopicMention("a"), TopicMention("b")]
 
 
-def test_partitions_in_a_struct_below_belong_to_the_topic_above() -> None:
+def test_nested_partitions_belong_to_enclosing_topic() -> None:
     states = [LeaderAndIsrRequest.LeaderAndIsrPartitionState(partition_index=4)]
     message = LeaderAndIsrRequest(
         topic_states=[
@@ -172,7 +172,7 @@ def test_transactional_ids_of_both_forms_are_found() -> None:
         (FindCoordinatorRequest(coordinator_keys=["a"], key_type=2), 6, Mentions()),
     ],
 )
-def test_keys_of_coordinators_are_groups_or_transactions(
+def test_coordinator_keys_are_groups_or_transactional_ids(
     message: Message, version: int, wanted: Mentions
 ) -> None:
     assert mentions(message, version) == wanted

@@ -36,7 +36,9 @@ def taken(rules: Rules, stream: Stream, count: int = 10) -> list[int]:
         ({"after_frames": 7, "first": 1}, [8]),
     ],
 )
-def test_counts(words: dict[str, Any], wanted: list[int]) -> None:
+def test_occurrence_options_select_expected_frames(
+    words: dict[str, Any], wanted: list[int]
+) -> None:
     rules = armed(when(api="Produce", on="request", **words).drop())
     assert taken(rules, Stream()) == wanted
 
@@ -44,7 +46,7 @@ def test_counts(words: dict[str, Any], wanted: list[int]) -> None:
 @pytest.mark.parametrize(
     ("per", "wanted"), [("all", [1, 0, 0]), ("link", [1, 0, 1]), ("connection", [1, 1, 1])]
 )
-def test_what_is_counted_together(per: str, wanted: list[int]) -> None:
+def test_frames_are_counted_per_rule_link_or_connection(per: str, wanted: list[int]) -> None:
     rules = armed(requests("Produce").first(1).per(per).drop())
     places = [
         SeenConnection(connection=0),
@@ -54,7 +56,7 @@ def test_what_is_counted_together(per: str, wanted: list[int]) -> None:
     assert [len(taken(rules, Stream(place))) for place in places] == wanted
 
 
-def test_a_closed_connection_is_forgotten() -> None:
+def test_closed_connection_leaves_no_counts() -> None:
     rules = armed(requests("Produce").named("r").first(1).per("connection").reorder(2))
     for connection in range(100):
         stream = Stream(SeenConnection(connection=connection))
@@ -65,12 +67,12 @@ def test_a_closed_connection_is_forgotten() -> None:
     assert not kept._matches._counts
 
 
-def test_a_probability_takes_its_share() -> None:
+def test_probability_selects_expected_share_of_frames() -> None:
     rules = armed(requests("Produce").with_probability(0.3).drop(), seed=4)
     assert 250 < len(taken(rules, Stream(), 1000)) < 350
 
 
-def test_frames_are_counted_whatever_they_are() -> None:
+def test_after_frames_counts_frames_of_every_api() -> None:
     """Over links also those of other APIs, so all must be shown; of a connection the ordinal."""
     rules = armed(requests("Produce").after_frames(3).drop())
     assert rules.set.wants(Direction.UPSTREAM, 3, 9)
@@ -83,7 +85,7 @@ def test_frames_are_counted_whatever_they_are() -> None:
     assert taken(rules, Stream(), 5) == [4, 5]
 
 
-def test_a_rule_is_at_work_from_then_for_so_long() -> None:
+def test_rule_fires_only_in_its_active_period() -> None:
     rules = armed(requests("Produce").after_ms(100).for_ms(50).named("r").drop())
     stream = Stream()
     for now, fires in ((99.9, False), (100, True), (149.9, True), (150, False)):
@@ -93,14 +95,14 @@ def test_a_rule_is_at_work_from_then_for_so_long() -> None:
     assert (counts.outside, counts.matched, counts.fired) == (2, 2, 2)
 
 
-def test_times_are_since_the_rule_was_armed() -> None:
+def test_rule_active_period_starts_at_arming() -> None:
     rules = armed()
     rules.clock.now = 1000
     rules.set.arm(requests("Produce").for_ms(50).drop())
     assert taken(rules, Stream(), 1) == [1]
 
 
-def test_a_rule_can_wait_for_others() -> None:
+def test_rule_is_active_after_and_until_firings_of_another() -> None:
     rules = armed(
         requests("Fetch").named("fetches").watch(),
         requests("Produce").after_rule("fetches", 2).until_rule("fetches", 3).named("r").drop(),
@@ -112,7 +114,7 @@ def test_a_rule_can_wait_for_others() -> None:
     assert fired == [False, False, True, False]
 
 
-def test_counts_of_responses_go_by_responses() -> None:
+def test_response_rule_counts_responses_not_requests() -> None:
     rules = armed(responses("Produce").nth(2).drop())
     stream = Stream()
     seen = [stream.request(produce(), 9) for _ in range(3)]
@@ -136,7 +138,7 @@ def test_counts_of_responses_go_by_responses() -> None:
         ({"id": "r", "after_rule": "r"}, "after_rule: a rule cannot wait for itself"),
     ],
 )
-def test_words_that_cannot_be(words: dict[str, Any], problem: str) -> None:
+def test_invalid_occurrence_option_raises_rule_error(words: dict[str, Any], problem: str) -> None:
     with pytest.raises(RuleError) as told:
         when(**words).drop()
     assert problem in str(told.value)

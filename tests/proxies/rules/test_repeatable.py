@@ -81,7 +81,7 @@ def run(*rules: Rule, seed: int = 11) -> tuple[list[list[object]], dict[str, Tol
     return outcomes, took
 
 
-def test_two_runs_are_the_same() -> None:
+def test_two_runs_with_same_seed_give_equal_faults() -> None:
     first, second = run(*RULES), run(*RULES)
     assert first == second
     assert all(first[1].values()), "a rule did nothing, so nothing is shown about it"
@@ -95,7 +95,7 @@ def test_another_seed_gives_other_faults() -> None:
     assert differ >= {"drop", "late", "fail", "slow", "hold", "answer"}
 
 
-def test_a_rule_that_is_taken_away_changes_no_other() -> None:
+def test_removed_rule_changes_no_faults_of_other_rules() -> None:
     _, took = run(*RULES)
     for gone in RULES:
         if gone.id == "drop":
@@ -104,7 +104,7 @@ def test_a_rule_that_is_taken_away_changes_no_other() -> None:
         assert left == {rule: frames for rule, frames in took.items() if rule != gone.id}
 
 
-def test_a_connection_more_changes_nothing_on_the_others() -> None:
+def test_additional_connection_changes_no_faults_on_others() -> None:
     rule = requests("Produce").named("r").with_probability(0.3).drop()
 
     def taken(connections: int) -> list[tuple[int, int]]:

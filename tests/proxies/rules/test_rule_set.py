@@ -26,7 +26,7 @@ UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 PRODUCE = request(produce(), 9)
 
 
-def test_the_first_that_fires_decides() -> None:
+def test_first_firing_rule_decides() -> None:
     rules = armed(
         requests("Fetch").named("other").drop(),
         requests("Produce").nth(2).named("second").close(),
@@ -39,7 +39,7 @@ def test_the_first_that_fires_decides() -> None:
     assert dict(counts.skipped) == {'rule "second" had decided': 1}
 
 
-def test_rules_that_go_on_leave_the_frame_to_the_next() -> None:
+def test_continuing_rules_pass_changed_frame_to_next_rule() -> None:
     rules = armed(
         requests("Produce").and_on().set_correlation_id(7),
         requests("Produce").and_on().duplicate(),
@@ -54,7 +54,7 @@ def test_rules_that_go_on_leave_the_frame_to_the_next() -> None:
     assert rules.set.counts("never").fired == 0
 
 
-def test_an_action_that_is_skipped_does_not_decide() -> None:
+def test_skipped_action_leaves_frame_to_next_rule() -> None:
     rules = armed(
         requests().truncate(10_000),
         requests().named("next").drop(),
@@ -63,13 +63,13 @@ def test_an_action_that_is_skipped_does_not_decide() -> None:
     assert rules.set.counts("next").fired == 1
 
 
-def test_who_watches_sees_what_others_decide() -> None:
+def test_watch_rule_counts_frames_decided_by_others() -> None:
     rules = armed(requests().drop(), requests().named("count").watch())
     assert rules.show(PRODUCE) == []
     assert rules.set.counts("count").fired == 1
 
 
-def test_only_what_some_rule_looks_at_is_wanted() -> None:
+def test_rule_set_wants_only_frames_of_armed_rules() -> None:
     rules = armed()
     idle = [rules.set.is_idle]
     assert not rules.set.wants(UP, 0, 9)
@@ -115,7 +115,7 @@ def test_rules_are_disarmed_all_or_none() -> None:
         rules.set.release("a")
 
 
-def test_a_rule_without_an_id_is_called_by_its_words() -> None:
+def test_rule_without_id_gets_its_text_as_id() -> None:
     rule = responses("Produce", "Fetch").topic("orders").nth(2).drop()
     assert rule.id == str(rule) == "response Produce,Fetch topic=orders nth=2 drop"
 
@@ -131,7 +131,7 @@ def test_a_rule_without_an_id_is_called_by_its_words() -> None:
         ({"drop": True, "id": 7}, "id: must be text that is not empty, is 7"),
     ],
 )
-def test_rules_that_cannot_be(words: dict[str, object], problem: str) -> None:
+def test_invalid_rule_raises_rule_error(words: dict[str, object], problem: str) -> None:
     with pytest.raises(RuleError) as told:
         read_rule(words)
     assert problem in str(told.value)
@@ -140,7 +140,7 @@ def test_rules_that_cannot_be(words: dict[str, object], problem: str) -> None:
 # -- their events ----------------------------------------------------------------------------------
 
 
-def test_every_firing_is_told_and_remembered() -> None:
+def test_firing_is_reported_as_event_and_in_json() -> None:
     rules = armed(requests("Produce").named("r").drop())
     rules.clock.now = 12.5
     stream = Stream(SeenConnection("1", "2", 3), count=4)
@@ -181,7 +181,7 @@ def test_every_firing_is_told_and_remembered() -> None:
     }
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_remembered_firings_and_skip_reasons_are_bounded() -> None:
     rules = armed(requests().named("r").drop())
     for _ in range(3 * MOST_TOUCHED):
         rules.show(PRODUCE)
@@ -194,7 +194,7 @@ def test_what_is_remembered_is_bounded() -> None:
     assert counts.skipped[OTHER_REASONS] == 2 * MOST_REASONS
 
 
-def test_expecting_what_has_fired_says_nothing() -> None:
+def test_expect_fired_passes_for_fired_rules() -> None:
     rules = armed(requests("Produce").named("r").drop(), requests().named("s").watch())
     rules.show(PRODUCE)
     rules.set.expect_fired()
@@ -205,7 +205,7 @@ def test_expecting_what_has_fired_says_nothing() -> None:
     rules.set.expect_fired("r")  # its counts stay
 
 
-def test_a_rule_that_did_not_fire_says_what_it_saw() -> None:
+def test_unfired_rule_error_contains_counts_and_nearest_miss() -> None:
     rules = armed(
         responses("Produce").topic("orders").field("**.error_code", "NONE").named("r").drop(),
         requests("Fetch").named("none").drop(),
@@ -230,7 +230,7 @@ def test_a_rule_that_did_not_fire_says_what_it_saw() -> None:
     ]  # fmt: skip
 
 
-def test_expecting_more_or_without_rules_fails_too() -> None:
+def test_expect_fired_fails_for_too_few_firings_or_no_rules() -> None:
     rules = armed(requests().named("r").lie_about_length(to=7))
     with pytest.raises(RuleDidNotFire, match="no frame of its direction and APIs has passed"):
         rules.set.expect_fired("r")
@@ -246,7 +246,7 @@ def test_expecting_more_or_without_rules_fails_too() -> None:
         armed().set.expect_fired()
 
 
-def test_steps_of_a_frame_that_nobody_wants_are_none() -> None:
+def test_frame_without_matching_rule_has_no_steps() -> None:
     rules = armed(frames("Produce").drop())
     seen = request(MetadataRequest(), 9)
     assert rules.show(seen) is None

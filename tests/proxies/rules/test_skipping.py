@@ -65,7 +65,7 @@ def skipped(words: dict[str, Any], seen: SeenRequest | SeenResponse = PRODUCE) -
          "this version does not carry it"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_to_a_frame_is_skipped(
+def test_inapplicable_action_is_skipped_with_reason(
     words: dict[str, Any], seen: SeenRequest | SeenResponse, reason: str
 ) -> None:
     assert reason in skipped(words, seen)
@@ -113,12 +113,12 @@ def test_what_cannot_be_done_to_a_frame_is_skipped(
         ({"answer": "NO_SUCH"}, 'answer.error: no error code "NO_SUCH"'),
     ],
 )  # fmt: skip
-def test_settings_that_cannot_be(words: dict[str, Any], problem: str) -> None:
+def test_invalid_action_setting_raises_rule_error(words: dict[str, Any], problem: str) -> None:
     with pytest.raises(RuleError) as told:
         read_rule(words)
     assert problem in str(told.value)
 
 
-def test_every_action_is_known_by_its_key() -> None:
+def test_every_action_is_registered_under_its_name() -> None:
     assert all(action.name == name for name, action in ACTIONS.items())
     assert len(ACTIONS) == len(set(ACTIONS.values()))

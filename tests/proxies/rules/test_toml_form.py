@@ -50,7 +50,7 @@ acks = -1
 """
 
 
-def test_a_file_is_read(tmp_path: Path) -> None:
+def test_rules_file_is_read_with_seed_and_ids(tmp_path: Path) -> None:
     path = tmp_path / "faults.toml"
     path.write_text(GOOD, "utf-8")
     file = read_rules_file(path)
@@ -63,7 +63,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     armed(*file.rules)
 
 
-def test_toml_json_and_python_say_the_same() -> None:
+def test_toml_json_and_python_give_equal_rules() -> None:
     text = """
         [[rule]]
         id = "r"
@@ -127,7 +127,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_a_file_with_a_mistake_is_refused_whole(text: str) -> None:
+def test_rules_file_with_error_is_refused_with_every_problem(text: str) -> None:
     with pytest.raises(RulesRefused) as told:
         read_rules_text(text, "f.toml")
     assert len(told.value.problems) == len(BAD[text])
@@ -136,7 +136,7 @@ def test_a_file_with_a_mistake_is_refused_whole(text: str) -> None:
     assert str(told.value) == "\n".join(told.value.problems)
 
 
-def test_files_that_cannot_be_read_say_so(tmp_path: Path) -> None:
+def test_unreadable_rules_file_raises_rules_refused(tmp_path: Path) -> None:
     with pytest.raises(RulesRefused, match=r"none\.toml: cannot be read: No such file"):
         read_rules_file(tmp_path / "none.toml")
     (tmp_path / "latin.toml").write_bytes(b"\xe4 = 1")
@@ -156,27 +156,27 @@ def test_files_that_cannot_be_read_say_so(tmp_path: Path) -> None:
         ([{1: 2}], 'rule 1: 1: no key of a rule "1"'),
     ],
 )
-def test_objects_with_a_mistake_are_refused(values: object, problem: str) -> None:
+def test_invalid_rule_objects_are_refused(values: object, problem: str) -> None:
     with pytest.raises(RulesRefused) as told:
         read_rules(values)
     assert told.value.problems[0].startswith(problem)
 
 
-def test_lines_are_found_in_files_of_many_rules() -> None:
+def test_error_line_is_correct_in_file_of_many_rules() -> None:
     rules = [f'[[rule]]\nid = "r{n}"\napi = "Produce"\ndrop = true\n' for n in range(200)]
     rules[150] = rules[150].replace("Produce", "Produced")
     with pytest.raises(RulesRefused, match=r'f:603: rule "r150": api: no API "Produced"'):
         read_rules_text("".join(rules), "f")
 
 
-def test_the_rules_of_the_documentation_are_read() -> None:
+def test_toml_examples_in_docs_are_valid_rules() -> None:
     blocks = re.findall(r"```toml\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     assert len(blocks) >= 3
     for block in blocks:
         armed(*read_rules_text(block).rules)
 
 
-def test_the_sentences_of_the_documentation_are_rules() -> None:
+def test_python_examples_in_docs_are_valid_rules() -> None:
     text = DOCS.read_text("utf-8").partition("## In Python")[2]
     (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     words = {"requests": requests, "responses": responses}
@@ -185,14 +185,14 @@ def test_the_sentences_of_the_documentation_are_rules() -> None:
     armed(*rules)
 
 
-def test_the_words_of_a_rule_give_the_same_rule_again() -> None:
+def test_rule_words_round_trip_to_equal_rule() -> None:
     first = responses("Produce").nth(2).delay(5, jitter_ms=2)
     (second,) = read_rules([dict(first.words)])
     assert second.id == first.id
     assert second.action == first.action
 
 
-def test_null_in_json_answers_and_values() -> None:
+def test_rewrite_to_null_from_json_changes_field() -> None:
     (rule,) = read_rules(
         [{"api": "Produce", "on": "request", "rewrite": {"transactional_id": {"null": True}}}]
     )

@@ -25,7 +25,7 @@ from harness.proxies.toxics.toxic import NEVER_MS, Due, Piece, StreamMarker, Tox
 from tests.proxies.toxics.streams import drawn, hashed, through, timeline
 
 
-def test_without_toxics_a_piece_goes_on_as_the_same_object() -> None:
+def test_chain_without_toxics_returns_same_object() -> None:
     chain = through()
     data = b"as it came"
     assert (chain.is_idle, chain.next_due_ms) == (True, NEVER_MS)
@@ -36,13 +36,13 @@ def test_without_toxics_a_piece_goes_on_as_the_same_object() -> None:
     assert (chain.is_idle, chain.held_bytes) == (True, 0)
 
 
-def test_no_bytes_are_no_piece() -> None:
+def test_empty_bytes_make_no_piece() -> None:
     chain = through()
     chain.push(b"", 0.0)
     assert chain.advance(0.0) == []
 
 
-def test_times_add_up_exactly_over_toxics_even_when_asked_late() -> None:
+def test_toxic_delays_add_up_exactly_after_late_advance() -> None:
     chain = through(NamedToxic.of(Latency(10), name="a"), NamedToxic.of(Latency(5), name="b"))
     chain.push(b"x", 1.0)
     assert chain.next_due_ms == 11.0
@@ -53,7 +53,7 @@ def test_times_add_up_exactly_over_toxics_even_when_asked_late() -> None:
     assert chain.advance(35.0) == [b"y"]
 
 
-def test_a_toxic_added_meets_only_what_comes_later() -> None:
+def test_added_toxic_affects_only_later_bytes() -> None:
     chain = through()
     chain.push(b"before", 0.0)
     chain.add(NamedToxic.of(Latency(10)), 0.0)
@@ -61,7 +61,7 @@ def test_a_toxic_added_meets_only_what_comes_later() -> None:
     assert timeline(chain, 99.0) == [(0.0, b"before"), (10.0, b"behind")]
 
 
-def test_a_toxic_removed_gives_all_at_once_in_order() -> None:
+def test_removed_toxic_releases_all_pieces_in_order() -> None:
     chain = through(BlackHole())
     for number in range(3):
         chain.push(bytes([number]), float(number))
@@ -74,14 +74,14 @@ def test_a_toxic_removed_gives_all_at_once_in_order() -> None:
     assert chain.held_bytes == 0
 
 
-def test_what_a_removed_toxic_held_meets_those_behind_it() -> None:
+def test_pieces_of_removed_toxic_pass_later_toxics() -> None:
     chain = through(BlackHole(), Latency(10))
     chain.push(b"x", 0.0)
     chain.remove("black_hole_downstream", 100.0)
     assert timeline(chain, 999.0) == [(110.0, b"x")]
 
 
-def test_half_a_piece_that_was_cut_is_not_lost_when_the_toxic_goes() -> None:
+def test_removed_slicer_releases_rest_of_sliced_piece() -> None:
     chain = through(Slicer(2, 0, delay=1000))
     chain.push(b"abcdefg", 0.0)
     assert chain.advance(1.5) == [b"ab", b"cd"]
@@ -90,13 +90,13 @@ def test_half_a_piece_that_was_cut_is_not_lost_when_the_toxic_goes() -> None:
     assert b"".join(piece for piece in chain.advance(1.5) if isinstance(piece, bytes)) == b"efg"
 
 
-def test_a_toxic_of_an_unknown_name_is_removed_without_complaint() -> None:
+def test_removal_of_unknown_toxic_is_ignored() -> None:
     chain = through()
     chain.apply(ToxicChange.REMOVED, NamedToxic.of(Latency(1)), 0.0)
     assert chain.is_idle
 
 
-def test_other_settings_hold_for_what_is_held_from_when_it_came() -> None:
+def test_changed_latency_applies_to_held_pieces_from_arrival() -> None:
     chain = through(named := NamedToxic.of(Latency(1000)))
     chain.push(b"x", 0.0)
     chain.update(named.updated({"attributes": {"latency": 100}}), 40.0)
@@ -105,20 +105,20 @@ def test_other_settings_hold_for_what_is_held_from_when_it_came() -> None:
     assert timeline(chain, 999.0) == [(50.0, b"x")]
 
 
-def test_the_same_settings_disturb_nothing() -> None:
+def test_update_with_same_settings_keeps_deadline() -> None:
     chain = through(named := NamedToxic.of(Timeout(100)))
     chain.update(named.updated({"toxicity": 0.9}), 60.0)
     assert chain.next_due_ms == 100.0
 
 
-def test_a_timeout_begins_again_with_other_settings() -> None:
+def test_changed_timeout_starts_again() -> None:
     chain = through(named := NamedToxic.of(Timeout(0)))
     chain.push(b"x", 0.0)
     chain.update(named.updated({"attributes": {"timeout": 5}}), 60.0)
     assert timeline(chain, 999.0) == [(65.0, StreamMarker.CLOSE)]
 
 
-def test_a_limit_counts_on_over_other_settings() -> None:
+def test_changed_data_limit_keeps_counted_bytes() -> None:
     chain = through(named := NamedToxic.of(LimitData(10)))
     chain.push(b"12345678", 0.0)
     chain.update(named.updated({"attributes": {"bytes": 9}}), 0.0)
@@ -126,7 +126,7 @@ def test_a_limit_counts_on_over_other_settings() -> None:
     assert chain.advance(0.0) == [b"12345678", b"9", StreamMarker.CLOSE]
 
 
-def test_nothing_comes_after_a_reset_and_nothing_is_held() -> None:
+def test_chain_returns_and_holds_no_bytes_after_reset() -> None:
     chain = through(ResetPeer(10))
     chain.push(b"x", 0.0)
     assert chain.advance(9.9) == []
@@ -138,14 +138,14 @@ def test_nothing_comes_after_a_reset_and_nothing_is_held() -> None:
     assert (chain.advance(1e9), chain.next_due_ms) == ([], NEVER_MS)
 
 
-def test_what_was_in_front_of_a_close_still_goes_on() -> None:
+def test_bytes_before_close_are_still_delivered() -> None:
     chain = through(LimitData(3), Latency(10))
     chain.push(b"abcd", 0.0)
     chain.push(b"e", 0.0)
     assert timeline(chain, 999.0) == [(10.0, b"abc"), (10.0, StreamMarker.CLOSE)]
 
 
-def test_a_close_that_was_pushed_ends_what_is_taken() -> None:
+def test_bytes_pushed_after_close_are_ignored() -> None:
     chain = through(SlowClose(10))
     chain.push(b"a", 0.0)
     chain.push(StreamMarker.CLOSE, 0.0)
@@ -153,7 +153,7 @@ def test_a_close_that_was_pushed_ends_what_is_taken() -> None:
     assert timeline(chain, 999.0) == [(0.0, b"a"), (10.0, StreamMarker.CLOSE)]
 
 
-def test_a_reset_goes_with_its_toxic_when_that_goes_first() -> None:
+def test_reset_toxic_removed_before_timeout_resets_no_stream() -> None:
     chain = through(ResetPeer(10))
     chain.push(b"x", 0.0)
     chain.remove("reset_peer_downstream", 9.0)
@@ -166,22 +166,22 @@ class TestToxicity:
         named = NamedToxic.of(Latency(10), toxicity=toxicity)
         return through(named, chance=lambda name, n: chance)
 
-    def test_at_0_it_strikes_nothing_even_when_0_is_drawn(self) -> None:
+    def test_toxicity_0_affects_no_stream_at_draw_0(self) -> None:
         assert self.chain(0, 0.0).is_idle
 
-    def test_at_1_it_strikes_all(self) -> None:
+    def test_toxicity_1_affects_stream_at_highest_draw(self) -> None:
         assert not self.chain(1, 1 - 2**-53).is_idle
 
-    def test_it_strikes_below_its_toxicity_and_not_at_it(self) -> None:
+    def test_toxic_affects_stream_for_draw_below_toxicity_only(self) -> None:
         assert not self.chain(0.5, 0.4999).is_idle
         assert self.chain(0.5, 0.5).is_idle
 
-    def test_reset_peer_at_0_does_nothing(self) -> None:
+    def test_reset_peer_with_toxicity_0_resets_no_stream(self) -> None:
         chain = through(NamedToxic.of(ResetPeer(0), toxicity=0))
         chain.push(b"x", 0.0)
         assert timeline(chain, 1e9) == [(0.0, b"x")]
 
-    def test_a_neighbour_that_comes_or_goes_changes_nothing(self) -> None:
+    def test_other_toxics_do_not_change_toxicity_choice(self) -> None:
         for seed in range(50):
             alone = through(NamedToxic.of(BlackHole(), toxicity=0.5), chance=hashed(seed))
             spared = alone.is_idle
@@ -192,7 +192,7 @@ class TestToxicity:
             alone.push(b"x", 3.0)
             assert (alone.advance(3.0) == [b"x"]) is spared
 
-    def test_a_greater_toxicity_strikes_those_that_it_struck_and_more(self) -> None:
+    def test_raised_toxicity_keeps_affected_streams_affected(self) -> None:
         for seed in range(50):
             named = NamedToxic.of(BlackHole(), toxicity=0.3)
             chain = through(named, chance=hashed(seed))
@@ -206,7 +206,7 @@ class TestToxicity:
             assert chain.advance(2.0) in ([], [b"x", b"y"], [b"y"])
             assert chain.is_idle
 
-    def test_what_a_spared_stream_draws_is_drawn_for_it_alone(self) -> None:
+    def test_unaffected_toxic_draws_only_its_toxicity(self) -> None:
         asked: list[tuple[str, int]] = []
 
         def chance(name: str, n: int) -> float:
@@ -224,7 +224,7 @@ class TestToxicity:
 
 
 class TestCounts:
-    def test_a_toxic_counts_what_it_did_and_not_what_it_let_pass(self) -> None:
+    def test_toxic_counts_changed_pieces_not_passed_ones(self) -> None:
         named = NamedToxic.of(LimitData(5))
         chain = through(named)
         chain.push(b"abc", 0.0)
@@ -234,12 +234,12 @@ class TestCounts:
         chain.advance(0.0)
         assert named.counts.to_json() == {"streams": 1, "fired": 1}
 
-    def test_one_that_spared_the_stream_counts_nothing(self) -> None:
+    def test_unaffected_stream_is_not_counted(self) -> None:
         named = NamedToxic.of(Latency(5), toxicity=0)
         through(named).push(b"x", 0.0)
         assert named.counts.to_json() == {"streams": 0, "fired": 0}
 
-    def test_who_listens_is_told_once_a_stream(self) -> None:
+    def test_listener_is_called_once_per_toxic_and_stream(self) -> None:
         told: list[str] = []
         chain = through(Latency(5), SlowClose(1), struck=lambda named: told.append(named.name))
         for number in range(3):
@@ -250,7 +250,7 @@ class TestCounts:
         chain.advance(100.0)
         assert told == ["latency_downstream", "slow_close_downstream"]
 
-    def test_they_are_kept_over_an_update(self) -> None:
+    def test_counts_are_kept_after_update(self) -> None:
         named = NamedToxic.of(Latency(5))
         chain = through(named)
         chain.push(b"x", 0.0)
@@ -262,7 +262,7 @@ class TestCounts:
         assert after.counts.fired >= 2
 
 
-def test_a_long_piece_in_many_parts_is_kept_as_one() -> None:
+def test_long_piece_is_split_only_as_far_as_due() -> None:
     taken = 0
 
     class CountingState(ToxicState[Toxic]):
@@ -362,7 +362,7 @@ class Driver:
 
 @settings(max_examples=300)
 @given(st.integers(0, 1000), OPERATIONS)
-def test_nothing_is_lost_or_overtakes_whatever_comes_and_goes(
+def test_chain_keeps_all_bytes_in_order_under_any_toxic_changes(
     seed: int, operations: list[tuple[str, object]]
 ) -> None:
     driver = Driver(seed)
@@ -382,7 +382,7 @@ def test_nothing_is_lost_or_overtakes_whatever_comes_and_goes(
 
 @settings(max_examples=100)
 @given(st.integers(0, 1000), OPERATIONS)
-def test_the_same_chance_and_traffic_give_the_same_stream(
+def test_same_seed_and_traffic_give_equal_stream(
     seed: int, operations: list[tuple[str, object]]
 ) -> None:
     streams = []
@@ -395,6 +395,6 @@ def test_the_same_chance_and_traffic_give_the_same_stream(
     assert streams[0] == streams[1]
 
 
-def test_the_drawing_for_tests_spares_nothing() -> None:
+def test_drawn_chance_returns_0_first_then_given_values() -> None:
     assert drawn(0.5)("any", 0) == 0.0
     assert [drawn(0.1, 0.2)("any", n) for n in (1, 2, 3)] == [0.1, 0.2, 0.2]

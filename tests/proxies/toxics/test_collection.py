@@ -29,7 +29,7 @@ SMALLEST_JSON: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("type_name", TYPES)
-def test_every_type_goes_to_json_and_back_and_runs(type_name: str) -> None:
+def test_every_toxic_type_round_trips_through_json_and_runs(type_name: str) -> None:
     fields = {"type": type_name, "attributes": SMALLEST_JSON.get(type_name, {})}
     named = NamedToxic.from_json(fields)
     again = NamedToxic.from_json(named.to_json())
@@ -43,7 +43,7 @@ def test_every_type_goes_to_json_and_back_and_runs(type_name: str) -> None:
     assert held == [b"x", StreamMarker.END] or type_name in ("reset_peer", "limit_data", "corrupt")
 
 
-def test_toxiproxys_defaults() -> None:
+def test_latency_toxic_json_has_toxiproxy_defaults() -> None:
     assert NamedToxic.from_json({"type": "latency"}).to_json() == {
         "attributes": {"latency": 0, "jitter": 0},
         "name": "latency_downstream",
@@ -53,7 +53,7 @@ def test_toxiproxys_defaults() -> None:
     }
 
 
-def test_what_is_no_number_is_told_only_where_it_is_used() -> None:
+def test_toxic_json_omits_unused_optional_attributes() -> None:
     assert Latency(1, 2, "normal").to_json() == {
         "latency": 1,
         "jitter": 2,
@@ -63,7 +63,7 @@ def test_what_is_no_number_is_told_only_where_it_is_used() -> None:
     assert Corrupt(offsets=(2, 1), set_to=0).to_json()["offsets"] == [1, 2]
 
 
-def test_a_whole_number_may_come_as_jsons_other_form() -> None:
+def test_integral_float_is_accepted_as_integer() -> None:
     named = NamedToxic.from_json({"type": "limit_data", "attributes": {"bytes": 5.0}})
     assert named.toxic.to_json() == {"bytes": 5}
 
@@ -85,7 +85,9 @@ def test_a_whole_number_may_come_as_jsons_other_form() -> None:
         (["latency"], BadAttribute, "must be an object"),
     ],
 )
-def test_a_wrong_field_is_named(fields: Any, error: type[Exception], message: str) -> None:
+def test_wrong_toxic_field_raises_specific_error(
+    fields: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         NamedToxic.from_json(fields)
 
@@ -114,14 +116,14 @@ def test_a_wrong_field_is_named(fields: Any, error: type[Exception], message: st
         ("corrupt", {"offsets": [-1]}, "offsets must be at least 0"),
     ],
 )
-def test_a_wrong_attribute_is_named(
+def test_wrong_toxic_attribute_raises_error_with_its_name(
     type_name: str, attributes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadAttribute, match=message):
         NamedToxic.from_json({"type": type_name, "attributes": attributes})
 
 
-def test_python_is_told_the_same() -> None:
+def test_toxic_constructor_raises_error_for_wrong_attribute() -> None:
     with pytest.raises(BadAttribute, match="latency: latency must be at least 0"):
         Latency(-5)
 
@@ -134,7 +136,7 @@ class TestCollection:
             toxics.add(Latency(1), DOWN, name="slow")
         assert len(toxics) == 1
 
-    def test_one_that_exists_keeps_all_of_a_set_away(self) -> None:
+    def test_add_all_with_existing_name_adds_no_toxic(self) -> None:
         toxics = ToxicCollection()
         told: list[ToxicChange] = []
         toxics.subscribe(lambda change, named: told.append(change))
@@ -147,14 +149,14 @@ class TestCollection:
         assert [named.name for named in toxics] == ["a", "b"]
         assert told == [ToxicChange.ADDED, ToxicChange.ADDED]
 
-    def test_who_listens_sees_a_set_whole(self) -> None:
+    def test_listener_of_add_all_finds_all_toxics_present(self) -> None:
         toxics = ToxicCollection()
         seen: list[int] = []
         toxics.subscribe(lambda change, named: seen.append(len(toxics)))
         toxics.add_all([NamedToxic.of(Latency(1), name=name) for name in "abc"])
         assert seen == [3, 3, 3]
 
-    def test_upstream_is_listed_first_and_each_in_its_order(self) -> None:
+    def test_upstream_toxics_are_listed_first_in_insertion_order(self) -> None:
         toxics = ToxicCollection()
         for name, direction in [("a", DOWN), ("b", UP), ("c", DOWN), ("d", UP)]:
             toxics.add(Latency(1), direction, name=name)
@@ -162,7 +164,7 @@ class TestCollection:
         assert [named.name for named in toxics.towards(DOWN)] == ["a", "c"]
         assert [fields["name"] for fields in toxics.to_json()] == ["b", "d", "a", "c"]
 
-    def test_an_update_changes_what_is_given_and_keeps_place_and_counts(self) -> None:
+    def test_update_changes_given_attributes_and_keeps_position_and_counts(self) -> None:
         toxics = ToxicCollection()
         before = toxics.add(Latency(100, 10), name="a")
         toxics.add(Latency(1), name="b")
@@ -180,9 +182,7 @@ class TestCollection:
             ({"toxicity": 2}, "toxicity"),
         ],
     )
-    def test_an_update_that_is_wrong_changes_nothing(
-        self, fields: dict[str, Any], message: str
-    ) -> None:
+    def test_wrong_update_changes_no_toxic(self, fields: dict[str, Any], message: str) -> None:
         toxics = ToxicCollection()
         before = toxics.add(Latency(100), name="a")
         told: list[ToxicChange] = []
@@ -192,14 +192,14 @@ class TestCollection:
         assert toxics.get("a") is before
         assert told == []
 
-    def test_an_unknown_name_gets_the_nearest_one(self) -> None:
+    def test_unknown_toxic_name_raises_error_with_nearest_name(self) -> None:
         toxics = ToxicCollection()
         toxics.add(Latency(1))
         for ask in (toxics.get, toxics.remove, toxics.update):
             with pytest.raises(NoSuchToxic, match='did you mean "latency_downstream"'):
                 ask("latency_downstraem")
 
-    def test_running_streams_follow_until_they_end_it(self) -> None:
+    def test_subscribed_chain_follows_changes_until_unsubscribed(self) -> None:
         toxics = ToxicCollection()
         chain = toxics.chain(DOWN, drawn(0.5), 0.0)
         end = toxics.subscribe(lambda change, named: chain.apply(change, named, 1.0))
@@ -213,13 +213,13 @@ class TestCollection:
         toxics.add(BlackHole(), DOWN)
         assert chain.is_idle
 
-    def test_a_new_stream_begins_with_those_of_its_direction(self) -> None:
+    def test_new_chain_contains_only_toxics_of_its_direction(self) -> None:
         toxics = ToxicCollection()
         toxics.add(BlackHole(), UP)
         assert toxics.chain(DOWN, drawn(0.5), 0.0).is_idle
         assert not toxics.chain(UP, drawn(0.5), 0.0).is_idle
 
-    def test_a_chain_for_a_stream_that_has_run_begins_its_times_now(self) -> None:
+    def test_chain_for_open_stream_counts_reset_timeout_from_now(self) -> None:
         toxics = ToxicCollection()
         toxics.add(ResetPeer(10))
         toxics.add(SlowAccept(10))
@@ -230,7 +230,7 @@ class TestCollection:
         chain.push(b"x", 1000.0)
         assert chain.advance(1000.0) == [b"x"]
 
-    def test_a_listener_may_end_itself_while_it_is_told(self) -> None:
+    def test_listener_ended_during_call_still_receives_current_change(self) -> None:
         toxics = ToxicCollection()
         told: list[str] = []
 

@@ -38,7 +38,7 @@ def joined(seen: list[tuple[float, Piece]]) -> bytes:
 
 
 class TestLatency:
-    def test_the_end_is_as_late_as_bytes(self) -> None:
+    def test_latency_delays_end_marker_like_bytes(self) -> None:
         assert pushed(through(Latency(10)), b"x", StreamMarker.END, at_ms=3.0) == [
             (13.0, b"x"),
             (13.0, StreamMarker.END),
@@ -55,77 +55,79 @@ class TestLatency:
             (0.875, "pareto", 140.0),
         ],
     )
-    def test_jitter_spreads_as_its_distribution_says(
+    def test_jitter_follows_its_distribution(
         self, chance: float, distribution: str, due_ms: float
     ) -> None:
         chain = through(Latency(100, 40, distribution), chance=drawn(chance))
         assert [due for due, _ in pushed(chain, b"x")] == [pytest.approx(due_ms)]
 
-    def test_the_normal_distribution_has_its_standard_deviation(self) -> None:
+    def test_normal_jitter_has_expected_standard_deviation(self) -> None:
         chain = through(Latency(100, 40, "normal"), chance=drawn(0.8413447460685429))
         assert [due for due, _ in pushed(chain, b"x")] == [pytest.approx(140.0)]
 
     @pytest.mark.parametrize("distribution", ["uniform", "normal", "pareto"])
     @pytest.mark.parametrize("chance", [0.0, 1 - 2**-53])
-    def test_no_number_drawn_is_earlier_than_it_came_or_never(
+    def test_extreme_jitter_draw_is_due_after_arrival_and_finite(
         self, distribution: str, chance: float
     ) -> None:
         chain = through(Latency(1, 100, distribution), chance=drawn(chance))
         ((due_ms, _),) = pushed(chain, b"x", at_ms=5.0)
         assert 5.0 <= due_ms < FOREVER
 
-    def test_a_piece_with_less_jitter_does_not_overtake(self) -> None:
+    def test_piece_with_less_jitter_does_not_overtake_earlier_one(self) -> None:
         chain = through(Latency(100, 100), chance=drawn(1 - 2**-53, 0.0))
         assert [piece for _, piece in pushed(chain, b"1", b"2")] == [b"1", b"2"]
 
 
 class TestBandwidth:
-    def test_the_last_byte_is_through_when_the_rate_allows(self) -> None:
+    def test_bandwidth_delivers_bytes_at_times_of_its_rate(self) -> None:
         seen = pushed(through(Bandwidth(10)), bytes(1000), StreamMarker.END)
         assert [due_ms for due_ms, _ in seen] == [20.0, 40.0, 60.0, 80.0, 100.0, 100.0]
         assert joined(seen) == bytes(1000)
 
-    def test_time_without_bytes_is_not_saved_up(self) -> None:
+    def test_idle_time_gives_no_bandwidth_credit(self) -> None:
         chain = through(Bandwidth(1))
         chain.push(b"12345", 0.0)
         assert timeline(chain, 1000.0) == [(5.0, b"12345")]
         chain.push(b"67890", 1000.0)
         assert timeline(chain, 2000.0) == [(1005.0, b"67890")]
 
-    def test_at_rate_0_nothing_goes_on_until_it_is_changed(self) -> None:
+    def test_bandwidth_rate_0_holds_bytes_until_rate_changes(self) -> None:
         chain = through(named := NamedToxic.of(Bandwidth(0)))
         assert pushed(chain, b"12345") == []
         chain.update(named.updated({"attributes": {"rate": 1}}), 100.0)
         assert timeline(chain, FOREVER) == [(105.0, b"12345")]
 
-    def test_a_rate_below_a_byte_a_part_still_moves(self) -> None:
+    def test_very_low_bandwidth_rate_delivers_single_bytes(self) -> None:
         seen = pushed(through(Bandwidth(0.001)), b"ab")
         assert seen == [(1000.0, b"a"), (2000.0, b"b")]
 
 
 class TestSlowClose:
     @pytest.mark.parametrize("mark", list(StreamMarker))
-    def test_bytes_go_on_at_once_and_marks_later(self, mark: StreamMarker) -> None:
+    def test_slow_close_passes_bytes_immediately_and_delays_markers(
+        self, mark: StreamMarker
+    ) -> None:
         assert pushed(through(SlowClose(50)), b"x", mark) == [(0.0, b"x"), (50.0, mark)]
 
 
 class TestTimeout:
-    def test_nothing_goes_on_but_the_close(self) -> None:
+    def test_timeout_drops_bytes_and_delivers_only_close(self) -> None:
         chain = through(Timeout(100))
         assert pushed(chain, b"x", StreamMarker.END) == [(100.0, StreamMarker.CLOSE)]
         assert chain.held_bytes == 0
 
-    def test_it_closes_without_a_byte(self) -> None:
+    def test_timeout_closes_stream_without_bytes(self) -> None:
         assert timeline(through(Timeout(100), began_ms=7.0), FOREVER) == [
             (107.0, StreamMarker.CLOSE)
         ]
 
-    def test_at_0_it_never_closes(self) -> None:
+    def test_timeout_0_never_closes_stream(self) -> None:
         chain = through(Timeout(0))
         assert pushed(chain, b"x", StreamMarker.END) == []
         assert chain.held_bytes == 1
 
-    def test_healed_it_has_lost_nothing_and_closes_nothing(self) -> None:
+    def test_removed_timeout_releases_bytes_and_does_not_close(self) -> None:
         chain = through(Timeout(100))
         chain.push(b"x", 0.0)
         chain.remove("timeout_downstream", 99.0)
@@ -134,7 +136,7 @@ class TestTimeout:
 
 class TestBlackHole:
     @pytest.mark.parametrize("mark", list(StreamMarker))
-    def test_nothing_goes_on_and_nobody_is_told(self, mark: StreamMarker) -> None:
+    def test_black_hole_holds_bytes_and_markers_until_removed(self, mark: StreamMarker) -> None:
         chain = through(BlackHole())
         assert pushed(chain, b"x", mark) == []
         chain.remove("black_hole_downstream", 5.0)
@@ -142,20 +144,20 @@ class TestBlackHole:
 
 
 class TestResetPeer:
-    def test_at_0_it_resets_at_once_without_a_byte(self) -> None:
+    def test_reset_peer_0_resets_immediately_without_bytes(self) -> None:
         assert timeline(through(ResetPeer(0), began_ms=3.0), FOREVER) == [(3.0, StreamMarker.RESET)]
 
-    def test_its_time_counts_from_when_it_was_added(self) -> None:
+    def test_reset_peer_timeout_counts_from_its_addition(self) -> None:
         chain = through()
         chain.add(NamedToxic.of(ResetPeer(10)), 1000.0)
         assert timeline(chain, FOREVER) == [(1010.0, StreamMarker.RESET)]
 
-    def test_bytes_do_not_go_on_before_it(self) -> None:
+    def test_reset_peer_delivers_no_bytes_before_reset(self) -> None:
         assert pushed(through(ResetPeer(10)), b"x") == [(10.0, StreamMarker.RESET)]
 
 
 class TestSlicer:
-    def test_parts_of_the_average_size_one_after_another(self) -> None:
+    def test_slicer_sends_parts_of_average_size_with_delay(self) -> None:
         seen = pushed(through(Slicer(2, 0, delay=500)), b"abcde", b"f", StreamMarker.END)
         assert seen == [
             (0.0, b"ab"),
@@ -165,11 +167,11 @@ class TestSlicer:
             (2.0, StreamMarker.END),
         ]
 
-    def test_sizes_vary_from_the_smallest_to_the_largest(self) -> None:
+    def test_slicer_part_sizes_cover_full_variation(self) -> None:
         chain = through(Slicer(3, 2), chance=drawn(0.0, 1 - 2**-53, 0.5))
         assert [piece for _, piece in pushed(chain, b"abcdefghi")] == [b"a", b"bcdef", b"ghi"]
 
-    def test_a_piece_no_longer_than_a_part_stays_whole(self) -> None:
+    def test_slicer_leaves_short_piece_whole(self) -> None:
         data = b"abc"
         chain = through(named := NamedToxic.of(Slicer(3)))
         ((_, piece),) = pushed(chain, data)
@@ -189,24 +191,24 @@ class TestLimitData:
         ],
         ids=["nothing", "below", "exactly", "within a piece", "in the second", "end first"],
     )
-    def test_closes_when_so_many_bytes_have_gone_on(
+    def test_limit_data_closes_stream_beyond_byte_limit(
         self, limit: int, pieces: list[Piece], expected: list[Piece]
     ) -> None:
         seen = pushed(through(LimitData(limit)), *pieces)
         assert [piece for _, piece in seen] == expected
 
-    def test_at_0_a_connection_without_bytes_stays_open(self) -> None:
+    def test_limit_data_0_keeps_idle_connection_open(self) -> None:
         assert through(LimitData(0)).next_due_ms == NEVER_MS
 
 
 class TestSlowAccept:
-    def test_nothing_goes_on_before_the_connection_is_old_enough(self) -> None:
+    def test_slow_accept_holds_bytes_until_connection_age(self) -> None:
         chain = through(SlowAccept(50), began_ms=10.0)
         assert pushed(chain, b"x", at_ms=20.0) == [(60.0, b"x")]
         chain.push(b"y", 61.0)
         assert timeline(chain, FOREVER) == [(61.0, b"y")]
 
-    def test_a_connection_that_is_older_does_not_notice(self) -> None:
+    def test_slow_accept_does_not_delay_older_connection(self) -> None:
         chain = through()
         chain.add(NamedToxic.of(SlowAccept(50)), 50.0)
         assert pushed(chain, b"x", at_ms=50.0) == [(50.0, b"x")]
@@ -214,7 +216,9 @@ class TestSlowAccept:
 
 class TestHalfOpen:
     @pytest.mark.parametrize("mark", list(StreamMarker))
-    def test_bytes_go_on_and_the_end_when_it_is_removed(self, mark: StreamMarker) -> None:
+    def test_half_open_passes_bytes_and_holds_markers_until_removed(
+        self, mark: StreamMarker
+    ) -> None:
         chain = through(HalfOpen())
         assert pushed(chain, b"x", mark) == [(0.0, b"x")]
         chain.remove("half_open_downstream", 9.0)
@@ -225,14 +229,14 @@ class TestPacketLoss:
     @pytest.mark.parametrize(
         ("draws", "due_ms"), [((0.9,), 0.0), ((0.1, 0.9), 200.0), ((0.1, 0.1, 0.1, 0.9), 1400.0)]
     )
-    def test_each_loss_doubles_the_wait(self, draws: tuple[float, ...], due_ms: float) -> None:
+    def test_each_packet_loss_doubles_wait(self, draws: tuple[float, ...], due_ms: float) -> None:
         assert pushed(through(PacketLoss(0.5), chance=drawn(*draws)), b"x") == [(due_ms, b"x")]
 
-    def test_what_came_behind_waits_too(self) -> None:
+    def test_later_packet_waits_for_lost_packet(self) -> None:
         chain = through(PacketLoss(0.5, 10), chance=drawn(0.1, 0.9))
         assert pushed(chain, b"x", b"y") == [(10.0, b"x"), (10.0, b"y")]
 
-    def test_a_long_piece_is_many_packets(self) -> None:
+    def test_packet_loss_splits_long_piece_into_packets(self) -> None:
         chain = through(PacketLoss(0.5, 10), chance=drawn(0.9, 0.1, 0.9))
         seen = pushed(chain, bytes(3000))
         assert [(due_ms, len(piece)) for due_ms, piece in seen if isinstance(piece, bytes)] == [
@@ -241,10 +245,10 @@ class TestPacketLoss:
             (10.0, 80),
         ]
 
-    def test_at_probability_1_a_packet_arrives_in_the_end(self) -> None:
+    def test_packet_loss_probability_1_delivers_packet_eventually(self) -> None:
         assert pushed(through(PacketLoss(1, 1)), b"x") == [(float(2**MOST_LOSSES - 1), b"x")]
 
-    def test_at_probability_0_nothing_is_late(self) -> None:
+    def test_packet_loss_probability_0_delays_no_packet(self) -> None:
         assert pushed(through(PacketLoss(0), chance=drawn(0.0)), b"x") == [(0.0, b"x")]
 
 
@@ -262,12 +266,12 @@ class TestCorrupt:
         ids=["offsets", "offset beyond", "every third", "every one", "always", "all bits"],
     )
     @pytest.mark.parametrize("cut", range(9))
-    def test_changes_these_bytes_wherever_pieces_end(
+    def test_corrupt_changes_expected_bytes_for_any_piece_split(
         self, toxic: Toxic, expected: bytes, cut: int
     ) -> None:
         assert joined(pushed(through(toxic), b"abcdefgh"[:cut], b"abcdefgh"[cut:])) == expected
 
-    def test_one_number_is_drawn_for_each_byte_that_is_changed(self) -> None:
+    def test_corrupt_draws_once_per_changed_byte(self) -> None:
         # 1 - 0.5 ** n is the number that leaves n bytes alone.
         chain = through(
             Corrupt(probability=0.5, set_to=0), chance=drawn(0.75, 0.0, 0.5, 1 - 2**-53)
@@ -275,11 +279,11 @@ class TestCorrupt:
         assert joined(pushed(chain, b"abcdefgh")) == b"ab\0\0e\0gh"
 
     @pytest.mark.parametrize("probability", [5e-324, 1e-300])
-    def test_a_probability_of_nearly_nothing_changes_nothing(self, probability: float) -> None:
+    def test_corrupt_with_tiny_probability_changes_no_byte(self, probability: float) -> None:
         assert joined(pushed(through(Corrupt(probability=probability)), b"abc")) == b"abc"
 
     @given(st.integers(0, 99), st.lists(st.binary(max_size=50), max_size=20))
-    def test_the_same_bytes_are_changed_however_they_are_cut(
+    def test_corrupt_changes_same_bytes_for_split_and_whole_input(
         self, seed: int, pieces: list[bytes]
     ) -> None:
         toxic = Corrupt(probability=0.1)
@@ -287,13 +291,13 @@ class TestCorrupt:
         whole = pushed(through(toxic, chance=hashed(seed)), b"".join(pieces))
         assert joined(cut) == joined(whole)
 
-    def test_other_settings_hold_from_the_next_byte_on(self) -> None:
+    def test_changed_corrupt_settings_apply_from_next_byte(self) -> None:
         chain = through(named := NamedToxic.of(Corrupt(every=2, set_to=0)))
         chain.push(b"abc", 0.0)
         chain.update(named.updated({"attributes": {"every": 5}}), 0.0)
         assert joined(pushed(chain, b"defgh")) == b"a\0cd\0fgh"
 
-    def test_what_it_let_pass_is_the_same_object_and_not_counted(self) -> None:
+    def test_corrupt_returns_unchanged_piece_as_same_object_uncounted(self) -> None:
         named = NamedToxic.of(Corrupt(offsets=(3,)))
         data = b"abc"
         ((_, piece),) = pushed(through(named), data)

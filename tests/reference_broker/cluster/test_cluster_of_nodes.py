@@ -208,7 +208,7 @@ def leads(cluster: Cluster, number: int, index: int) -> bool:
     return partition is not None and partition.leading is not None
 
 
-def test_what_is_acknowledged_by_all_is_in_all_logs() -> None:
+def test_produce_with_acks_all_replicates_records_to_all_logs() -> None:
     async def scenario(cluster: Cluster) -> None:
         for index in range(PARTITIONS):
             for offset in range(5):
@@ -226,7 +226,7 @@ def test_what_is_acknowledged_by_all_is_in_all_logs() -> None:
     play(scenario)
 
 
-def test_a_broker_that_is_gone_without_a_word_is_fenced_and_others_lead() -> None:
+def test_killed_broker_is_fenced_and_other_brokers_lead() -> None:
     async def scenario(cluster: Cluster) -> None:
         gone = await until(lambda: cluster.leader(0))
         assert await cluster.produce(0, "before") == (0, 0)
@@ -252,7 +252,7 @@ def test_a_broker_that_is_gone_without_a_word_is_fenced_and_others_lead() -> Non
     play(scenario)
 
 
-def test_a_broker_that_shuts_down_hands_its_leaderships_over_before_it_ends() -> None:
+def test_controlled_shutdown_moves_leaderships_before_broker_closes() -> None:
     async def scenario(cluster: Cluster) -> None:
         going = await until(lambda: cluster.leader(0))
         assert await cluster.produce(0, "before") == (0, 0)
@@ -287,7 +287,7 @@ def test_a_broker_that_shuts_down_hands_its_leaderships_over_before_it_ends() ->
 
 
 @pytest.mark.parametrize("like", releases())
-def test_nodes_of_clusters_like_a_release_replicate(like: str) -> None:
+def test_nodes_of_each_emulated_release_replicate(like: str) -> None:
     """Also one with a ZooKeeper: its real brokers know none of the requests between ours."""
 
     async def scenario(cluster: Cluster) -> None:

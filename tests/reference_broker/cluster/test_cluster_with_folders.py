@@ -53,7 +53,7 @@ async def create(cluster: Cluster, name: str = "t") -> int:
     return error
 
 
-def test_brokers_go_on_while_the_controller_is_away_and_with_it_when_it_is_back(
+def test_brokers_serve_without_controller_and_rejoin_it_after_its_restart(
     tmp_path: Path,
 ) -> None:
     async def scenario() -> None:
@@ -85,7 +85,7 @@ def test_brokers_go_on_while_the_controller_is_away_and_with_it_when_it_is_back(
     asyncio.run(scenario())
 
 
-def test_a_cluster_is_what_it_was_when_all_of_it_is_started_again(tmp_path: Path) -> None:
+def test_restart_of_whole_cluster_keeps_topics_and_records(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with kept_in(tmp_path) as cluster:
             assert await create(cluster) == ErrorCode.NONE

@@ -98,7 +98,7 @@ def bytes_of(port: int) -> bytes:
     return bytes(answer.responses[0].partitions[0].records or b"")
 
 
-def test_another_broker_joins_and_replicates(tmp_path: Path) -> None:
+def test_second_broker_joins_combined_node_and_replicates(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0") as (_, first, controller):
         joining = ("--join", f"127.0.0.1:{controller}")
         with node(tmp_path, 2, *joining) as (_, second, _at):
@@ -108,7 +108,7 @@ def test_another_broker_joins_and_replicates(tmp_path: Path) -> None:
         assert produce(first, b"alone") == (ErrorCode.NONE, 1)
 
 
-def test_it_goes_on_with_its_folder(tmp_path: Path) -> None:
+def test_combined_node_keeps_records_across_restart(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0") as (_, port, _controller):
         assert create(port, [1]) == ErrorCode.NONE
         assert produce(port, b"kept") == (ErrorCode.NONE, 0)
@@ -118,7 +118,7 @@ def test_it_goes_on_with_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", [["--nodes", "3"], ["--controller"], ["--join", "h:1"]])
-def test_it_is_one_of_four_kinds(other: list[str]) -> None:
+def test_broker_command_refuses_controller_port_with_other_node_kind(other: list[str]) -> None:
     said = CliRunner().invoke(broker, ["--controller-port", "0", *other])
     assert said.exit_code == 2
     assert "exclude each other: give one" in said.output

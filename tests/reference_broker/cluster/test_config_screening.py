@@ -66,7 +66,7 @@ def metrics() -> Change:
     return METRICS, "watched", "interval.ms", "60000"
 
 
-def test_a_broker_is_configured_at_itself(metrics: Change) -> None:
+def test_broker_configs_are_changed_only_at_that_broker(metrics: Change) -> None:
     """The answer has an error in place of a refused resource; the broker applies the others."""
 
     async def scenario() -> None:

@@ -104,7 +104,7 @@ def looked_at(broker: Moving, controller: Controller, count: int) -> list[dict[U
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_what_the_cluster_believes_elsewhere_is_told_once(tmp_path: Path, fails: bool) -> None:
+def test_differing_replica_directory_is_reported_once(tmp_path: Path, fails: bool) -> None:
     """Even about a folder that has failed meanwhile: else the controller would not learn of it."""
     with moving(tmp_path) as broker:
         broker.files.logs.prefer(("t", 0), str(tmp_path / "second"))
@@ -125,7 +125,7 @@ def test_what_the_cluster_believes_elsewhere_is_told_once(tmp_path: Path, fails:
     ],
     ids=["away", "refused", "refused of the partition"],
 )
-def test_what_is_not_accepted_is_told_again(
+def test_unaccepted_directory_report_is_sent_again(
     tmp_path: Path, answer: tuple[ErrorCode, ErrorCode] | PeerGone
 ) -> None:
     with moving(tmp_path) as broker:
@@ -134,7 +134,7 @@ def test_what_is_not_accepted_is_told_again(
         assert looked_at(broker, Controller(answer), 2) == [{first: [0]}] * 2
 
 
-def test_what_is_as_the_cluster_believes_is_not_told(tmp_path: Path) -> None:
+def test_known_replica_directory_is_not_reported(tmp_path: Path) -> None:
     """Not even if a report about another directory was due before."""
 
     async def scenario() -> None:
@@ -152,7 +152,7 @@ def test_what_is_as_the_cluster_believes_is_not_told(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_what_is_no_replica_any_more_is_not_told(tmp_path: Path) -> None:
+def test_directory_of_removed_replica_is_not_reported(tmp_path: Path) -> None:
     async def scenario() -> None:
         with moving(tmp_path) as broker:
             controller = Controller()

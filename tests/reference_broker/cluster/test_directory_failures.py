@@ -52,7 +52,7 @@ async def _one_fails(logs: LogDirectories, folder: Path, controller: Controller)
     [(ErrorCode.NONE, False), (ErrorCode.STALE_BROKER_EPOCH, True), (None, True)],
     ids=["told", "refused", "away"],
 )
-def test_the_controller_has_to_know_in_time(
+def test_broker_ends_if_failed_directory_is_not_reported_in_time(
     tmp_path: Path, answer: ErrorCode | None, ends: bool
 ) -> None:
     files = in_two(tmp_path)

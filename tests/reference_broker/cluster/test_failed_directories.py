@@ -60,7 +60,7 @@ def directories_of(made: MadeController, number: int) -> tuple[UUID, ...]:
 # -- heartbeats ------------------------------------------------------------------------------------
 
 
-def test_what_was_led_in_a_failed_directory_is_led_by_another() -> None:
+def test_leader_in_failed_directory_is_replaced_from_isr() -> None:
     made = with_two_each(1, 2, 3, of=in_place([1, 2, 3], [1, 2, 3], 2))
     fail(made, 1, 2)
     assert (made.partition.leader, made.partition.isr) == (2, (2, 3))
@@ -69,7 +69,7 @@ def test_what_was_led_in_a_failed_directory_is_led_by_another() -> None:
     assert made.state.brokers.is_active(1)
 
 
-def test_what_is_in_another_directory_stays() -> None:
+def test_partition_in_other_directory_keeps_its_leader_and_isr() -> None:
     made = with_two_each(1, 2, of=in_place([1, 2], [1, 2]))
     before = made.partition
     fail(made, 1, 2)
@@ -77,14 +77,14 @@ def test_what_is_in_another_directory_stays() -> None:
     assert directories_of(made, 1) == (directory(1),)
 
 
-def test_a_follower_in_a_failed_directory_is_in_sync_no_more() -> None:
+def test_follower_in_failed_directory_leaves_isr() -> None:
     made = with_two_each(1, 2, of=in_place([1, 2], [1, 2]))
     fail(made, 2, 1)
     assert (made.partition.leader, made.partition.isr) == (1, (1,))
     assert made.partition.leader_epoch == 5
 
 
-def test_a_failed_directory_is_told_again_and_changes_nothing() -> None:
+def test_repeated_or_foreign_directory_failure_changes_nothing() -> None:
     made = with_two_each(1, 2, of=in_place([1, 2], [1, 2]))
     fail(made, 1, 1)
     before, end = made.partition, made.role.log.end_offset
@@ -96,7 +96,7 @@ def test_a_failed_directory_is_told_again_and_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("keeps_eligible", "isr", "eligible"), [(False, (1,), ()), (True, (), (1,))]
 )
-def test_the_last_in_sync_leaves_nobody_to_lead(
+def test_failed_directory_of_last_isr_member_leaves_no_leader(
     keeps_eligible: bool, isr: tuple[int, ...], eligible: tuple[int, ...]
 ) -> None:
     made = with_two_each(1, 2, of=in_place([1, 2], [1]), keeps_eligible=keeps_eligible)
@@ -105,7 +105,7 @@ def test_the_last_in_sync_leaves_nobody_to_lead(
     assert made.partition.elr == eligible
 
 
-def test_who_is_not_in_sync_leads_only_where_the_topic_allows_it() -> None:
+def test_directory_failure_elects_out_of_sync_replica_if_unclean_enabled() -> None:
     made = with_two_each(1, 2, of=in_place([1, 2], [1]), **UNCLEAN)
     fail(made, 1, 1)
     assert (made.partition.leader, made.partition.isr) == (2, (2,))
@@ -116,7 +116,7 @@ def test_who_is_not_in_sync_leads_only_where_the_topic_allows_it() -> None:
 
 
 @pytest.mark.parametrize("place", [directory(1, 9), LOST], ids=["not registered", "lost"])
-def test_who_is_in_no_directory_of_its_broker_is_not_elected(place: UUID) -> None:
+def test_replica_outside_registered_directories_is_not_elected(place: UUID) -> None:
     lost = registered([1, 2], [1], leader=-1, directories=(place, directory(2)))
     made = with_two_each(1, 2, of=lost)
     beat(made, 1, want_fence=True)
@@ -126,7 +126,7 @@ def test_who_is_in_no_directory_of_its_broker_is_not_elected(place: UUID) -> Non
     assert made.partition.leader == NO_LEADER
 
 
-def test_who_is_unfenced_does_not_lead_what_it_tells_to_have_failed() -> None:
+def test_unfenced_broker_does_not_lead_replica_in_reported_failed_directory() -> None:
     made = with_two_each(1, 2, of=in_place([1, 2], [1], leader=-1))
     beat(made, 1, want_fence=True)
     fail(made, 1, 1)
@@ -135,7 +135,7 @@ def test_who_is_unfenced_does_not_lead_what_it_tells_to_have_failed() -> None:
 
 
 @pytest.mark.parametrize("place", [MIGRATING, UNASSIGNED])
-def test_who_is_in_none_that_is_known_is_elected(place: UUID) -> None:
+def test_replica_of_unassigned_or_migrating_directory_is_elected(place: UUID) -> None:
     unknown = registered([1, 2], [1], leader=-1, directories=(place, directory(2)))
     made = with_two_each(1, 2, of=unknown)
     beat(made, 1, want_fence=True)
@@ -143,7 +143,7 @@ def test_who_is_in_none_that_is_known_is_elected(place: UUID) -> None:
     assert made.partition.leader == 1
 
 
-def test_a_preferred_leader_in_a_failed_directory_does_not_get_the_partition_back() -> None:
+def test_preferred_leader_in_failed_directory_is_not_elected() -> None:
     led = registered([1, 2], [2, 1], directories=(directory(1, 9), directory(2)))
     made = with_two_each(1, 2, of=led)
     made.carry_out(preferred_leaders(made.state))
@@ -185,7 +185,9 @@ def error_of(answer: Any) -> int:
 @pytest.mark.parametrize(
     ("before", "other"), [((UNASSIGNED, MIGRATING), MIGRATING), ((), UNASSIGNED)]
 )
-def test_a_replica_is_where_its_broker_says(before: tuple[UUID, ...], other: UUID) -> None:
+def test_assign_replicas_to_dirs_sets_directory_and_repeat_writes_nothing(
+    before: tuple[UUID, ...], other: UUID
+) -> None:
     made = with_two_each(1, 2, of=registered([1, 2], [1, 2], directories=before))
     assert error_of(assign(made, 1, directory(1, 2))) == ErrorCode.NONE
     assert made.partition.directories == (directory(1, 2), other)
@@ -196,7 +198,9 @@ def test_a_replica_is_where_its_broker_says(before: tuple[UUID, ...], other: UUI
 
 
 @pytest.mark.parametrize(("number", "epoch"), [(1, 999), (3, 0)], ids=["another", "unknown"])
-def test_an_assignment_of_another_incarnation_is_stale(number: int, epoch: int) -> None:
+def test_assignment_with_wrong_broker_epoch_returns_stale_broker_epoch(
+    number: int, epoch: int
+) -> None:
     made = with_two_each(1, 2, of=in_place([1, 2], [1, 2]))
     answer = assign(made, number, directory(1, 2), epoch=epoch)
     assert (answer.error_code, answer.directories) == (ErrorCode.STALE_BROKER_EPOCH, [])
@@ -212,13 +216,15 @@ def test_an_assignment_of_another_incarnation_is_stale(number: int, epoch: int) 
     ],
     ids=["topic", "partition", "not a replica"],
 )
-def test_each_partition_has_its_error(number: int, named: Any, error: ErrorCode) -> None:
+def test_assignment_of_unknown_or_foreign_partition_returns_partition_error(
+    number: int, named: Any, error: ErrorCode
+) -> None:
     made = with_two_each(1, 2, 3, of=in_place([1, 2], [1, 2]))
     assert error_of(assign(made, number, directory(number, 2), **named)) == error
     assert made.partition.directories == (directory(1), directory(2))
 
 
-def test_who_is_in_a_directory_that_is_not_registered_leads_no_more() -> None:
+def test_assignment_to_unregistered_directory_moves_leadership() -> None:
     made = with_two_each(1, 2, of=registered([1, 2], [1, 2], directories=(UNASSIGNED,) * 2))
     assert error_of(assign(made, 1, UUID(int=9))) == ErrorCode.NONE
     assert made.partition.directories == (UUID(int=9), UNASSIGNED)

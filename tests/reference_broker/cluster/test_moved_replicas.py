@@ -81,7 +81,7 @@ def await_that(is_so: Callable[[], Any]) -> None:
         time.sleep(0.02)
 
 
-def test_a_move_that_is_held_back_goes_on_after_a_restart(tmp_path: Path) -> None:
+def test_throttled_replica_move_resumes_after_kill_and_restart(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0", *TWO) as (child, port, _):
         assert create(port, [1]) == ErrorCode.NONE
         for offset in range(8):
@@ -102,7 +102,7 @@ def test_a_move_that_is_held_back_goes_on_after_a_restart(tmp_path: Path) -> Non
         assert produce(port, b"more") == (ErrorCode.NONE, 8)
 
 
-def test_what_is_asked_twice_is_told_once_and_the_last_counts(tmp_path: Path) -> None:
+def test_alter_replica_log_dirs_applies_last_of_repeated_partition_entries(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0", *TWO) as (_, port, _):
         one, two, none = (str(tmp_path / "1" / name) for name in ("one", "two", "three"))
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -115,7 +115,7 @@ def test_what_is_asked_twice_is_told_once_and_the_last_counts(tmp_path: Path) ->
         assert places(port) == {"two": (False, False)}
 
 
-def test_in_memory_a_move_is_over_at_once() -> None:
+def test_replica_move_of_in_memory_log_completes_immediately() -> None:
     with running_broker({"log.dirs": "/a,/b"}) as address:
         (_, port), unknown = address, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         assert move(port, ("/b", "t", 0), ("/c", "u", 0)) == {

@@ -47,7 +47,7 @@ def delete(broker: Moving) -> None:
 
 
 @pytest.mark.parametrize("go", [move_away, delete])
-def test_who_reads_a_log_that_went_fails_no_folder(
+def test_read_of_moved_or_deleted_log_fails_no_log_directory(
     tmp_path: Path, go: Callable[[Moving], None]
 ) -> None:
     with moving(tmp_path) as broker:
@@ -66,7 +66,7 @@ def test_who_reads_a_log_that_went_fails_no_folder(
         assert not log.is_offline
 
 
-def test_what_waited_to_be_noted_of_a_log_that_went_fails_no_folder(tmp_path: Path) -> None:
+def test_pending_checkpoint_of_deleted_log_fails_no_log_directory(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica(segment_bytes="1048576")
         write(replica, 3, BIG)
@@ -91,7 +91,7 @@ def begin_anew(replica: Partition) -> None:
 
 
 @pytest.mark.parametrize("change", [cut, begin_anew])
-def test_a_replica_is_cut_though_the_folder_it_goes_to_has_failed(
+def test_replica_is_truncated_though_directory_of_its_future_log_failed(
     tmp_path: Path, change: Callable[[Partition], None]
 ) -> None:
     with moving(tmp_path) as broker:
@@ -108,7 +108,7 @@ def test_a_replica_is_cut_though_the_folder_it_goes_to_has_failed(
         assert len(broker.state.cluster.host.moving) == 0
 
 
-def test_a_piece_that_cannot_be_written_fails_the_folder_it_goes_to(
+def test_write_error_of_move_fails_only_destination_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with moving(tmp_path) as broker:
@@ -123,7 +123,7 @@ def test_a_piece_that_cannot_be_written_fails_the_folder_it_goes_to(
         assert replica.leader_problem() is ErrorCode.NONE
 
 
-def test_a_log_to_come_that_cannot_be_cut_fails_its_own_folder(
+def test_truncate_error_of_future_log_fails_only_its_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with moving(tmp_path) as broker:
@@ -143,7 +143,7 @@ def test_a_log_to_come_that_cannot_be_cut_fails_its_own_folder(
         assert [one.is_online for one in broker.files.logs.directories()] == [True, False, True]
 
 
-def test_without_a_descriptor_nothing_begins_to_move_and_no_folder_fails(
+def test_move_without_free_descriptor_is_refused_and_fails_no_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with moving(tmp_path) as broker:
@@ -168,7 +168,7 @@ def test_without_a_descriptor_nothing_begins_to_move_and_no_folder_fails(
         ("log_directory.flush_folder", {"second": False}),  # it has its name already
     ],
 )
-def test_without_a_descriptor_a_move_fails_no_folder(
+def test_descriptor_shortage_during_move_fails_no_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str, folder: dict[str, bool]
 ) -> None:
     with moving(tmp_path) as broker:
@@ -188,7 +188,7 @@ def test_without_a_descriptor_a_move_fails_no_folder(
         assert replica.log.end_offset == 5
 
 
-def test_what_was_not_flushed_under_its_old_name_is_flushed_under_the_new_one(
+def test_unflushed_segments_of_moved_log_are_flushed_in_new_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, Offset]] = []

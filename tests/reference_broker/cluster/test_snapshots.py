@@ -64,25 +64,29 @@ def piece(made: MadeController, topic: str = "__cluster_metadata", **asked: Any)
     return answer.topics[0].partitions[0]  # type: ignore[attr-defined]
 
 
-def test_below_the_start_a_snapshot_is_told(made: MadeController) -> None:
+def test_fetch_below_log_start_offset_returns_snapshot_id(made: MadeController) -> None:
     part = fetched(made, 4)
     assert (part.error_code, part.records) == (ErrorCode.NONE, b"")
     assert (part.snapshot_id.end_offset, part.snapshot_id.epoch) == ID
     assert (part.log_start_offset, part.high_watermark) == (5, 10)
 
 
-def test_from_its_start_on_the_log_is_read(made: MadeController) -> None:
+def test_fetch_at_log_start_offset_returns_records_without_snapshot_id(
+    made: MadeController,
+) -> None:
     part = fetched(made, 5)
     assert part.snapshot_id.end_offset == -1
     assert part.records
 
 
-def test_without_a_snapshot_it_is_out_of_range(made: MadeController) -> None:
+def test_fetch_below_log_start_without_snapshot_returns_offset_out_of_range(
+    made: MadeController,
+) -> None:
     made.role.snapshots = None
     assert fetched(made, 4).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def test_it_is_read_in_pieces(made: MadeController) -> None:
+def test_fetch_snapshot_returns_snapshot_in_pieces(made: MadeController) -> None:
     first, last = piece(made), piece(made, position=60)
     assert first.unaligned_records + last.unaligned_records == DATA
     assert (first.size, first.position, last.position) == (100, 0, 60)
@@ -103,12 +107,14 @@ def no_such(end_offset: int = 5, epoch: int = 3) -> Any:
         ({"position": -1}, ErrorCode.POSITION_OUT_OF_RANGE),
     ],
 )
-def test_what_is_refused(made: MadeController, asked: dict[str, Any], error: ErrorCode) -> None:
+def test_fetch_snapshot_of_unknown_partition_id_or_position_returns_error(
+    made: MadeController, asked: dict[str, Any], error: ErrorCode
+) -> None:
     found = piece(made, **asked)
     assert (found.error_code, found.unaligned_records) == (error, b"")
 
 
-def test_another_cluster_is_refused(made: MadeController) -> None:
+def test_fetch_snapshot_with_other_cluster_id_is_refused(made: MadeController) -> None:
     request = FetchSnapshotRequest(cluster_id="another", topics=[])
     answer = api_59_fetch_snapshot.handle(request, context(made, 1)).message
     assert answer.error_code == ErrorCode.INCONSISTENT_CLUSTER_ID  # type: ignore[attr-defined]

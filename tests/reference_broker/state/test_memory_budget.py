@@ -26,7 +26,7 @@ def small_groups() -> Groups:
     return Groups(GroupLimits(0, 6_000, 1_800_000, 100, memory_bytes=10_000), nowhere())
 
 
-def test_what_is_given_up_is_found_when_none_is_left() -> None:
+def test_exhausted_budget_recounts_released_memory() -> None:
     held = [60]
     budget = MemoryBudget(100, lambda: sum(held))
     assert budget.take(60, NOW)
@@ -36,7 +36,7 @@ def test_what_is_given_up_is_found_when_none_is_left() -> None:
     assert not budget.take(20, NOW)
 
 
-def test_a_crowded_room_is_counted_once_in_a_while() -> None:
+def test_exhausted_budget_is_recounted_at_intervals() -> None:
     counts: list[int] = []
     budget = MemoryBudget(100, lambda: counts.append(1) or 99)  # type: ignore[func-returns-value]
     assert budget.take(100, NOW)
@@ -47,7 +47,7 @@ def test_a_crowded_room_is_counted_once_in_a_while() -> None:
     assert len(counts) == 2
 
 
-def test_members_that_say_too_much_are_told_to_come_later() -> None:
+def test_join_above_memory_limit_returns_coordinator_not_available() -> None:
     groups = small_groups()
     assert outcome(ask(groups, 0, fresh_id="b", metadata=bytes(9_000))).error is (
         ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -55,7 +55,7 @@ def test_members_that_say_too_much_are_told_to_come_later() -> None:
     assert groups.find(NAME) is None
 
 
-def test_groups_that_are_there_for_commits_take_room() -> None:
+def test_groups_created_by_commits_count_for_memory_limit() -> None:
     groups = small_groups()
     made = 0
     while groups.has_room_for(f"g{made}", NOW):
@@ -65,7 +65,7 @@ def test_groups_that_are_there_for_commits_take_room() -> None:
     assert groups.has_room_for("g0", NOW)
 
 
-def test_ids_that_nobody_joins_with_take_room_until_their_sessions_are_over() -> None:
+def test_pending_member_ids_count_for_memory_limit_until_session_end() -> None:
     groups = small_groups()
 
     def more(now: int) -> int:
@@ -81,7 +81,7 @@ def test_ids_that_nobody_joins_with_take_room_until_their_sessions_are_over() ->
     assert more(SESSION_MS + 4_000) > 1
 
 
-def test_a_leader_that_assigns_too_much_is_told_to_come_later() -> None:
+def test_assignment_above_memory_limit_returns_coordinator_not_available() -> None:
     groups = small_groups()
     joined = ask(groups, 0, fresh_id="a")
     groups.ring(TimeMs(0))
@@ -98,7 +98,7 @@ def test_a_leader_that_assigns_too_much_is_told_to_come_later() -> None:
     assert group_of(groups).size_bytes < size_bytes - 2_000
 
 
-def test_offsets_of_too_many_groups_are_not_taken() -> None:
+def test_committed_offsets_above_memory_limit_are_refused() -> None:
     offsets = CommittedOffsets(OffsetLimits(1_000, 4, memory_bytes=10_000), nowhere())
     groups = 0
     while offsets.has_room_for(f"g{groups}", [""], NOW):
@@ -112,7 +112,7 @@ def test_offsets_of_too_many_groups_are_not_taken() -> None:
     assert offsets.has_room_for("another", [""], TimeMs(NOW + 2_000))
 
 
-def test_a_session_that_has_become_too_large_is_closed() -> None:
+def test_fetch_session_above_memory_limit_is_closed() -> None:
     sessions = FetchSessions(5, memory_bytes=10_000)
     assert sessions.create([want(i) for i in range(100)], False, NOW, Increasing()) is None
     session = sessions.create([want(0)], False, NOW, Increasing())
@@ -125,7 +125,7 @@ def test_a_session_that_has_become_too_large_is_closed() -> None:
     assert again is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_of_too_many_transactional_ids_the_longest_unused_is_forgotten() -> None:
+def test_transactional_id_limit_evicts_least_recently_used_id() -> None:
     ids = ProducerIds(remembered=2)
     for name in ("a", "b", "a", "c"):
         ids.init_transactional(name, None)

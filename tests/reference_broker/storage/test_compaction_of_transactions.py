@@ -256,7 +256,7 @@ def passes(target: Target, folder: Path) -> list[Left]:
     return [left_of(own, OPEN), *found]
 
 
-def test_what_is_left_is_what_kafka_leaves(tmp_path: Path) -> None:
+def test_compaction_of_transactions_leaves_same_batches_as_kafka(tmp_path: Path) -> None:
     kinds.need_kafka(KAFKA)
     settings, folder = {**SETTINGS, **QUICK}, tmp_path / "theirs"
     with KafkaTarget(KAFKA, settings=settings, log_dir=tmp_path) as kafka:

@@ -98,18 +98,18 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Folder(at / "folder", served)
 
 
-def test_every_file_is_read(folder: Folder) -> None:
+def test_kafka_dump_tool_reads_same_batches_and_entries_in_each_file(folder: Folder) -> None:
     """The tool and our reader read the same batches and entries."""
     assert sum(compare_dumps(folder.of(topic)) for topic in TOPICS) > 250
     kinds_of_file = {path.suffix for topic in TOPICS for path in files_of(folder.of(topic))}
     assert kinds_of_file == {".log", ".index", ".timeindex", ".snapshot"}
 
 
-def test_verify_finds_nothing_either(folder: Folder) -> None:
+def test_verify_reports_no_findings_in_broker_folder(folder: Folder) -> None:
     assert findings(folder.path) == []
 
 
-def test_logs_are_walked_through(folder: Folder) -> None:
+def test_kafka_dump_tool_reads_each_record_with_same_offset_and_sizes(folder: Folder) -> None:
     """The tool reads every record of every log; offsets and sizes are those of our reader."""
     for topic in TOPICS:
         logs = sorted(folder.of(topic).glob("*.log"))
@@ -130,14 +130,14 @@ def test_logs_are_walked_through(folder: Folder) -> None:
         assert len(told) >= folder.served[topic].batches > 0
 
 
-def test_what_was_written_is_printed(folder: Folder) -> None:
+def test_kafka_dump_tool_prints_produced_payloads(folder: Folder) -> None:
     text = dumped(sorted(folder.of(IDEMPOTENT).glob("*.log")), "--print-data-log")
     payloads = re.findall(r"sequence: (-?\d+) .*payload: (\w+)", text)
     once = [(str(at), ("one", "two")[at % 2]) for at in range(14)]
     assert payloads == once * 2
 
 
-def test_indexes_are_right(folder: Folder) -> None:
+def test_kafka_dump_tool_verifies_indexes_without_mismatch(folder: Folder) -> None:
     for topic in TOPICS:
         indexes = [path for path in files_of(folder.of(topic)) if path.suffix.endswith("index")]
         full = [path for path in indexes if path.stat().st_size]
@@ -148,7 +148,7 @@ def test_indexes_are_right(folder: Folder) -> None:
         assert lines == [f"Dumping {path}" for path in full], "a mismatch is a line more"
 
 
-def test_a_wrong_entry_of_an_index_would_be_seen(folder: Folder, tmp_path: Path) -> None:
+def test_kafka_dump_tool_reports_planted_index_mismatch(folder: Folder, tmp_path: Path) -> None:
     shutil.copytree(folder.of(CODECS), tmp_path, dirs_exist_ok=True)
     plant = Plant(tmp_path, "")
     name = min(path.name for path in tmp_path.glob("*.index"))
@@ -157,7 +157,7 @@ def test_a_wrong_entry_of_an_index_would_be_seen(folder: Folder, tmp_path: Path)
         dumped([tmp_path / name], "--verify-index-only")
 
 
-def test_epochs_are_those_of_the_batches(folder: Folder) -> None:
+def test_leader_epoch_checkpoint_contains_epochs_of_all_batches(folder: Folder) -> None:
     for topic in TOPICS:
         noted = read_leader_epoch_checkpoint((folder.of(topic) / LEADER_EPOCHS).read_bytes())
         batches = read_records(folder.served[topic].data, limit_bytes=1 << 30).batches
@@ -165,7 +165,7 @@ def test_epochs_are_those_of_the_batches(folder: Folder) -> None:
         assert epochs <= {entry.epoch for entry in noted}, "an epoch without batches may be noted"
 
 
-def test_the_metadata_log_is_decoded(folder: Folder) -> None:
+def test_kafka_dump_tool_decodes_metadata_log(folder: Folder) -> None:
     (log,) = sorted((folder.path / METADATA).glob("*.log"))
     text = dumped([log], "--cluster-metadata-decoder")
     assert not [line for line in text.splitlines() if WRONG.search(line)]
@@ -186,7 +186,7 @@ def test_the_metadata_log_is_decoded(folder: Folder) -> None:
     assert compare_dumps(log.parent) > 10
 
 
-def test_snapshots_of_the_metadata_log_are_decoded(folder: Folder) -> None:
+def test_kafka_dump_tool_decodes_metadata_snapshots(folder: Folder) -> None:
     """KIP-630: the records of the log, between a header and a footer."""
     snapshots = sorted((folder.path / METADATA).glob("*.checkpoint"))
     assert len(snapshots) == 2, "older ones are not kept"
@@ -205,7 +205,9 @@ OLD = {("2.8.2", "0.9.0"): 0, ("2.8.2", "0.10.0"): 1, ("0.10.2.2", ""): 1}
 
 
 @pytest.mark.parametrize(("like", "message_format"), OLD)
-def test_old_formats_are_read(like: str, message_format: str, tmp_path: Path) -> None:
+def test_kafka_dump_tool_reads_old_message_formats(
+    like: str, message_format: str, tmp_path: Path
+) -> None:
     """Message sets, plain and in wrappers, by a broker that emulates an old release."""
     kinds.need_kafka(JUDGE)
     magic = OLD[like, message_format]

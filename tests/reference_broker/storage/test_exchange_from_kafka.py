@@ -100,7 +100,9 @@ def tear(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_whole_folder_is_started(folders: dict[str, Folder], end: str, tmp_path: Path) -> None:
+def test_broker_starts_with_whole_kafka_folder_and_serves_its_data(
+    folders: dict[str, Folder], end: str, tmp_path: Path
+) -> None:
     """The metadata log has the topics."""
     folder = folders[end]
     with kept(settings=QUICK, log_dir=tmp_path) as ours:
@@ -121,7 +123,7 @@ def aborted_in(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted((folder / f"{TOPIC}-0").glob("*.txnindex"))]
 
 
-def test_it_has_what_a_log_can_have(folders: dict[str, Folder]) -> None:
+def test_kafka_folder_contains_all_log_features(folders: dict[str, Folder]) -> None:
     """The folder has all features of a log; otherwise the comparison would cover less."""
     served, torn = folders["killed"].served, folders["torn"].served
     assert {topic: one.start for topic, one in served.items() if one.start} == {"shortened": 275}
@@ -133,7 +135,9 @@ def test_it_has_what_a_log_can_have(folders: dict[str, Folder]) -> None:
     assert list((folders["stopped"].path / f"{TOPIC}-0").glob("*.txnindex"))
 
 
-def test_snapshots_alone_say_what_there_is(folders: dict[str, Folder], tmp_path: Path) -> None:
+def test_broker_starts_from_metadata_snapshot_without_log(
+    folders: dict[str, Folder], tmp_path: Path
+) -> None:
     """As when a node has fetched one and then ended (KafkaRaftLog, truncateToLatestSnapshot)."""
     folder = folders["killed"]
     shutil.copytree(folder.path, tmp_path / "short")
@@ -148,7 +152,7 @@ def test_snapshots_alone_say_what_there_is(folders: dict[str, Folder], tmp_path:
         assert all_served(at, tuple(folder.served)) == folder.served
 
 
-def test_a_damaged_snapshot_ends_the_start_as_kafkas(
+def test_damaged_metadata_snapshot_fails_start_of_kafka_and_broker(
     folders: dict[str, Folder], tmp_path: Path
 ) -> None:
     """The newest snapshot is damaged; an older one and the log could have the same content."""
@@ -172,7 +176,7 @@ def test_a_damaged_snapshot_ends_the_start_as_kafkas(
 @pytest.mark.parametrize("release", ["2.8.2", *FETCH_VERSIONS])
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 @pytest.mark.sample(3)
-def test_topics_of_an_old_release_are_served(release: str, end: str, tmp_path: Path) -> None:
+def test_broker_serves_topics_of_old_kafka_release(release: str, end: str, tmp_path: Path) -> None:
     """The topics are in a cluster of our broker that has topics of these names."""
     kinds.need_kafka(release)
     varied = TOPICS if release_key(release) >= release_key("2.8") else ()

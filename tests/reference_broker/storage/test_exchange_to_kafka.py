@@ -77,7 +77,7 @@ def all_served(address: Address) -> dict[str, Served]:
     return {topic: serves(address, topic) for topic in TOPICS}
 
 
-def test_ours_serves_what_was_written(written: Written) -> None:
+def test_broker_serves_written_topics_with_segments_and_moved_start(written: Written) -> None:
     """The data has segments, a moved start and a gap; otherwise the comparison would be empty."""
     found = {topic: (one.start, one.end) for topic, one in written.served.items()}
     assert found == {
@@ -91,7 +91,9 @@ def test_ours_serves_what_was_written(written: Written) -> None:
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_a_whole_folder_is_started_by_kafka(written: Written, end: str) -> None:
+def test_kafka_starts_with_whole_broker_folder_and_serves_its_data(
+    written: Written, end: str
+) -> None:
     """With the metadata log the topics exist without a CreateTopics request."""
     folder = written.after_stop if end == "stop" else written.after_kill
     at = exchanged(written.kafka, given_whole(folder))
@@ -102,7 +104,7 @@ def test_a_whole_folder_is_started_by_kafka(written: Written, end: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_single_topics_are_served_by_kafka(written: Written, end: str) -> None:
+def test_kafka_serves_single_topics_of_broker(written: Written, end: str) -> None:
     folder = written.after_stop if end == "stop" else written.after_kill
     with KafkaTarget(KAFKA, settings=QUICK) as kafka:
         create(kafka.addresses[0], {topic: {} for topic in TOPICS})
@@ -112,7 +114,7 @@ def test_single_topics_are_served_by_kafka(written: Written, end: str) -> None:
         assert serves(at, CODECS).end == 601
 
 
-def test_a_folder_goes_to_kafka_and_back(written: Written, tmp_path: Path) -> None:
+def test_kafka_and_broker_continue_same_folder_in_turns(written: Written, tmp_path: Path) -> None:
     """Each continues behind the records of the other, in a later epoch of the quorum."""
     kafka = written.kafka
     (theirs,) = kafka.log_directories(ONLY_NODE)
@@ -145,7 +147,9 @@ LONG = {"leader.replication.throttled.replicas": ",".join(["0:1"] * 8_000)}
 """So that some tens of topics fill a segment of the metadata log."""
 
 
-def test_a_metadata_log_that_begins_behind_a_snapshot(written: Written, tmp_path: Path) -> None:
+def test_kafka_starts_with_metadata_log_that_begins_after_snapshot(
+    written: Written, tmp_path: Path
+) -> None:
     """Its first segments are gone, and neither broker needs them (KIP-630)."""
     cluster = cluster_in(written.after_stop)
     with kept(cluster, settings=SHORT_METADATA, log_dir=tmp_path) as ours:

@@ -137,7 +137,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_who_reads_is_told_and_the_other_folder_is_served(
+def test_read_error_returns_storage_error_and_other_directory_is_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str
 ) -> None:
     breaks, request = READERS[reader]
@@ -201,7 +201,7 @@ WORKS: dict[str, tuple[str, str, Callable[[Partition], None]]] = {
 
 
 @pytest.mark.parametrize("work", WORKS)
-def test_what_is_done_without_a_request_takes_its_folder_offline_and_ends(
+def test_io_error_of_background_work_takes_directory_offline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str
 ) -> None:
     policy, breaks, do = WORKS[work]
@@ -231,7 +231,7 @@ def test_what_is_done_without_a_request_takes_its_folder_offline_and_ends(
         (0, 7, ErrorCode.UNKNOWN_SERVER_ERROR),
     ],
 )
-def test_what_claims_to_be_an_old_message_cannot_be_opened(
+def test_fetch_of_batch_with_flipped_magic_returns_record_error(
     tmp_path: Path, magic: int, codec_bits: int, error: ErrorCode
 ) -> None:
     async def scenario() -> None:

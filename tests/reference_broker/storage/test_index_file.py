@@ -24,7 +24,7 @@ def files() -> Iterator[OpenFiles]:
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_an_offset_is_found_wherever_its_entry_is(
+def test_offset_index_finds_each_offset_and_position(
     tmp_path: Path, files: OpenFiles, count: int
 ) -> None:
     index = OffsetIndex(files, tmp_path / "x.index", BASE, ROOM_BYTES)
@@ -48,9 +48,7 @@ def index_of(path: Path, files: OpenFiles, entries: list[tuple[int, int]]) -> Of
     return OffsetIndex(files, path, BASE, ROOM_BYTES)
 
 
-def test_the_first_entry_is_above_a_position_only_when_it_is_not_at_it(
-    tmp_path: Path, files: OpenFiles
-) -> None:
+def test_offset_above_skips_first_entry_at_same_position(tmp_path: Path, files: OpenFiles) -> None:
     """Kafka's search does not look at the entry at which it begins (AbstractIndex)."""
     one = index_of(tmp_path / "one.index", files, [(7, 200)])
     assert [one.offset_above(at) for at in (199, 200, 201)] == [BASE + 7, None, None]
@@ -58,7 +56,7 @@ def test_the_first_entry_is_above_a_position_only_when_it_is_not_at_it(
     assert [two.offset_above(at) for at in (199, 200, 400)] == [BASE + 7, BASE + 9, BASE + 9]
 
 
-def test_entries_that_do_not_rise_are_searched_as_kafka_does(
+def test_unsorted_index_is_searched_by_binary_search_as_in_kafka(
     tmp_path: Path, files: OpenFiles
 ) -> None:
     """From both ends to the middle, without a look at the others (AbstractIndex, binarySearch)."""
@@ -72,12 +70,12 @@ def test_entries_that_do_not_rise_are_searched_as_kafka_does(
     assert index.offset_above(60) == BASE + 9
 
 
-def test_a_position_below_0_is_told_as_it_is(tmp_path: Path, files: OpenFiles) -> None:
+def test_negative_position_is_returned_unchanged(tmp_path: Path, files: OpenFiles) -> None:
     assert index_of(tmp_path / "x.index", files, [(5, -50)]).position_of(BASE + 5) == -50
 
 
 @pytest.mark.parametrize("power", [0.3, 3])
-def test_a_time_is_found_where_they_rise_unevenly(
+def test_time_index_finds_unevenly_spaced_timestamps(
     tmp_path: Path, files: OpenFiles, power: float
 ) -> None:
     times = TimeIndex(files, tmp_path / "x.timeindex", BASE, ROOM_BYTES)
@@ -94,9 +92,7 @@ def test_a_time_is_found_where_they_rise_unevenly(
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_it_is_cut_at_an_offset_wherever_that_is(
-    tmp_path: Path, files: OpenFiles, count: int
-) -> None:
+def test_time_index_is_cut_at_offset(tmp_path: Path, files: OpenFiles, count: int) -> None:
     times = TimeIndex(files, tmp_path / "x.timeindex", BASE, ROOM_BYTES)
     with times.gathered():
         for number in range(count):
@@ -107,7 +103,7 @@ def test_it_is_cut_at_an_offset_wherever_that_is(
     assert times.last == (None if count == 1 else (10 * (count // 2 - 1), count // 2 - 1))
 
 
-def test_what_is_gathered_is_in_the_file_as_if_written_one_by_one(
+def test_gathered_index_entries_equal_entries_written_one_by_one(
     tmp_path: Path, files: OpenFiles
 ) -> None:
     single = OffsetIndex(files, tmp_path / "single.index", BASE, ROOM_BYTES)

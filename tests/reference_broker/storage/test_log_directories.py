@@ -49,7 +49,7 @@ def put_a_file_in_place_of(folder: Path) -> None:
     folder.touch()
 
 
-def test_logs_are_spread_and_found_again(tmp_path: Path) -> None:
+def test_logs_are_spread_over_directories_and_reopened(tmp_path: Path) -> None:
     files = in_two(tmp_path)
     for name in "abcd":
         write(partition_in(files.logs, name))
@@ -63,7 +63,7 @@ def test_logs_are_spread_and_found_again(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_log_in_both_is_refused(tmp_path: Path) -> None:
+def test_log_in_two_directories_is_refused(tmp_path: Path) -> None:
     for folder in ("first", "second"):
         (tmp_path / folder / "a-0").mkdir(parents=True)
     files = in_two(tmp_path)
@@ -72,7 +72,7 @@ def test_a_log_in_both_is_refused(tmp_path: Path) -> None:
     files.close()
 
 
-def test_one_that_fails_leaves_the_other(tmp_path: Path) -> None:
+def test_failed_directory_leaves_other_directory_online(tmp_path: Path) -> None:
     files = in_two(tmp_path)
     left, lost = (partition_in(files.logs, name) for name in "ab")
     for partition in (left, lost):
@@ -91,7 +91,7 @@ def test_one_that_fails_leaves_the_other(tmp_path: Path) -> None:
     assert not (tmp_path / "gone" / ".kafka_cleanshutdown").exists()
 
 
-def test_a_write_that_fails_is_not_acknowledged(
+def test_failed_write_returns_storage_error_and_takes_directory_offline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = in_two(tmp_path)
@@ -111,7 +111,7 @@ def test_a_write_that_fails_is_not_acknowledged(
     files.close()
 
 
-def test_without_the_first_the_node_cannot_live(tmp_path: Path) -> None:
+def test_failure_of_first_directory_ends_node(tmp_path: Path) -> None:
     files = in_two(tmp_path)
     told: list[str] = []
     files.logs.on_lost = lambda: told.append(str(files.logs.lost))
@@ -124,7 +124,7 @@ def test_without_the_first_the_node_cannot_live(tmp_path: Path) -> None:
     files.close()
 
 
-def test_one_that_fails_at_the_start_is_left_out(tmp_path: Path) -> None:
+def test_directory_that_fails_at_start_is_skipped(tmp_path: Path) -> None:
     """A log that may be in it is not created elsewhere; a new log is."""
     files = in_two(tmp_path)
     for partition in (partition_in(files.logs, name) for name in "ab"):
@@ -152,7 +152,7 @@ def spoil_owner(folder: Path) -> None:
     (folder / "meta.properties").mkdir()
 
 
-def test_one_whose_owner_cannot_be_read_is_left_out(
+def test_directory_with_unreadable_owner_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder is given by a relative path, reported by the absolute one, and not locked then."""
@@ -166,7 +166,7 @@ def test_one_whose_owner_cannot_be_read_is_left_out(
     files.close()
 
 
-def test_without_the_owner_of_the_first_the_node_does_not_start(
+def test_unreadable_owner_of_first_directory_prevents_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_two(tmp_path).close()
@@ -176,13 +176,13 @@ def test_without_the_owner_of_the_first_the_node_does_not_start(
         in_two(Path())
 
 
-def test_without_the_first_the_node_does_not_start(tmp_path: Path) -> None:
+def test_unusable_first_directory_prevents_start(tmp_path: Path) -> None:
     (tmp_path / "first").touch()
     with pytest.raises(NoDirectoryLeft, match=r"log directory .*first cannot be used"):
         in_two(tmp_path)
 
 
-def test_settings_name_folders_within_the_data_folder(tmp_path: Path) -> None:
+def test_log_dirs_setting_names_folders_in_data_folder(tmp_path: Path) -> None:
     settings = BrokerSettings.of({"log.dirs": "one, two"})
     assert folders_of(settings, tmp_path) == [tmp_path / "one", tmp_path / "two"]
     assert folders_of(BrokerSettings.of(), tmp_path) == [tmp_path]
@@ -195,7 +195,7 @@ def opened_in(files: NodeFiles, name: str, believed_in: UUID) -> tuple[bool, UUI
     return not opened.log.is_offline, files.logs.directory_of(named)
 
 
-def test_a_log_is_made_where_the_cluster_believes_it(tmp_path: Path) -> None:
+def test_log_is_created_in_registered_directory(tmp_path: Path) -> None:
     files = in_two(tmp_path)
     first, second = files.directory_ids
     for name in "abc":
@@ -205,7 +205,7 @@ def test_a_log_is_made_where_the_cluster_believes_it(tmp_path: Path) -> None:
     files.close()
 
 
-def test_what_is_in_none_yet_is_made_while_one_is_left_out(tmp_path: Path) -> None:
+def test_unassigned_log_is_created_while_directory_is_skipped(tmp_path: Path) -> None:
     in_two(tmp_path).close(broker_epoch=1)
     put_a_file_in_place_of(tmp_path / "second")
     files = in_two(tmp_path)
@@ -216,7 +216,7 @@ def test_what_is_in_none_yet_is_made_while_one_is_left_out(tmp_path: Path) -> No
     files.close()
 
 
-def test_one_that_fails_is_told_once(tmp_path: Path) -> None:
+def test_failed_directory_is_reported_once(tmp_path: Path) -> None:
     files = in_two(tmp_path)
     told: list[list[UUID]] = []
     files.logs.on_failed = lambda: told.append(files.logs.failed_ids())
@@ -228,7 +228,7 @@ def test_one_that_fails_is_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_what_is_new_is_made_in_another_when_the_chosen_one_fails(
+def test_new_log_is_created_in_other_directory_when_chosen_one_fails(
     tmp_path: Path, is_new: bool
 ) -> None:
     files = in_two(tmp_path)
@@ -241,7 +241,7 @@ def test_what_is_new_is_made_in_another_when_the_chosen_one_fails(
     files.close()
 
 
-def test_where_a_log_was_is_known_when_that_has_failed(tmp_path: Path) -> None:
+def test_directory_of_log_is_known_after_directory_failure(tmp_path: Path) -> None:
     files = in_two(tmp_path)
     lost = partition_in(files.logs, "b")
     named = LogName("b", TOPIC, 0)

@@ -53,7 +53,7 @@ def byte_of(segment: StoredSegment, at: int) -> int:
 
 
 @pytest.mark.parametrize(("added_bytes", "are_read"), [(0, 1), (1, 0)])
-def test_what_reaches_into_the_next_batch_is_not_read(
+def test_batch_that_overlaps_next_batch_is_not_read(
     segment: StoredSegment, added_bytes: int, are_read: int
 ) -> None:
     """An index leads to the next batch (`UnifiedLog`, rebuildProducerState)."""
@@ -62,7 +62,9 @@ def test_what_reaches_into_the_next_batch_is_not_read(
 
 
 @pytest.mark.parametrize("magic", [0x80, 0xFF])
-def test_no_time_is_found_behind_a_magic_below_0(segment: StoredSegment, magic: int) -> None:
+def test_timestamp_search_fails_at_batch_with_negative_magic(
+    segment: StoredSegment, magic: int
+) -> None:
     """The head of such a batch has no length (`LegacyRecord`, headerSize)."""
     assert [batch.base_offset for batch in segment.batches_reaching(BEGIN_MS + 1)] == [1]
     turn(segment, MAGIC_AT, magic)

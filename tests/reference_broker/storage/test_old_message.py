@@ -39,7 +39,7 @@ def flipped(magic: int, codec: int, key_size: int = NULL, value_size: int = 20) 
 
 @pytest.mark.parametrize("magic", [0, 1, *BELOW_0])
 @pytest.mark.parametrize("codec", [5, 6, 7])
-def test_there_are_five_codecs(magic: int, codec: int) -> None:
+def test_old_message_with_unknown_codec_raises_unforeseen_bytes(magic: int, codec: int) -> None:
     with pytest.raises(UnforeseenBytes, match=f"^{WHERE}: there is no codec {codec}"):
         look_into(flipped(magic, codec), WHERE)
 
@@ -48,7 +48,9 @@ def test_there_are_five_codecs(magic: int, codec: int) -> None:
     ("magic", "codec"),
     [(0, 4), (1, 4), *((one, codec) for one in BELOW_0 for codec in (1, 2, 3, 4))],
 )
-def test_no_old_message_has_zstd_and_none_a_magic_below_0(magic: int, codec: int) -> None:
+def test_old_message_with_zstd_or_negative_magic_raises_invalid_message(
+    magic: int, codec: int
+) -> None:
     with pytest.raises(InvalidMessage, match="magic"):
         look_into(flipped(magic, codec), WHERE)
 
@@ -65,7 +67,7 @@ def test_no_old_message_has_zstd_and_none_a_magic_below_0(magic: int, codec: int
         ((10**6, 20), UnforeseenBytes),
     ],
 )
-def test_what_is_in_it_has_to_be_there_and_compressed(
+def test_old_message_without_compressed_value_raises_error(
     magic: int, codec: int, sizes: tuple[int, int], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
@@ -73,18 +75,18 @@ def test_what_is_in_it_has_to_be_there_and_compressed(
 
 
 @pytest.mark.parametrize("magic", [0, 1, *BELOW_0])
-def test_what_is_not_compressed_is_not_opened(magic: int) -> None:
+def test_uncompressed_old_message_is_not_decoded(magic: int) -> None:
     look_into(flipped(magic, 0), WHERE)
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
-def test_a_real_one_can_be_opened(magic: int, codec: str) -> None:
+def test_valid_compressed_old_message_is_decoded(magic: int, codec: str) -> None:
     message = encode_message_set([LegacyMessage(b"value", b"key", 1, 0, magic)], codec)
     look_into(message, WHERE)
 
 
-def test_what_is_inside_has_to_be_messages() -> None:
+def test_wrapper_without_inner_messages_raises_corrupt_batch() -> None:
     import gzip
 
     nonsense = gzip.compress(struct.pack(">qi", 0, 3) + b"abc")

@@ -39,7 +39,7 @@ def split_by(target: Target, folder: Path, copy: Path) -> tuple[Served, dict[str
     return served, {path.name: path.read_bytes() for path in sorted(logs)}
 
 
-def test_it_is_split_as_by_kafka(tmp_path: Path) -> None:
+def test_segment_with_offset_overflow_is_split_as_by_kafka(tmp_path: Path) -> None:
     kinds.need_kafka(KAFKA)
     folder = tmp_path / "made"
     folder.mkdir()

@@ -44,7 +44,7 @@ def folder_with(folder: Path, *, clean: bool = False) -> bytes:
 
 
 @pytest.mark.parametrize("clean", [False, True])
-def test_it_becomes_several(tmp_path: Path, clean: bool) -> None:
+def test_overflowed_segment_is_split_at_start(tmp_path: Path, clean: bool) -> None:
     written = folder_with(tmp_path, clean=clean)
     with opened(tmp_path, clean=True) as logs:
         partition = partition_in(logs, configs=CONFIGS)
@@ -60,7 +60,7 @@ def test_it_becomes_several(tmp_path: Path, clean: bool) -> None:
     assert findings(tmp_path) == []
 
 
-def test_behind_a_clean_end_the_last_one_is_left_and_goes_on_in_another(tmp_path: Path) -> None:
+def test_overflowed_last_segment_after_clean_shutdown_is_split_at_recovery(tmp_path: Path) -> None:
     """Kafka leaves it as well; the next recovery splits it."""
     folder_with(tmp_path, clean=True)
     (tmp_path / "t-0" / f"{NEXT:020d}.log").unlink()
@@ -79,7 +79,7 @@ def test_behind_a_clean_end_the_last_one_is_left_and_goes_on_in_another(tmp_path
     assert begins_in(tmp_path / "t-0") == (*SPLIT[:-1], end)
 
 
-def test_a_torn_one_is_refused(tmp_path: Path) -> None:
+def test_overflowed_segment_with_partial_batch_is_refused(tmp_path: Path) -> None:
     folder_with(tmp_path)
     first = tmp_path / "t-0" / f"{0:020d}.log"
     torn = first.read_bytes() + batch_at(2 * FAR + 40)[:-1]
@@ -90,7 +90,7 @@ def test_a_torn_one_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("renamed", range(6))
-def test_a_crash_in_the_middle_is_no_loss(
+def test_kill_during_segment_split_loses_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renamed: int
 ) -> None:
     """The crash comes after so many files have got their next names."""
@@ -113,7 +113,7 @@ def test_a_crash_in_the_middle_is_no_loss(
     assert begins_in(tmp_path / "t-0") == SPLIT
 
 
-def test_compaction_splits_one_that_nobody_looked_into(
+def test_compaction_splits_overflowed_segment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The indexes are trusted, as after a clean end."""

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from harness.reference_broker.state.log.log_store import UnreadableLog
-from tests.reference_broker.storage.test_recovery_alike import MAGIC_AT, spoilt
+from tests.reference_broker.storage.test_recovery_of_damaged_logs import MAGIC_AT, spoilt
 from tests.reference_broker.storage.test_storage import opened, partition_in
 from tests.reference_broker.storage.test_storage_recovery import batch, put
 
 
 @pytest.mark.parametrize("name", ["x.log.swap", "x.log.cleaned", ".swap", "1x.index.cleaned"])
-def test_what_is_left_half_done_has_an_offset_for_a_name(tmp_path: Path, name: str) -> None:
+def test_unfinished_file_not_named_by_offset_is_refused(tmp_path: Path, name: str) -> None:
     log = put(tmp_path, batch(0))
     (log / name).touch()
     with opened(tmp_path) as logs, pytest.raises(UnreadableLog, match="not named by an offset"):
@@ -21,7 +21,7 @@ def test_what_is_left_half_done_has_an_offset_for_a_name(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize(("clean", "known"), [(True, [8]), (False, [9, 8])])
-def test_an_empty_segment_within_another_hides_who_wrote_behind_it(
+def test_empty_segment_within_another_hides_producers_after_clean_end_only(
     tmp_path: Path, clean: bool, known: list[int]
 ) -> None:
     """It has no index, so it is recovered at once, and notes the known producers; the next segments
@@ -35,7 +35,7 @@ def test_an_empty_segment_within_another_hides_who_wrote_behind_it(
         assert [one.producer_id for one in partition_in(logs).producers.active()] == known
 
 
-def test_a_magic_below_0_is_that_of_an_old_message(tmp_path: Path) -> None:
+def test_negative_magic_in_last_segment_is_refused_as_old_message(tmp_path: Path) -> None:
     """It is below 2, so its content would give its base, if it could be read."""
 
     def turn_negative(data: bytearray) -> None:

@@ -74,7 +74,9 @@ def batch(
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_same_is_known_as_after_every_batch(tmp_path: Path, seed: int) -> None:
+def test_recovery_gives_same_producer_state_as_each_batch_in_turn(
+    tmp_path: Path, seed: int
+) -> None:
     batches = drawn(seed)
     one_by_one, aborted = opened_producers(), list[AbortedTransaction]()
     for data in batches:

@@ -88,7 +88,7 @@ def names(folder: Path, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("clean", [False, True])
-def test_what_was_written_is_there_again(tmp_path: Path, clean: bool) -> None:
+def test_restart_restores_batches_offsets_and_epochs(tmp_path: Path, clean: bool) -> None:
     with opened(tmp_path, clean=clean) as logs:
         before = partition_in(logs, configs=SMALL)
         write(before, 30)
@@ -107,7 +107,7 @@ def test_what_was_written_is_there_again(tmp_path: Path, clean: bool) -> None:
             assert (batch.base_offset, read) == (offset, batch.data)
 
 
-def test_a_batch_that_was_written_in_part_is_cut_off(tmp_path: Path) -> None:
+def test_recovery_truncates_partial_batch(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         write(partition_in(logs), 2)
     (log,) = (tmp_path / "t-0").glob("*.log")
@@ -120,7 +120,7 @@ def test_a_batch_that_was_written_in_part_is_cut_off(tmp_path: Path) -> None:
         assert partition_in(logs).log.end_offset == 2
 
 
-def test_behind_a_bad_batch_all_segments_go(tmp_path: Path) -> None:
+def test_recovery_removes_all_segments_after_corrupt_batch(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         write(partition_in(logs, configs=SMALL), 30)
     second = sorted((tmp_path / "t-0").glob("*.log"))[1]
@@ -136,7 +136,7 @@ def test_behind_a_bad_batch_all_segments_go(tmp_path: Path) -> None:
         assert len(list(after.log.between(Offset(0), Offset(99)))) == after.log.end_offset
 
 
-def test_a_clean_end_is_believed(tmp_path: Path) -> None:
+def test_start_after_clean_shutdown_does_not_check_batches(tmp_path: Path) -> None:
     """The start does not read the bytes, so it does not notice a change of them (LogLoader)."""
     with opened(tmp_path, clean=True) as logs:
         write(partition_in(logs), 3)
@@ -148,7 +148,7 @@ def test_a_clean_end_is_believed(tmp_path: Path) -> None:
         assert partition_in(logs).log.end_offset == 3
 
 
-def test_indexes_that_are_gone_are_made_again(tmp_path: Path) -> None:
+def test_missing_indexes_are_rebuilt(tmp_path: Path) -> None:
     with opened(tmp_path, clean=True) as logs:
         write(partition_in(logs, configs=SMALL), 30)
     folder = tmp_path / "t-0"
@@ -160,7 +160,7 @@ def test_indexes_that_are_gone_are_made_again(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.glob("*index")} == before
 
 
-def test_a_truncated_log_stays_truncated(tmp_path: Path) -> None:
+def test_truncated_log_stays_truncated_after_restart(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         before = partition_in(logs, configs=SMALL)
         write(before, 30)
@@ -172,7 +172,7 @@ def test_a_truncated_log_stays_truncated(tmp_path: Path) -> None:
         assert (all_of(after), after.log.end_offset) == (written, 13)
 
 
-def test_a_log_that_lost_its_beginning_begins_where_it_was_noted(tmp_path: Path) -> None:
+def test_restart_restores_log_start_offset_from_checkpoint(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         before = partition_in(logs)
         write(before, 3)
@@ -185,7 +185,7 @@ def test_a_log_that_lost_its_beginning_begins_where_it_was_noted(tmp_path: Path)
         assert (after.log.start_offset, after.log.end_offset) == (3, 4)
 
 
-def test_segments_are_deleted_in_two_steps(tmp_path: Path) -> None:
+def test_deleted_segments_are_renamed_and_removed_after_delay(tmp_path: Path) -> None:
     configs = {**SMALL, "retention.bytes": "500", "file.delete.delay.ms": "100"}
     with opened(tmp_path) as logs:
         partition = partition_in(logs, configs=configs)
@@ -199,7 +199,7 @@ def test_segments_are_deleted_in_two_steps(tmp_path: Path) -> None:
         assert not names(tmp_path, ".deleted")
 
 
-def test_a_log_that_begins_anew_has_nothing_of_before(tmp_path: Path) -> None:
+def test_restarted_log_has_only_batches_from_new_start_offset(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         before = partition_in(logs, configs=SMALL)
         write(before, 30)
@@ -210,7 +210,7 @@ def test_a_log_that_begins_anew_has_nothing_of_before(tmp_path: Path) -> None:
         assert (after.log.start_offset, after.log.end_offset) == (100, 101)
 
 
-def test_a_high_watermark_is_remembered_and_never_ahead(tmp_path: Path) -> None:
+def test_restored_high_watermark_is_limited_by_log_end_offset(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         before = partition_in(logs)
         write(before, 3)
@@ -227,7 +227,7 @@ def test_a_high_watermark_is_remembered_and_never_ahead(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clean", [False, True])
-def test_producers_are_known_again(tmp_path: Path, clean: bool) -> None:
+def test_restart_restores_producer_states(tmp_path: Path, clean: bool) -> None:
     with opened(tmp_path, clean=clean) as logs:
         before = partition_in(logs, configs=SMALL)
         assert [produce(before, sequence) for sequence in range(30)] == list(range(30))
@@ -237,7 +237,7 @@ def test_producers_are_known_again(tmp_path: Path, clean: bool) -> None:
         assert produce(after, 30) == 30
 
 
-def test_compaction_leaves_the_snapshots_of_segments_that_stay(tmp_path: Path) -> None:
+def test_compaction_keeps_producer_snapshots_of_remaining_segments(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         partition = partition_in(logs, configs=SMALL)
         for sequence in range(30):
@@ -259,7 +259,7 @@ def test_compaction_leaves_the_snapshots_of_segments_that_stay(tmp_path: Path) -
         assert names(tmp_path, ".snapshot") == [name for name in snapshots if name != gone]
 
 
-def test_a_replica_that_moves_away_leaves_no_log(tmp_path: Path) -> None:
+def test_reassignment_to_other_broker_deletes_log(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         partition = partition_in(logs)
         write(partition)
@@ -272,7 +272,7 @@ def test_a_replica_that_moves_away_leaves_no_log(tmp_path: Path) -> None:
         assert [path.name[:4] for path in tmp_path.glob("t-0*-delete")] == ["t-0."]
 
 
-def test_a_folder_belongs_to_one_node_and_one_cluster(tmp_path: Path) -> None:
+def test_data_folder_is_locked_to_one_node_and_cluster(tmp_path: Path) -> None:
     assert cluster_id_in(tmp_path) is None
     first = NodeFiles(tmp_path, "a", 1)
     with pytest.raises(FolderInUse, match="another node"):
@@ -296,7 +296,7 @@ def noted_epochs(folder: Path) -> list[tuple[int, int]]:
     return [(entry.epoch, entry.start_offset) for entry in found]
 
 
-def test_an_epoch_is_noted_before_its_first_batch_and_only_then(tmp_path: Path) -> None:
+def test_leader_epoch_is_checkpointed_with_its_first_batch(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         partition = partition_in(logs, leader_epoch=3)
         assert noted_epochs(tmp_path) == []
@@ -315,7 +315,7 @@ def test_an_epoch_is_noted_before_its_first_batch_and_only_then(tmp_path: Path) 
         assert noted_epochs(tmp_path) == [(3, 0), (7, 1)]
 
 
-def test_epochs_that_are_not_noted_are_found_in_the_batches(tmp_path: Path) -> None:
+def test_missing_leader_epoch_checkpoint_is_rebuilt_from_batches(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         write(partition_in(logs, leader_epoch=3), 2)
     with opened(tmp_path) as logs:

@@ -70,7 +70,7 @@ def put(folder: Path, *batches: bytes, clean: bool = False, base: int = 0) -> Pa
     return log
 
 
-def test_what_was_aborted_is_found_anew(tmp_path: Path) -> None:
+def test_recovery_rebuilds_aborted_transactions(tmp_path: Path) -> None:
     aborted = AbortedTransaction(ProducerId(9), Offset(0), Offset(2), Offset(3))
     log = put(tmp_path, batch(0, 2, TRANSACTIONAL, 9), marker(2, 9), batch(3))
     assert not list(log.glob("*.txnindex"))
@@ -82,7 +82,7 @@ def test_what_was_aborted_is_found_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("log_start", "stable"), [(0, 2), (3, 2), (6, 5)])
-def test_an_open_transaction_is_not_stable_from_a_batch_on(
+def test_last_stable_offset_is_start_of_batch_of_open_transaction(
     tmp_path: Path, log_start: int, stable: int
 ) -> None:
     open_ones = batch(2, 3, TRANSACTIONAL, 9), batch(5, 3, TRANSACTIONAL, 9)
@@ -94,7 +94,7 @@ def test_an_open_transaction_is_not_stable_from_a_batch_on(
         assert last_stable_offset(partition) == stable
 
 
-def test_a_marker_decides_where_it_is_not_where_it_claims_to_end(tmp_path: Path) -> None:
+def test_marker_with_wrong_last_offset_delta_ends_transaction(tmp_path: Path) -> None:
     bad = bytearray(marker(1, 9))
     bad[24] ^= 16  # the last offset delta
     put(tmp_path, batch(0, 1, TRANSACTIONAL, 9), bytes(bad), batch(2), clean=True)
@@ -104,7 +104,7 @@ def test_a_marker_decides_where_it_is_not_where_it_claims_to_end(tmp_path: Path)
         assert last_stable_offset(partition) == partition.high_watermark == 3
 
 
-def test_where_offsets_do_not_rise_the_last_batch_before_a_higher_one_counts(
+def test_batch_begin_search_handles_gaps_and_overlaps_of_offsets(
     tmp_path: Path,
 ) -> None:
     put(tmp_path, batch(0), batch(1, 9), batch(3), batch(12))
@@ -114,7 +114,7 @@ def test_where_offsets_do_not_rise_the_last_batch_before_a_higher_one_counts(
         assert [log.batch_begin(Offset(offset)) for offset in (0, 1, 3, 4)] == [0, 1, 3, 12]
 
 
-def test_an_epoch_removes_those_before_it_that_it_makes_untrue(tmp_path: Path) -> None:
+def test_epoch_checkpoint_entry_removes_contradicting_earlier_entries(tmp_path: Path) -> None:
     log = put(tmp_path, *map(batch, range(4)))
     entries = [EpochStart(0, 3), EpochStart(1, 2), EpochStart(2, 0)]
     (log / "leader-epoch-checkpoint").write_bytes(leader_epoch_checkpoint_bytes(entries))
@@ -124,15 +124,13 @@ def test_an_epoch_removes_those_before_it_that_it_makes_untrue(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("stranger", [2**40, -(2**40)])
-def test_a_batch_of_no_such_segment_keeps_the_broker_from_starting(
-    tmp_path: Path, stranger: int
-) -> None:
+def test_batch_offset_outside_segment_range_prevents_start(tmp_path: Path, stranger: int) -> None:
     put(tmp_path, batch(0), batch(stranger), batch(2))
     with opened(tmp_path) as logs, pytest.raises(UnreadableLog, match=r"0\.log: offset"):
         partition_in(logs)
 
 
-def test_zeros_are_cut_off_but_not_behind_a_clean_end(tmp_path: Path) -> None:
+def test_recovery_truncates_zeros_but_start_after_clean_shutdown_fails(tmp_path: Path) -> None:
     put(tmp_path / "killed", bytes(100))
     with opened(tmp_path / "killed") as logs:
         assert partition_in(logs).log.end_offset == 0
@@ -144,7 +142,7 @@ def test_zeros_are_cut_off_but_not_behind_a_clean_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "end"), [((1, -5), 3), ((-7, -5), 3), ((1, 1 << 20), 0), ((99, 0), 0)]
 )
-def test_behind_a_clean_end_an_index_is_believed(
+def test_start_after_clean_shutdown_trusts_offset_index(
     tmp_path: Path, entry: tuple[int, int], end: int
 ) -> None:
     """If it leads to no batch, the segment's base is the end."""
@@ -154,7 +152,7 @@ def test_behind_a_clean_end_an_index_is_believed(
         assert partition_in(logs).log.end_offset == end
 
 
-def test_nothing_is_told_aborted_of_a_segment_that_was_not_read(tmp_path: Path) -> None:
+def test_empty_segment_contributes_no_aborted_transactions_to_read(tmp_path: Path) -> None:
     log = put(tmp_path, clean=True)
     put(tmp_path, batch(3), clean=True, base=3)
     entry = AbortedTxn(producer_id=9, first_offset=0, last_offset=2, last_stable_offset=3)
@@ -167,7 +165,7 @@ def test_nothing_is_told_aborted_of_a_segment_that_was_not_read(tmp_path: Path) 
         assert partition.log.aborted_in(Offset(0), MANY_BYTES) == []
 
 
-def test_a_magic_that_no_checksum_covers_is_kept_and_served(tmp_path: Path) -> None:
+def test_batch_with_unknown_magic_is_kept_and_served(tmp_path: Path) -> None:
     flipped = bytearray(batch(1, 1, TRANSACTIONAL, 9))
     flipped[16] = 6
     put(tmp_path, batch(0), bytes(flipped), batch(2))
@@ -179,7 +177,7 @@ def test_a_magic_that_no_checksum_covers_is_kept_and_served(tmp_path: Path) -> N
         assert kept.data == flipped
 
 
-def test_a_segment_named_lower_is_read_from_the_one_before_to_its_end(tmp_path: Path) -> None:
+def test_read_ends_at_end_of_segment_that_overlaps_next_one(tmp_path: Path) -> None:
     put(tmp_path, batch(0, 2))
     put(tmp_path, batch(2), base=1)
     with opened(tmp_path) as logs:
@@ -188,7 +186,7 @@ def test_a_segment_named_lower_is_read_from_the_one_before_to_its_end(tmp_path: 
         assert read == batch(0, 2)
 
 
-def test_a_torn_swap_leaves_the_time_index_of_what_it_replaces(tmp_path: Path) -> None:
+def test_partial_swap_file_keeps_time_index_of_replaced_segment(tmp_path: Path) -> None:
     with opened(tmp_path, clean=True) as logs:
         write(partition_in(logs), 3)
     times = tmp_path / "t-0" / f"{0:020d}.timeindex"
@@ -200,7 +198,7 @@ def test_a_torn_swap_leaves_the_time_index_of_what_it_replaces(tmp_path: Path) -
         assert times.read_bytes() == before
 
 
-def test_nobody_looks_at_a_checksum_to_find_a_time(tmp_path: Path) -> None:
+def test_timestamp_search_does_not_check_batch_checksum(tmp_path: Path) -> None:
     with opened(tmp_path, clean=True) as logs:
         partition_in(logs).append(batch(0, 2), NOW)
     path = tmp_path / "t-0" / f"{0:020d}.log"
@@ -212,7 +210,7 @@ def test_nobody_looks_at_a_checksum_to_find_a_time(tmp_path: Path) -> None:
         assert (found.offset, found.timestamp) == (0, NOW)
 
 
-def test_what_claims_to_be_an_old_message_is_not_looked_into(tmp_path: Path) -> None:
+def test_marker_with_old_magic_is_ignored_and_transaction_stays_open(tmp_path: Path) -> None:
     """A transaction stays open when its marker is not seen; the log is opened all the same."""
     flipped = bytearray(marker(1, 9))
     flipped[16:18] = 0, 0  # its codec would be the first byte of the checksum
@@ -224,7 +222,7 @@ def test_what_claims_to_be_an_old_message_is_not_looked_into(tmp_path: Path) -> 
         assert last_stable_offset(partition) == 0
 
 
-def test_a_log_named_by_another_offset_is_an_empty_segment_there(tmp_path: Path) -> None:
+def test_empty_file_with_negative_name_becomes_empty_segment(tmp_path: Path) -> None:
     """The segment is new, so it has the latest time, and no record is found in it."""
     log = put(tmp_path, batch(0))
     (log / "-5.log").touch()
@@ -238,7 +236,7 @@ def test_a_log_named_by_another_offset_is_an_empty_segment_there(tmp_path: Path)
 
 
 @pytest.mark.parametrize("codec_bits", [1, 2, 3, 4, 7])
-def test_what_claims_to_be_an_old_compressed_message_has_to_be_one(
+def test_batch_that_claims_old_compressed_magic_raises_unreadable_log(
     tmp_path: Path, codec_bits: int
 ) -> None:
     """Its attributes are the first byte of a batch's checksum, which is random."""

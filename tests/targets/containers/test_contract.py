@@ -78,7 +78,7 @@ class ContainerContract(TargetContract):
         """A private daemon is below the test too, with all its processes, in a pid namespace."""
         monkeypatch.setattr(contract, "family", ours)
 
-    def test_it_sees_the_broker_die(self, target: Target) -> None:
+    def test_death_of_broker_is_detected(self, target: Target) -> None:
         target.start()
         assert isinstance(target, DockerTarget)
         psutil.Process(pid_here(target)).kill()
@@ -88,7 +88,7 @@ class ContainerContract(TargetContract):
         assert "137" in said
         assert str(target.log_path) in said
 
-    def test_nothing_outlives_a_killed_parent(self, tmp_path: Path) -> None:
+    def test_kill_of_parent_ends_broker_and_leaves_nothing_but_log(self, tmp_path: Path) -> None:
         before = containers()
         parent = subprocess.Popen(
             [sys.executable, "-c", PARENT, self.name, str(tmp_path)],
@@ -112,7 +112,7 @@ class ContainerContract(TargetContract):
         (log,) = tmp_path.glob("*.log")
         assert log.stat().st_size > 0, "the log stays"
 
-    def test_a_killed_guard_leaves_no_container(self, target: Target) -> None:
+    def test_stop_after_killed_guard_leaves_no_container(self, target: Target) -> None:
         before, family = containers(), set(ours())
         target.start()
         (guard,) = set(ours()) - family
@@ -126,7 +126,7 @@ class TestReferencePublished(ContainerContract):
     name = "docker_reference"
 
 
-class TestReferenceOnOurNetwork(ContainerContract):
+class TestReferenceOnHostNetwork(ContainerContract):
     name = "docker_reference_host"
 
 
@@ -134,5 +134,5 @@ class TestKafkaPublished(ContainerContract):
     name = "docker_kafka"
 
 
-class TestKafkaOnOurNetwork(ContainerContract):
+class TestKafkaOnHostNetwork(ContainerContract):
     name = "docker_kafka_host"

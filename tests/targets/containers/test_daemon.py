@@ -24,14 +24,16 @@ def said_at_start() -> str:
     return said
 
 
-def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_docker_sdk_raises_target_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "docker", None)
     assert said_at_start() == (
         "the docker SDK is not installed: pip install 'kafka-conformance[docker]'"
     )
 
 
-def test_a_folder_of_that_name_is_no_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_named_docker_is_not_accepted_as_sdk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "docker").mkdir()
     names = [each for each in sys.modules if each.partition(".")[0] == "docker"]
     loaded = {name: sys.modules.pop(name) for name in names}
@@ -45,7 +47,9 @@ def test_a_folder_of_that_name_is_no_sdk(tmp_path: Path, monkeypatch: pytest.Mon
         sys.modules.update(loaded)
 
 
-def test_no_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_docker_daemon_raises_target_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     assert said_at_start() == (
         f"no Docker daemon answers at unix://{tmp_path}/none.sock (No such file or directory): "
@@ -58,7 +62,7 @@ def test_no_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"no Docker daemon answers at {address} (Connection refused)" in said_at_start()
 
 
-def test_a_daemon_that_lets_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docker_permission_denied_raises_target_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from requests.exceptions import ConnectionError as RequestsConnectionError
 
     monkeypatch.delenv("DOCKER_HOST", raising=False)
@@ -69,25 +73,25 @@ def test_a_daemon_that_lets_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
     assert daemon_address() == "unix:///var/run/docker.sock"
 
 
-def test_a_daemon_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docker_daemon_on_other_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://docker.test:2375")
     said = said_at_start()
     assert "tcp://docker.test:2375 is on another machine" in said
     assert "external:HOST:PORT" in said
 
 
-def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_docker_host_raises_target_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "nonsense://x")
     assert "no Docker daemon answers at nonsense://x" in said_at_start()
 
 
-def test_an_image_that_is_not_to_be_had(at_daemon: Daemon) -> None:
+def test_unavailable_image_error_suggests_build_command(at_daemon: Daemon) -> None:
     said = said_at_start()
     assert said.startswith("there is no image some/image:1 in the Docker daemon, and it cannot be")
     assert "python -m harness.targets.containers.build" in said
 
 
-def test_a_name_that_no_image_can_have(at_daemon: Daemon) -> None:
+def test_invalid_image_name_raises_target_error(at_daemon: Daemon) -> None:
     client = connect()
     try:
         with pytest.raises(TargetError, match="Not/An Image"):
@@ -96,7 +100,9 @@ def test_a_name_that_no_image_can_have(at_daemon: Daemon) -> None:
         client.close()
 
 
-def test_an_image_with_a_label_that_means_nothing(at_images: Daemon, tmp_path: Path) -> None:
+def test_image_label_with_unknown_capability_raises_target_error(
+    at_images: Daemon, tmp_path: Path
+) -> None:
     import io
 
     client = connect()

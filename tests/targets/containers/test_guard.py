@@ -43,7 +43,7 @@ def left(run: str) -> int:
 
 
 @pytest.mark.parametrize("how", ["before it was ready", "by a signal", "by end of file"])
-def test_the_end(run: str, tmp_path: Path, how: str) -> None:
+def test_guard_removes_containers_at_every_orderly_end(run: str, tmp_path: Path, how: str) -> None:
     log = tmp_path / "guard.log"
     with subprocess.Popen(
         [*COMMAND, run, str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -39,14 +39,14 @@ def context_of(recipe: Recipe) -> tarfile.TarFile:
         ("kafka:2.8.2", ["Kafka '2.8.2'", "without ZooKeeper", "since 3.3: 3.3"]),
     ],
 )
-def test_what_there_is_no_image_of(what: str, words: list[str]) -> None:
+def test_unknown_image_recipe_exits_2_with_suggestion(what: str, words: list[str]) -> None:
     done = CliRunner().invoke(main, [what, "--context", "/dev/null"])
     assert done.exit_code == 2
     for word in words:
         assert word in done.output
 
 
-def test_the_context_of_the_reference_broker() -> None:
+def test_context_of_reference_broker_contains_programs_and_no_links() -> None:
     with context_of(recipe_for("reference")) as tar:
         names = set(tar.getnames())
         assert {"Dockerfile", "start.sh", "root/bin/sh", "root/python/bin/python3"} <= names
@@ -59,7 +59,7 @@ def test_the_context_of_the_reference_broker() -> None:
         assert all(member.uid == 0 for member in tar if member.name.startswith("root/"))
 
 
-def test_the_context_of_a_release(tmp_path: Path) -> None:
+def test_context_of_kafka_release_contains_jars_and_libraries(tmp_path: Path) -> None:
     kinds.need_kafka()
     file = tmp_path / "context.tar"
     done = CliRunner().invoke(main, ["kafka:3.9.2", "--context", str(file)])
@@ -72,13 +72,15 @@ def test_the_context_of_a_release(tmp_path: Path) -> None:
     assert "root/libraries/libpthread.so.0" in names, "libraries inside jars ask for it"
 
 
-def test_without_dockerfiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dockerfile_raises_target_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(context, "shipped_root", lambda: tmp_path)
     with pytest.raises(TargetError, match="has no Dockerfile: images are built from a source tree"):
         write_context(Recipe("kafka", "1", {}), io.BytesIO())
 
 
-def test_libraries_of_what_is_no_program(tmp_path: Path) -> None:
+def test_shared_libraries_of_non_program_raises_target_error(tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("no program")
     with pytest.raises(TargetError, match="built on Linux with glibc"):
@@ -87,19 +89,21 @@ def test_libraries_of_what_is_no_program(tmp_path: Path) -> None:
         shared_libraries([tmp_path / "missing"])
 
 
-def test_building_without_a_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_without_docker_daemon_exits_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     done = CliRunner().invoke(main, ["reference"])
     assert done.exit_code == 2
     assert "error: no Docker daemon answers at" in done.output
 
 
-def test_names() -> None:
+def test_default_tag_contains_image_name_and_release() -> None:
     assert default_tag("reference") == "kafka-conformance/reference:latest"
     assert default_tag("kafka:4.4.0") == "kafka-conformance/kafka:4.4.0"
 
 
-def test_the_command_builds(at_images: Daemon, tmp_path: Path) -> None:
+def test_build_command_creates_labelled_image(at_images: Daemon, tmp_path: Path) -> None:
     tag = "kafka-conformance-test/by-command:1"
     done = CliRunner().invoke(main, ["reference", "--tag", tag])
     assert (done.exit_code, done.output) == (0, f"docker:{tag}\n")
@@ -112,7 +116,7 @@ def test_the_command_builds(at_images: Daemon, tmp_path: Path) -> None:
         client.close()
 
 
-def test_what_the_images_say(at_images: Daemon) -> None:
+def test_kafka_image_label_contains_release(at_images: Daemon) -> None:
     client = connect()
     try:
         labels = client.images.get(images.KAFKA).labels

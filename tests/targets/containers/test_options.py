@@ -18,7 +18,7 @@ from harness.targets.target import BROKER_CONFIG, DISCONNECT_NODE, LOG_DIRECTORY
 PLACE = ContainerAddresses("0.0.0.0", 9092, "127.0.0.1", 40000, 9093)
 
 
-def test_an_image_alone() -> None:
+def test_image_without_options_uses_defaults() -> None:
     target = parse_target("docker:apache/kafka:4.1.0")
     assert isinstance(target, DockerTarget)
     assert target.options == ContainerOptions("docker:apache/kafka:4.1.0", "apache/kafka:4.1.0")
@@ -37,12 +37,14 @@ def test_an_image_alone() -> None:
         ("kafka:7,implementation=Apache Kafka,release=7.1", ("Apache Kafka", "7.1")),
     ],
 )
-def test_what_it_is_before_anybody_has_looked(image: str, said: tuple[str, str]) -> None:
+def test_implementation_and_release_come_from_image_name_or_options(
+    image: str, said: tuple[str, str]
+) -> None:
     target = DockerTarget(read_options(image))
     assert (target.implementation, target.release) == said
 
 
-def test_all_options(tmp_path: Path) -> None:
+def test_all_options_are_read(tmp_path: Path) -> None:
     file = tmp_path / "broker.env"
     file.write_text("# listeners\n\nLISTENERS=A://:{listen_port},B://:1\nMODE=file\n")
     options = read_options(
@@ -82,7 +84,7 @@ def test_all_options(tmp_path: Path) -> None:
         ("a,env_file=no/such", ["env_file=no/such", "No such file"]),
     ],
 )
-def test_bad_ones(rest: str | None, words: list[str]) -> None:
+def test_invalid_options_raise_target_error(rest: str | None, words: list[str]) -> None:
     with pytest.raises(TargetError) as caught:
         read_options(rest)
     for each in words:
@@ -98,7 +100,9 @@ def test_bad_ones(rest: str | None, words: list[str]) -> None:
         (b"A={nothing}\n", ["{nothing}"]),
     ],
 )
-def test_bad_files(tmp_path: Path, data: bytes, words: list[str]) -> None:
+def test_invalid_env_file_raises_target_error(
+    tmp_path: Path, data: bytes, words: list[str]
+) -> None:
     file = tmp_path / "broker.env"
     file.write_bytes(data)
     with pytest.raises(TargetError) as caught:
@@ -107,20 +111,20 @@ def test_bad_files(tmp_path: Path, data: bytes, words: list[str]) -> None:
         assert each in str(caught.value)
 
 
-def test_settings_are_lines() -> None:
+def test_settings_are_joined_as_lines_and_reject_line_ends() -> None:
     assert PLACE.values({"a.b": "1", "c": "x,y"})["settings"] == "a.b=1\nc=x,y\n"
     for bad in ("a\nb", "a\\b"):
         with pytest.raises(TargetError, match="line end or a backslash"):
             PLACE.values({"name": bad})
 
 
-def test_cluster_ids_are_new_and_no_option() -> None:
+def test_cluster_ids_are_unique_and_begin_without_dash() -> None:
     ids = {new_cluster_id() for _ in range(500)}
     assert len(ids) == 500
     assert all(len(each) == 22 and each[0] != "-" for each in ids)
 
 
-def test_labels_of_an_image() -> None:
+def test_image_labels_determine_capabilities() -> None:
     label = "kafka-conformance.capabilities"
     assert image_capabilities({}, "a") == {"create_topics", "restart_node"}
     assert image_capabilities({label: ""}, "a") == set()

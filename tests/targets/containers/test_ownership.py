@@ -29,18 +29,18 @@ def ended_pid() -> int:
     return child.pid
 
 
-def test_ours_is_no_orphan() -> None:
+def test_container_of_running_owner_is_no_orphan() -> None:
     labels = owner_labels("r")
     assert labels[RUN] == "r"
     assert labels[OWNER_PID] == str(os.getpid())
     assert not is_orphan(labels)
 
 
-def test_an_orphan(ended_pid: int) -> None:
+def test_container_of_ended_owner_is_orphan(ended_pid: int) -> None:
     assert is_orphan({**owner_labels("r"), OWNER_PID: str(ended_pid)})
 
 
-def test_a_pid_that_has_a_new_owner() -> None:
+def test_container_with_reused_owner_pid_is_orphan() -> None:
     before = psutil.Process().create_time() - 100
     assert is_orphan({**owner_labels("r"), OWNER_STARTED: repr(before)})
 
@@ -53,7 +53,7 @@ def test_a_pid_that_has_a_new_owner() -> None:
         {OWNER_STARTED: "x"},
     ],
 )
-def test_in_doubt_it_has_an_owner(ended_pid: int, changes: dict[str, str]) -> None:
+def test_container_with_unclear_owner_is_no_orphan(ended_pid: int, changes: dict[str, str]) -> None:
     labels = {**owner_labels("r"), OWNER_PID: str(ended_pid), **changes}
     if OWNER_STARTED in changes:
         labels[OWNER_PID] = str(os.getpid())
@@ -62,7 +62,7 @@ def test_in_doubt_it_has_an_owner(ended_pid: int, changes: dict[str, str]) -> No
     assert not is_orphan(labels)
 
 
-def test_only_orphans_are_removed(at_images: Daemon, ended_pid: int) -> None:
+def test_remove_orphans_removes_only_orphans(at_images: Daemon, ended_pid: int) -> None:
     client = connect()
     orphaned = {**owner_labels("a"), OWNER_PID: str(ended_pid)}
     foreign = {**orphaned, OWNER_PLACE: "elsewhere"}

@@ -37,7 +37,7 @@ def containers() -> int:
         client.close()
 
 
-def test_somebody_elses_image(tmp_path: Path) -> None:
+def test_foreign_image_runs_with_command_and_environment_options(tmp_path: Path) -> None:
     rest = f"{images.PLAIN},port=7001,env.PYTHONUNBUFFERED=1,command={BROKER}"
     with docker_target(rest, tmp_path) as target:
         assert (target.implementation, target.release) == ("plain", "3")
@@ -47,7 +47,7 @@ def test_somebody_elses_image(tmp_path: Path) -> None:
     assert containers() == 0
 
 
-def test_settings_arrive(tmp_path: Path) -> None:
+def test_settings_reach_private_broker_in_container(tmp_path: Path) -> None:
     settings = {"node.id": "7", "broker.rack": "a b,c=d"}
     with docker_target(images.REFERENCE, tmp_path) as target:
         assert target.nodes == [1]
@@ -55,7 +55,7 @@ def test_settings_arrive(tmp_path: Path) -> None:
             assert mine.nodes == [7]
 
 
-def test_a_broker_that_ends_at_start(tmp_path: Path) -> None:
+def test_broker_that_ends_at_start_raises_target_start_error_with_log(tmp_path: Path) -> None:
     target = DockerTarget(
         docker_target(images.REFERENCE, tmp_path).options,
         log_dir=tmp_path,
@@ -72,13 +72,13 @@ def test_a_broker_that_ends_at_start(tmp_path: Path) -> None:
     assert containers() == 0
 
 
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_program_in_image_raises_target_error(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"refuses to start the container: .*no-such-program"):
         docker_target(f"{images.PLAIN},command=no-such-program", tmp_path).start()
     assert containers() == 0
 
 
-def test_a_published_port_accepts_and_is_no_answer(
+def test_accepting_published_port_without_broker_is_start_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted: list[bool] = []
@@ -99,7 +99,7 @@ def test_a_published_port_accepts_and_is_no_answer(
 
 
 @pytest.mark.parametrize("network", ["published", "host"])
-def test_a_port_that_somebody_takes(
+def test_start_on_taken_port_retries_with_other_port(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: str
 ) -> None:
     with socket.socket() as thief:
@@ -114,7 +114,9 @@ def test_a_port_that_somebody_takes(
     assert containers() == 0
 
 
-def test_a_port_that_is_never_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_fails_after_five_taken_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket() as thief:
         thief.bind(("127.0.0.1", 0))
         thief.listen()
@@ -125,7 +127,7 @@ def test_a_port_that_is_never_free(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert containers() == 0
 
 
-def test_the_log_has_each_start_once(tmp_path: Path) -> None:
+def test_log_contains_each_start_once(tmp_path: Path) -> None:
     with docker_target(images.KAFKA, tmp_path) as target:
         target.kill_node(target.nodes[0])
         target.restart_node(target.nodes[0])
@@ -134,7 +136,7 @@ def test_the_log_has_each_start_once(tmp_path: Path) -> None:
     assert log.read_text().count("Kafka Server started") == 2
 
 
-def test_what_a_killed_run_left_goes_at_the_next_start(tmp_path: Path, at_images: Daemon) -> None:
+def test_next_start_removes_container_of_killed_run(tmp_path: Path, at_images: Daemon) -> None:
     client = connect()
     child = psutil.Popen(["true"])
     child.wait()
@@ -150,7 +152,7 @@ def test_what_a_killed_run_left_goes_at_the_next_start(tmp_path: Path, at_images
         client.close()
 
 
-def test_a_container_that_somebody_removes(tmp_path: Path) -> None:
+def test_removed_container_is_detected_as_dead(tmp_path: Path) -> None:
     with docker_target(images.REFERENCE, tmp_path) as target:
         client = connect()
         (container,) = client.containers.list(filters={"label": RUN})
@@ -161,7 +163,7 @@ def test_a_container_that_somebody_removes(tmp_path: Path) -> None:
             target.kill_node(target.nodes[0])
 
 
-def test_a_broker_that_was_cut_off_and_killed_comes_back(tmp_path: Path) -> None:
+def test_disconnected_and_killed_container_broker_restarts(tmp_path: Path) -> None:
     with docker_target(images.KAFKA, tmp_path) as target:
         node = target.nodes[0]
         target.disconnect_node(node)

@@ -93,7 +93,7 @@ def one_pass(partition: Partition, now: int) -> None:
         pass
 
 
-def test_what_was_aborted_goes_then_its_marker(tmp_path: Path) -> None:
+def test_compaction_removes_aborted_records_then_marker(tmp_path: Path) -> None:
     segments(
         tmp_path,
         (0, [plain(0, b"a"), batch(1, 9, b"a", b"b"), marker(3, 9, ABORT)]),
@@ -116,7 +116,7 @@ def test_what_was_aborted_goes_then_its_marker(tmp_path: Path) -> None:
         assert not list((tmp_path / "t-0").glob("*.cleaned"))
 
 
-def test_the_last_batch_of_a_producer_stays_empty_and_so_does_its_marker(tmp_path: Path) -> None:
+def test_compaction_keeps_last_batch_and_marker_of_each_producer(tmp_path: Path) -> None:
     segments(
         tmp_path,
         (0, [batch(0, 9, b"a"), marker(1, 9, ABORT)]),
@@ -131,7 +131,7 @@ def test_the_last_batch_of_a_producer_stays_empty_and_so_does_its_marker(tmp_pat
         assert aborted(partition) == [(9, 0)]
 
 
-def test_nothing_is_compacted_from_an_open_transaction_on(tmp_path: Path) -> None:
+def test_compaction_stops_at_first_segment_with_open_transaction(tmp_path: Path) -> None:
     segments(
         tmp_path,
         (0, [plain(0, b"a")]),

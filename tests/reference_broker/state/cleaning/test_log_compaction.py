@@ -89,7 +89,7 @@ A1, A2, B1, C1 = (b"a", b"1"), (b"a", b"2"), (b"b", b"1"), (b"c", b"1")
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_a_batch_keeps_its_offsets_codec_times_and_headers(compression: str) -> None:
+def test_compacted_batch_keeps_offsets_codec_timestamps_and_headers(compression: str) -> None:
     target = fill(compacting(), [A1, B1, A1], [A2], [C1], compression=compression)
     size_bytes = target.log.size_bytes
     assert clean(target)
@@ -102,7 +102,7 @@ def test_a_batch_keeps_its_offsets_codec_times_and_headers(compression: str) -> 
     assert target.log.size_bytes == len(target.log.read(Offset(0), FOREVER, True))
 
 
-def test_what_lies_in_a_gap_is_read_from_the_next_batch_on() -> None:
+def test_read_in_offset_gap_returns_batch_that_follows() -> None:
     target = fill(compacting(), [A1], [A1, B1], [A2], [C1])
     clean(target)
     assert spans(target) == [(1, 2), (3, 3), (4, 4)]
@@ -113,7 +113,7 @@ def test_what_lies_in_a_gap_is_read_from_the_next_batch_on() -> None:
     assert target.delete_records(1) != 1  # only compacted: not allowed
 
 
-def test_the_last_segment_is_left_alone() -> None:
+def test_active_segment_is_not_compacted() -> None:
     target = partition(cleanup_policy="compact", min_cleanable_dirty_ratio="0")
     assert not clean(fill(target, [A1], [A2], [A1]))
 
@@ -129,13 +129,15 @@ def test_the_last_segment_is_left_alone() -> None:
         ({"min_compaction_lag_ms": "3000"}, 4, True),
     ],
 )
-def test_when_it_is_worth_it(configs: dict[str, str], seconds: int, expected: bool) -> None:
+def test_compaction_starts_by_dirty_ratio_and_lag_limits(
+    configs: dict[str, str], seconds: int, expected: bool
+) -> None:
     configs = {"segment_ms": "900", "min_cleanable_dirty_ratio": "0", **configs}
     target = fill(partition(cleanup_policy="compact", **configs), [A1], [A2], [C1])
     assert clean(target, TimeMs(NOW + 1000 * seconds)) is expected
 
 
-def test_a_tombstone_stays_for_delete_retention_ms() -> None:
+def test_compaction_keeps_tombstone_for_delete_retention_ms() -> None:
     target = fill(compacting(delete_retention_ms="500"), [A1], [(b"a", None), B1], [C1], [C1])
     clean(target, LONG)
     marked = stored(target)[0]
@@ -151,7 +153,7 @@ def test_a_tombstone_stays_for_delete_retention_ms() -> None:
     assert spans(target)[0] == (1, 2)
 
 
-def test_the_last_batch_of_a_producer_stays_though_it_is_empty() -> None:
+def test_compaction_keeps_empty_last_batch_of_each_producer() -> None:
     target = compacting()
     target.append(of(A1, second=0, producer=7), NOW)
     target.append(of(A2, B1, second=1, producer=8), NOW)
@@ -173,7 +175,7 @@ def test_the_last_batch_of_a_producer_stays_though_it_is_empty() -> None:
     assert [each.producer_id for each in stored(target)] == [8, -1, -1, 7, -1]
 
 
-def test_a_map_that_is_full_leaves_the_rest_to_the_next_pass() -> None:
+def test_full_key_map_defers_remaining_segments_to_next_compaction() -> None:
     target = fill(compacting(), [A1], [B1], [A2], [B1], [C1])
     clean(target, most_keys=1)
     assert len(stored(target)) == 5
@@ -182,13 +184,13 @@ def test_a_map_that_is_full_leaves_the_rest_to_the_next_pass() -> None:
     assert [row[0] for row in rows_of(stored(target))] == [2, 3, 4]
 
 
-def test_segments_that_fit_together_become_one() -> None:
+def test_compaction_merges_small_segments() -> None:
     target = fill(compacting(), [A1], [A2], [C1])
     clean(target)
     assert old_style_offsets(target, LATEST, 9, LONG) == [3, 2, 0]
 
 
-def test_what_is_deleted_meanwhile_does_not_come_back() -> None:
+def test_records_deleted_during_compaction_stay_deleted() -> None:
     target = fill(compacting(), [A1], [B1], [A2], [C1])
     log = cleanable(target, LONG)
     assert log is not None
@@ -211,7 +213,7 @@ ROWS = st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=3)), min_size=1, 
     st.sets(st.integers(0, 11)),
     st.integers(1, 4) | st.just(FOREVER),
 )
-def test_the_newest_of_each_key_stays_where_it_was(
+def test_random_compactions_keep_newest_record_of_each_key_at_its_offset(
     sent: list[tuple[list[Row], int, str]], cleaned_after: set[int], most_keys: int
 ) -> None:
     target = compacting()
@@ -257,7 +259,7 @@ def replace_sequence(batch: RecordBatch, sequence: int) -> RecordBatch:
     )
 
 
-def test_bytes_that_nobody_can_read_are_left_alone() -> None:
+def test_undecodable_batch_marks_partition_uncleanable_and_keeps_its_log() -> None:
     target = fill(compacting(), [A1], [A2], [C1])
     damaged = next(iter(target.log.between(Offset(0), Offset(1))))
     broken = damaged.data[:-1] + b"\x7f"
@@ -272,7 +274,7 @@ def test_bytes_that_nobody_can_read_are_left_alone() -> None:
     assert not clean(target)
 
 
-def test_a_round_compacts_what_is_worth_it_and_ends() -> None:
+def test_compaction_round_compacts_each_topic_with_compact_policy() -> None:
     cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     for name, policy in (("first", "compact"), ("kept", "delete"), ("second", "compact,delete")):
         given = {"cleanup.policy": policy, "segment.ms": "900", "min.cleanable.dirty.ratio": "0.1"}

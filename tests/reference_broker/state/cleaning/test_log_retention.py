@@ -36,7 +36,7 @@ def begin_after(target: Partition, now: int) -> int:
     return target.log.start_offset
 
 
-def test_segments_go_when_their_newest_record_is_too_old() -> None:
+def test_retention_ms_deletes_segments_by_their_newest_record() -> None:
     target = three_segments(retention_ms="5000")
     assert [begin_after(target, NOW + at) for at in (5000, 5001, 9000, 9001)] == [0, 1, 2, 3]
     assert (target.log.size_bytes, find_offset(target, EARLIEST).offset) == (0, 3)
@@ -44,14 +44,14 @@ def test_segments_go_when_their_newest_record_is_too_old() -> None:
     assert target.log.read(Offset(3), SIZE, True)[:8] == (3).to_bytes(8)
 
 
-def test_a_young_record_keeps_its_segment_and_all_behind_it() -> None:
+def test_retention_stops_at_first_segment_with_recent_record() -> None:
     target = partition(retention_ms="5000")
     target.append(sent(0, base_timestamp=NOW + 9000), NOW)
     target.append(sent(0, base_timestamp=NOW), NOW)
     assert begin_after(target, NOW + 9000) == 0
 
 
-def test_where_no_record_has_a_time_the_segment_is_as_old_as_it_was_written() -> None:
+def test_retention_of_records_without_timestamp_uses_append_time() -> None:
     target = partition(retention_ms="5000")
     target.append(sent(0, base_timestamp=-1), NOW)
     assert [begin_after(target, NOW + at) for at in (5000, 5001)] == [0, 1]
@@ -61,20 +61,22 @@ def test_where_no_record_has_a_time_the_segment_is_as_old_as_it_was_written() ->
     ("limit_bytes", "begin"),
     [(-1, 0), (3 * SIZE, 0), (2 * SIZE + 1, 0), (2 * SIZE, 1), (SIZE, 2), (0, 3)],
 )
-def test_segments_go_that_are_too_much_as_a_whole(limit_bytes: int, begin: int) -> None:
+def test_retention_bytes_deletes_only_whole_excess_segments(limit_bytes: int, begin: int) -> None:
     target = three_segments(retention_bytes=str(limit_bytes), retention_ms="-1")
     assert begin_after(target, NOW) == begin
 
 
 @pytest.mark.parametrize(("policy", "left"), [("compact,delete", [3]), ("compact", [2, 3])])
-def test_without_delete_only_what_is_below_the_log_start_goes(policy: str, left: list[int]) -> None:
+def test_compact_policy_deletes_only_segments_below_log_start_offset(
+    policy: str, left: list[int]
+) -> None:
     target = three_segments(cleanup_policy=policy, retention_ms="1")
     target.log.delete_below(Offset(2))
     delete_old_segments(target, LATER)
     assert sorted(old_style_offsets(target, LATEST, 9, LATER)) == left
 
 
-def test_compacted_logs_have_another_turn() -> None:
+def test_retention_round_skips_compacted_topics() -> None:
     cluster = ClusterState(ProducerExpiration(60_000, 1_000))
     for name, policy in (("deleted", "delete"), ("both", "compact,delete")):
         config = TopicConfig.of({"cleanup.policy": policy, "retention.ms": "1"}, {})

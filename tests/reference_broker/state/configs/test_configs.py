@@ -114,13 +114,13 @@ class Broker:
         (99, "t", ("retention.ms", SET, "1"), ErrorCode.INVALID_REQUEST),
     ],
 )
-def test_what_a_change_is_answered_with(
+def test_config_change_returns_expected_error_of_resource(
     kind: int, resource: str, wanted: Change, error: ErrorCode
 ) -> None:
     assert Broker().change((kind, resource, [wanted])) == [error]
 
 
-def test_an_unknown_operation_fails_what_is_left_to_the_controller() -> None:
+def test_unknown_config_operation_fails_all_controller_resources_of_request() -> None:
     broker = Broker()
     errors = broker.change(
         (TOPIC, "t", [("retention.ms", 9, "1")]),
@@ -132,7 +132,7 @@ def test_an_unknown_operation_fails_what_is_left_to_the_controller() -> None:
     assert broker.change((BROKER, "1", [("x", 9, "1")])) == [ErrorCode.INVALID_REQUEST]
 
 
-def test_a_time_falls_back_to_longer_units() -> None:
+def test_retention_ms_falls_back_to_configs_of_longer_units() -> None:
     broker = Broker()
     assert broker.describe(TOPIC, "t", "retention.ms") == ("604800000", [])
     broker.change((BROKER, "", [("log.retention.ms", SET, "-5")]))
@@ -141,14 +141,14 @@ def test_a_time_falls_back_to_longer_units() -> None:
     assert synonyms == [("log.retention.ms", "-5", 3), ("log.retention.hours", "168", 5)]
 
 
-def test_a_minimum_in_sync_is_the_clusters_from_the_start() -> None:
+def test_static_min_insync_replicas_is_cluster_default_from_start() -> None:
     broker = Broker(min__insync__replicas="2")
     value, synonyms = broker.describe(TOPIC, "t", "min.insync.replicas")
     assert value == "2"
     assert [source for _, _, source in synonyms] == [3, 4, 5]
 
 
-def test_a_value_is_shown_as_its_type_is_written() -> None:
+def test_described_config_value_is_normalized_by_its_type() -> None:
     broker = Broker()
     changes: list[Change] = [
         ("retention.ms", SET, " 5 "),
@@ -161,7 +161,7 @@ def test_a_value_is_shown_as_its_type_is_written() -> None:
     assert shown == ["5", "false", "compact", "1.0"]
 
 
-def test_what_a_broker_is_set_to_reaches_topics_that_are_there() -> None:
+def test_dynamic_broker_config_applies_to_existing_topics() -> None:
     broker = Broker()
     topic = broker.state.cluster.named("t")
     assert topic is not None
@@ -171,12 +171,12 @@ def test_what_a_broker_is_set_to_reaches_topics_that_are_there() -> None:
     assert topic.partitions[0].config.number("max.message.bytes") == 3000
 
 
-def test_every_default_of_a_broker_is_a_legal_value() -> None:
+def test_broker_config_defaults_are_normalized_legal_values() -> None:
     for name, config in broker_configs().items():
         if config.default is not None and config.definition.type != "list":
             assert config.definition.shown(config.default) == config.default, name
 
 
-def test_topics_groups_and_client_metrics_are_documented() -> None:
+def test_topic_group_and_client_metrics_configs_have_documentation() -> None:
     names = [*TOPIC_CONFIGS, *GROUP_CONFIGS, *CLIENT_METRICS_CONFIGS]
     assert [name for name in names if not documentation_of(name)] == []

@@ -28,7 +28,7 @@ from harness.reference_broker.state.config_definitions.topic_configs import Topi
         ("remote.storage.enable", "true"),
     ],
 )
-def test_bad_configs_are_refused(name: str, value: str) -> None:
+def test_topic_config_refuses_invalid_name_or_value(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
         TopicConfig.of({name: value}, {})
 
@@ -50,28 +50,28 @@ def test_bad_configs_are_refused(name: str, value: str) -> None:
         ("internal.segment.bytes", "100"),
     ],
 )
-def test_good_configs_are_shown_as_they_were_given(name: str, value: str) -> None:
+def test_topic_config_keeps_text_of_valid_value(name: str, value: str) -> None:
     config = TopicConfig.of({name: value}, {})
     assert config.text_of(name) == value
     assert name in config.listed_names()
 
 
-def test_lags_have_to_fit_together() -> None:
+def test_min_compaction_lag_above_max_compaction_lag_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"max\.compaction\.lag\.ms"):
         TopicConfig.of({"min.compaction.lag.ms": "10", "max.compaction.lag.ms": "5"}, {})
 
 
-def test_topics_inherit_from_the_broker() -> None:
+def test_topic_config_inherits_broker_setting() -> None:
     settings = BrokerSettings.of({"message.max.bytes": "2000"})
     assert TopicConfig.of({}, settings.topic_defaults).number("max.message.bytes") == 2000
 
 
-def test_settings_are_given_once() -> None:
+def test_repeated_setting_is_refused() -> None:
     with pytest.raises(SettingError, match="twice"):
         parse_assignments(("num.partitions=1", "num.partitions=2"))
 
 
-def test_each_release_has_its_own_configs() -> None:
+def test_timestamp_limit_configs_depend_on_emulated_release() -> None:
     old, new = EmulatedRelease("2.8.2"), EmulatedRelease("4.4.0")
     difference = {"message.timestamp.difference.max.ms": "5"}
     config = TopicConfig.of(difference, {}, old)
@@ -83,13 +83,13 @@ def test_each_release_has_its_own_configs() -> None:
         TopicConfig.of({"message.timestamp.before.max.ms": "5"}, {}, old)
 
 
-def test_the_limit_of_one_side_counts_before_that_of_both() -> None:
+def test_timestamp_after_limit_overrides_difference_limit() -> None:
     given = {"message.timestamp.difference.max.ms": "5", "message.timestamp.after.max.ms": "7"}
     config = TopicConfig.of(given, {}, EmulatedRelease("3.9.2"))
     assert (config.timestamp_before_max_ms, config.timestamp_after_max_ms) == (5, 7)
 
 
-def test_defaults_and_limits_have_their_releases() -> None:
+def test_topic_config_defaults_and_limits_depend_on_emulated_release() -> None:
     configs = {
         release: TopicConfig.of({}, {}, EmulatedRelease(release)) for release in ("1.1.1", "2.8.2")
     }

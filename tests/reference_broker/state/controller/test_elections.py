@@ -50,7 +50,7 @@ def outcome(answer: Any) -> int:
 
 
 @pytest.mark.parametrize("version", [0, 2])
-def test_the_preferred_leader_gets_the_partition_back(version: int) -> None:
+def test_preferred_election_elects_preferred_leader(version: int) -> None:
     made = made_with(registered([1, 2], [2, 1]), 1, 2)
     assert outcome(asked(made, PREFERRED, version)) == 0
     assert (made.partition.leader, made.partition.leader_epoch) == (1, 6)
@@ -65,7 +65,7 @@ def test_the_preferred_leader_gets_the_partition_back(version: int) -> None:
     ],
     ids=["leads already", "not in sync", "fenced"],
 )
-def test_a_preferred_election_is_refused(
+def test_preferred_election_is_refused_if_unneeded_or_leader_unavailable(
     leader: int, isr: list[int], alive: tuple[int, ...], error: ErrorCode
 ) -> None:
     made = made_with(registered([1, 2], isr, leader=leader), *alive)
@@ -73,7 +73,7 @@ def test_a_preferred_election_is_refused(
     assert made.partition.leader == leader
 
 
-def test_an_unclean_election_takes_who_is_there_whatever_the_config_says() -> None:
+def test_requested_unclean_election_ignores_unclean_leader_election_config() -> None:
     made = made_with(registered([1, 2], [1], leader=-1), 2)
     assert outcome(asked(made, UNCLEAN)) == 0
     assert (made.partition.leader, made.partition.isr) == (2, (2,))
@@ -88,7 +88,7 @@ def test_an_unclean_election_takes_who_is_there_whatever_the_config_says() -> No
     ],
     ids=["has a leader", "nobody is there"],
 )
-def test_an_unclean_election_is_refused(
+def test_unclean_election_is_refused_if_unneeded_or_no_replica_is_active(
     leader: int, alive: tuple[int, ...], error: ErrorCode
 ) -> None:
     made = made_with(registered([1, 2], [1], leader=leader), *alive)
@@ -96,13 +96,13 @@ def test_an_unclean_election_is_refused(
     assert made.partition.leader_epoch == 5
 
 
-def test_without_a_list_those_that_need_none_are_left_out() -> None:
+def test_election_of_all_partitions_omits_those_that_need_none() -> None:
     made = made_with(registered([1, 2], [1, 2]), 1, 2)
     answer = asked(made, PREFERRED, topic_partitions=None)
     assert answer.replica_election_results[0].partition_result == []
 
 
-def test_an_unknown_type_and_an_unknown_partition_are_told() -> None:
+def test_elect_leaders_of_unknown_type_or_partition_returns_error() -> None:
     made = made_with(registered([1, 2], [1, 2]), 1, 2)
     answer = asked(made, 7)
     assert answer.error_code == outcome(answer) == ErrorCode.INVALID_REQUEST
@@ -111,14 +111,14 @@ def test_an_unknown_type_and_an_unknown_partition_are_told() -> None:
     assert outcome(answer) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_the_controller_gives_partitions_back_where_it_can() -> None:
+def test_controller_elects_preferred_leader_if_it_is_active() -> None:
     for alive, leader in (((1, 2), 1), ((2,), 2)):
         made = made_with(registered([1, 2], [2, 1]), *alive)
         made.carry_out(preferred_leaders(made.state))
         assert made.partition.leader == leader
 
 
-def test_the_controller_elects_anybody_only_where_the_topic_allows_it() -> None:
+def test_controller_holds_unclean_election_only_if_topic_enables_it() -> None:
     for configs, leader in ((CONFIG, 2), (NONE, -1)):
         made = made_with(registered([1, 2], [1], leader=-1), 2, **configs)
         made.carry_out(unclean_leaders(made.state))
@@ -126,7 +126,7 @@ def test_the_controller_elects_anybody_only_where_the_topic_allows_it() -> None:
 
 
 @pytest.mark.parametrize(("configs", "leader"), [(CONFIG, 2), ({}, -1)])
-def test_who_is_fenced_is_followed_by_anybody_only_where_the_topic_allows_it(
+def test_fencing_sole_isr_member_elects_unclean_leader_only_if_enabled(
     configs: dict[str, Any], leader: int
 ) -> None:
     made = made_with(registered([1, 2], [1]), 1, 2, **configs)

@@ -49,7 +49,7 @@ def problem(proposed: Proposal, registration: PartitionRegistration = OF) -> Err
     return problem_with(proposed, registration, MadeController(BROKERS).state.brokers)
 
 
-def test_a_right_one_is_not_refused() -> None:
+def test_valid_isr_proposal_is_accepted() -> None:
     assert problem(proposal()) is ErrorCode.NONE
 
 
@@ -69,7 +69,9 @@ REFUSED: list[tuple[str, ErrorCode, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("error", "changes"), [case[1:] for case in REFUSED],
                          ids=[case[0] for case in REFUSED])  # fmt: skip
-def test_epochs_are_looked_at_in_this_order(error: ErrorCode, changes: dict[str, Any]) -> None:
+def test_isr_proposal_checks_epochs_and_leader_in_kafka_order(
+    error: ErrorCode, changes: dict[str, Any]
+) -> None:
     others = {"sender": BrokerId(2), "partition_epoch": 6, **changes}
     assert problem(proposal((7, 1), (4, 40), **others)) is error
 
@@ -85,7 +87,7 @@ def test_epochs_are_looked_at_in_this_order(error: ErrorCode, changes: dict[str,
     ],
     ids=["no replica", "twice", "without the leader", "recovering, two", "recovered before"],
 )
-def test_what_is_no_isr_is_an_invalid_request(
+def test_malformed_isr_or_recovery_state_returns_invalid_request(
     isr: tuple[tuple[int, int], ...], is_recovering: bool
 ) -> None:
     fenced_too = (*isr, (4, 40)) if len(isr) > 1 else isr
@@ -93,7 +95,7 @@ def test_what_is_no_isr_is_an_invalid_request(
     assert problem(wrong) is ErrorCode.INVALID_REQUEST
 
 
-def test_a_leader_that_recovers_may_be_alone() -> None:
+def test_recovering_leader_may_propose_isr_of_itself() -> None:
     recovering = registered([1, 2, 3], [1], is_recovering=True)
     assert problem(proposal((1, 10), is_recovering=True), recovering) is ErrorCode.NONE
 
@@ -103,11 +105,13 @@ def test_a_leader_that_recovers_may_be_alone() -> None:
     [(6, 60), (4, 40), (5, 50), (3, 29), (3, 31)],
     ids=["not registered", "fenced", "going away", "older incarnation", "newer incarnation"],
 )
-def test_who_may_not_be_in_sync_is_not_eligible(member: tuple[int, int]) -> None:
+def test_inactive_or_stale_broker_in_isr_returns_ineligible_replica(
+    member: tuple[int, int],
+) -> None:
     assert problem(proposal((1, 10), member)) is ErrorCode.INELIGIBLE_REPLICA
 
 
-def test_a_member_without_an_epoch_is_whoever_is_registered() -> None:
+def test_isr_member_without_broker_epoch_matches_any_registration() -> None:
     assert problem(proposal((1, 10), (3, -1))) is ErrorCode.NONE
 
 
@@ -153,7 +157,7 @@ def result(answer: messages.AlterPartitionResponse) -> Any:
 
 
 @pytest.mark.parametrize("version", [0, 2, 3])
-def test_what_is_accepted_is_told_as_it_is_now(version: int) -> None:
+def test_accepted_alter_partition_returns_new_partition_state(version: int) -> None:
     made = made_with(registered([1, 2, 3], [1, 2]))
     told = result(asked(made, 1, 2, 3, version=version))
     assert (told.error_code, told.isr, told.partition_epoch) == (0, [1, 2, 3], 8)
@@ -161,7 +165,7 @@ def test_what_is_accepted_is_told_as_it_is_now(version: int) -> None:
     assert made.partition.isr == (1, 2, 3)
 
 
-def test_what_is_so_already_is_accepted_and_not_written() -> None:
+def test_alter_partition_to_current_isr_writes_no_record() -> None:
     made = made_with(registered([1, 2, 3], [1, 2]))
     assert result(asked(made, 1, 2)).partition_epoch == 7
 
@@ -170,9 +174,7 @@ def test_what_is_so_already_is_accepted_and_not_written() -> None:
     ("version", "error"),
     [(1, ErrorCode.OPERATION_NOT_ATTEMPTED), (2, ErrorCode.INELIGIBLE_REPLICA)],
 )
-def test_a_fenced_member_has_another_error_in_older_versions(
-    version: int, error: ErrorCode
-) -> None:
+def test_fenced_isr_member_error_depends_on_version(version: int, error: ErrorCode) -> None:
     made = made_with(registered([1, 2, 4], [1, 2]))
     assert result(asked(made, 1, 2, 4, version=version)).error_code == error
     assert made.partition.isr == (1, 2)
@@ -181,7 +183,7 @@ def test_a_fenced_member_has_another_error_in_older_versions(
 @pytest.mark.parametrize(
     ("version", "error"), [(1, ErrorCode.FENCED_LEADER_EPOCH), (2, ErrorCode.NEW_LEADER_ELECTED)]
 )
-def test_a_leader_that_completes_a_move_without_itself_is_told(
+def test_alter_partition_that_ends_leadership_returns_epoch_error(
     version: int, error: ErrorCode
 ) -> None:
     made = made_with(registered([2, 3, 1], [1, 2], leader=1, adding=(3,), removing=(1,)))
@@ -189,13 +191,13 @@ def test_a_leader_that_completes_a_move_without_itself_is_told(
     assert (made.partition.replicas, made.partition.leader) == ((2, 3), 2)
 
 
-def test_a_whole_request_of_another_incarnation_is_refused() -> None:
+def test_alter_partition_request_with_wrong_broker_epoch_is_refused() -> None:
     answer = asked(made_with(registered([1, 2], [1])), 1, 2, broker_epoch=9)
     assert answer.error_code == ErrorCode.STALE_BROKER_EPOCH
     assert not answer.topics
 
 
-def test_what_is_not_there_is_refused() -> None:
+def test_alter_partition_of_unknown_topic_or_partition_is_refused() -> None:
     made = made_with(registered([1, 2], [1]))
     unknown = asked(made, 1, 2, topic_id=ANOTHER_ID)
     assert result(unknown).error_code == ErrorCode.UNKNOWN_TOPIC_ID

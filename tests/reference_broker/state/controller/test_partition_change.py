@@ -50,16 +50,16 @@ def record(**fields: Any) -> PartitionChangeRecord:
     return PartitionChangeRecord(topic_id=TOPIC_ID, partition_id=0, **fields)
 
 
-def test_nothing_is_written_where_nothing_changes() -> None:
+def test_unchanged_partition_writes_no_record() -> None:
     assert change(registered([1, 2, 3], [1, 2, 3])) is None
 
 
 @pytest.mark.parametrize("election", [Election.ONLINE, Election.UNCLEAN])
-def test_the_leader_stays_though_another_one_is_preferred(election: Election) -> None:
+def test_active_leader_is_kept_by_online_and_unclean_elections(election: Election) -> None:
     assert change(registered([1, 2, 3], [1, 2, 3], leader=2), election) is None
 
 
-def test_the_preferred_leader_is_elected_when_it_is_asked_for() -> None:
+def test_preferred_election_record_names_preferred_leader() -> None:
     wanted = record(leader=1)
     assert change(registered([1, 2, 3], [1, 2, 3], leader=2), Election.PREFERRED) == wanted
 
@@ -67,46 +67,46 @@ def test_the_preferred_leader_is_elected_when_it_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("isr", "alive"), [([2, 3], (1, 2, 3)), ([1, 2, 3], (2, 3))], ids=["not in sync", "not there"]
 )
-def test_a_preferred_leader_that_may_not_lead_changes_nothing(
+def test_preferred_election_of_ineligible_replica_writes_no_record(
     isr: list[int], alive: tuple[int, ...]
 ) -> None:
     assert change(registered([1, 2, 3], isr, leader=2), Election.PREFERRED, alive=alive) is None
 
 
-def test_who_goes_is_followed_by_the_first_replica_that_is_in_sync_and_there() -> None:
+def test_first_active_in_sync_replica_becomes_leader() -> None:
     wanted = record(leader=3, isr=[2, 3])
     assert change(registered([1, 2, 3], [1, 2, 3]), alive=(3,), isr=(2, 3)) == wanted
 
 
-def test_without_eligible_leaders_the_last_in_sync_stays_that() -> None:
+def test_isr_keeps_last_member_if_elr_is_disabled() -> None:
     found = change(registered([1, 2], [1]), isr=(), alive=(2,), keeps_eligible=False)
     assert found == record(leader=NO_LEADER)
 
 
-def test_with_eligible_leaders_nobody_may_be_in_sync() -> None:
+def test_last_isr_member_moves_to_elr_if_elr_is_enabled() -> None:
     found = change(registered([1, 2], [1]), isr=(), alive=(2,))
     assert found == record(
         leader=NO_LEADER, isr=[], eligible_leader_replicas=[1], last_known_elr=[1]
     )
 
 
-def test_who_leaves_an_isr_that_is_too_small_then_is_eligible() -> None:
+def test_replica_removed_from_isr_below_minimum_joins_elr() -> None:
     found = change(registered([1, 2, 3], [1, 2], elr=(3,)), isr=(1,), minimum=2)
     assert found == record(isr=[1], eligible_leader_replicas=[2, 3])
 
 
-def test_nobody_is_eligible_while_enough_are_in_sync() -> None:
+def test_elr_is_empty_while_isr_has_minimum_size() -> None:
     assert change(registered([1, 2, 3], [1, 2, 3]), isr=(1, 2), minimum=2) == record(isr=[1, 2])
     found = change(registered([1, 2, 3], [1], elr=(3,)), isr=(1, 2), minimum=2)
     assert found == record(isr=[1, 2], eligible_leader_replicas=[])
 
 
-def test_who_is_in_sync_again_is_not_eligible_beside() -> None:
+def test_replica_added_to_isr_leaves_elr() -> None:
     found = change(registered([1, 2, 3], [1], elr=(2, 3)), isr=(1, 2), minimum=3)
     assert found == record(isr=[1, 2], eligible_leader_replicas=[3])
 
 
-def test_who_came_back_without_a_whole_log_is_not_eligible() -> None:
+def test_replica_with_unclean_shutdown_is_not_in_elr() -> None:
     gone = frozenset({BrokerId(2)})
     found = change(
         registered([1, 2, 3], [1, 2], elr=(3,)), isr=(1,), minimum=2, shut_down_unclean=gone
@@ -114,24 +114,24 @@ def test_who_came_back_without_a_whole_log_is_not_eligible() -> None:
     assert found == record(isr=[1])
 
 
-def test_who_is_no_replica_any_more_is_not_eligible() -> None:
+def test_removed_replica_is_not_in_elr() -> None:
     found = change(registered([1, 2, 3], [1, 2, 3]), replicas=(1, 2, 3), removing=(3,), minimum=3)
     assert found is not None
     assert (found.replicas, found.isr) == ([1, 2], [1, 2])
     assert found.eligible_leader_replicas is None
 
 
-def test_an_eligible_one_leads_when_nobody_is_in_sync() -> None:
+def test_elr_member_is_elected_if_isr_is_empty() -> None:
     found = change(registered([1, 2, 3], [], elr=(2, 3), last_known_elr=(1,)), alive=(3,))
     assert found == record(leader=3, isr=[3], eligible_leader_replicas=[2], last_known_elr=[])
 
 
-def test_an_eligible_one_does_not_lead_while_others_are_in_sync() -> None:
+def test_elr_member_is_not_elected_while_isr_has_members() -> None:
     found = change(registered([1, 2, 3], [1], elr=(2,)), alive=(2,), minimum=2)
     assert found == record(leader=NO_LEADER)
 
 
-def test_the_last_leader_is_elected_when_nobody_else_is_left() -> None:
+def test_last_known_leader_is_elected_if_isr_and_elr_are_empty() -> None:
     found = change(registered([1, 2, 3], [], last_known_elr=(3,)), alive=(1, 3))
     assert found == record(leader=3, isr=[3], leader_recovery_state=RECOVERING, last_known_elr=[])
 
@@ -141,14 +141,14 @@ def test_the_last_leader_is_elected_when_nobody_else_is_left() -> None:
     [((3,), (1,), True), ((2, 3), (2, 3), True), ((3,), (3,), False)],
     ids=["not there", "more than one", "none kept"],
 )
-def test_the_last_leader_is_not_elected(
+def test_last_known_leader_is_not_elected_if_inactive_ambiguous_or_no_elr(
     last_known: tuple[int, ...], alive: tuple[int, ...], keeps: bool
 ) -> None:
     lost = registered([1, 2, 3], [], last_known_elr=last_known)
     assert change(lost, alive=alive, keeps_eligible=keeps) is None
 
 
-def test_an_unclean_election_takes_any_replica_that_is_there_and_forgets_the_others() -> None:
+def test_unclean_election_of_active_replica_clears_elr_and_last_known_elr() -> None:
     found = change(
         registered([1, 2, 3], [], elr=(1,), last_known_elr=(1,)), Election.UNCLEAN, alive=(3,)
     )
@@ -161,9 +161,7 @@ def test_an_unclean_election_takes_any_replica_that_is_there_and_forgets_the_oth
     )
 
 
-def test_an_unclean_election_of_an_eligible_one_beside_one_in_sync_is_unclean_all_the_same() -> (
-    None
-):
+def test_unclean_election_of_elr_member_beside_isr_starts_recovery() -> None:
     lost = registered([1, 2, 3], [1], leader=-1, elr=(2, 3))
     found = change(lost, Election.UNCLEAN, alive=(2,), minimum=3)
     assert found == record(
@@ -171,22 +169,22 @@ def test_an_unclean_election_of_an_eligible_one_beside_one_in_sync_is_unclean_al
     )
 
 
-def test_an_unclean_election_prefers_who_is_in_sync() -> None:
+def test_unclean_election_prefers_in_sync_replica() -> None:
     found = change(registered([1, 2, 3], [3], leader=-1), Election.UNCLEAN)
     assert found == record(leader=3)
 
 
-def test_a_second_unclean_election_does_not_say_again_that_it_recovers() -> None:
+def test_second_unclean_election_omits_recovery_state() -> None:
     lost = registered([1, 2], [1], leader=-1, is_recovering=True)
     assert change(lost, Election.UNCLEAN, alive=(2,)) == record(leader=2, isr=[2])
 
 
-def test_a_leader_tells_that_it_has_recovered() -> None:
+def test_end_of_leader_recovery_writes_recovery_state() -> None:
     found = change(registered([1, 2], [1], is_recovering=True), is_recovering=False)
     assert found == record(leader_recovery_state=0)
 
 
-def test_a_move_adds_first() -> None:
+def test_reassignment_adds_replicas_before_it_removes_any() -> None:
     found = change(
         registered([1, 2], [1, 2]), replicas=(3, 4, 1, 2), adding=(3, 4), removing=(1, 2)
     )
@@ -201,7 +199,7 @@ def test_a_move_adds_first() -> None:
 MOVING: dict[str, Any] = {"adding": (3,), "removing": (1,)}
 
 
-def test_a_move_is_done_when_all_that_stay_are_in_sync() -> None:
+def test_reassignment_completes_when_all_target_replicas_are_in_sync() -> None:
     found = change(registered([2, 3, 1], [1, 2], leader=1, **MOVING), isr=(1, 2, 3))
     assert found == record(
         leader=2,
@@ -213,11 +211,11 @@ def test_a_move_is_done_when_all_that_stay_are_in_sync() -> None:
     )
 
 
-def test_a_move_is_not_done_before() -> None:
+def test_reassignment_does_not_complete_while_target_is_out_of_sync() -> None:
     assert change(registered([2, 3, 1], [1, 2], leader=1, **MOVING)) is None
 
 
-def test_a_move_without_new_replicas_waits_for_one_that_stays() -> None:
+def test_removal_of_replicas_waits_for_remaining_replica_in_isr() -> None:
     found = change(registered([1, 2], [2], removing=(2,), leader=2))
     assert found is None
     found = change(registered([1, 2], [2], removing=(2,), leader=2), isr=(1, 2))
@@ -225,7 +223,7 @@ def test_a_move_without_new_replicas_waits_for_one_that_stays() -> None:
     assert (found.leader, found.isr, found.replicas) == (1, [1], [1])
 
 
-def test_a_replica_that_goes_is_shut_out_by_a_new_epoch() -> None:
+def test_removal_of_replica_begins_new_leader_epoch() -> None:
     found = change(registered([1, 2, 3], [1, 2, 3]), replicas=(1, 2), isr=(1, 2))
     assert found is not None
     assert found.leader == 1
@@ -235,14 +233,16 @@ def test_a_replica_that_goes_is_shut_out_by_a_new_epoch() -> None:
 
 
 @pytest.mark.parametrize(("begins", "leader"), [(True, 1), (False, NO_LEADER_CHANGE)])
-def test_a_smaller_isr_began_an_epoch_up_to_3_5(begins: bool, leader: int) -> None:
+def test_isr_shrink_begins_leader_epoch_only_in_releases_up_to_3_5(
+    begins: bool, leader: int
+) -> None:
     found = change(registered([1, 2, 3], [1, 2, 3]), isr=(1, 2), shrinks_in_new_epoch=begins)
     assert found == record(leader=leader, isr=[1, 2])
     larger = change(registered([1, 2, 3], [1, 2]), isr=(1, 2, 3), shrinks_in_new_epoch=begins)
     assert larger == record(isr=[1, 2, 3])
 
 
-def test_what_is_merged_changes_epochs_as_it_says() -> None:
+def test_partition_change_record_raises_leader_and_partition_epochs() -> None:
     before = registered([1, 2, 3], [1, 2, 3])
     shrunk = before.changed(record(isr=[1, 2]))
     assert (shrunk.isr, shrunk.leader_epoch, shrunk.partition_epoch) == ((1, 2), 5, 8)

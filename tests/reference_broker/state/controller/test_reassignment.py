@@ -61,7 +61,7 @@ def moving(made: MadeController) -> tuple[tuple[int, ...], tuple[int, ...], tupl
     return made.partition.replicas, made.partition.adding, made.partition.removing
 
 
-def test_new_replicas_stand_first_and_the_old_ones_stay() -> None:
+def test_reassignment_puts_new_replicas_first_and_keeps_old_ones() -> None:
     made = made_with(registered([1, 2], [1, 2]))
     assert move(made, 3, 4) == 0
     assert moving(made) == ((3, 4, 1, 2), (3, 4), (1, 2))
@@ -69,7 +69,7 @@ def test_new_replicas_stand_first_and_the_old_ones_stay() -> None:
     assert made.partition.leader == 1
 
 
-def test_what_moves_is_listed() -> None:
+def test_list_partition_reassignments_returns_running_reassignment() -> None:
     made = made_with(registered([1, 2], [1, 2]))
     request = messages.ListPartitionReassignmentsRequest(topics=None)
     handle = api_46_list_partition_reassignments.handle
@@ -80,7 +80,7 @@ def test_what_moves_is_listed() -> None:
     assert (told.replicas, told.adding_replicas, told.removing_replicas) == ([3, 2, 1], [3], [1])
 
 
-def test_where_all_are_in_sync_nothing_is_awaited() -> None:
+def test_reassignment_to_in_sync_replicas_completes_immediately() -> None:
     made = made_with(registered([1, 2, 3], [1, 2, 3]))
     assert move(made, 2, 1) == 0
     assert moving(made) == ((2, 1), (), ())
@@ -90,20 +90,20 @@ def test_where_all_are_in_sync_nothing_is_awaited() -> None:
     assert made.partition.leader_epoch == 6
 
 
-def test_what_is_so_already_is_accepted_and_not_written() -> None:
+def test_reassignment_to_current_replicas_writes_no_record() -> None:
     made = made_with(registered([1, 2], [1, 2]))
     assert move(made, 1, 2) == 0
     assert made.partition.partition_epoch == 7
 
 
-def test_a_running_move_is_replaced() -> None:
+def test_second_reassignment_replaces_running_one() -> None:
     made = made_with(registered([1, 2], [1, 2]))
     move(made, 3, 2)
     assert move(made, 4, 2) == 0
     assert moving(made) == ((4, 2, 1, 3), (4,), (1, 3))
 
 
-def test_a_move_is_cancelled() -> None:
+def test_cancelled_reassignment_restores_old_replicas() -> None:
     made = made_with(registered([1, 2], [1, 2]))
     move(made, 3, 4)
     assert move(made) == 0
@@ -115,20 +115,20 @@ def test_a_move_is_cancelled() -> None:
 MOVED = registered([3, 1, 2], [3], adding=(3,), removing=(1, 2), leader=3)
 
 
-def test_a_move_is_not_cancelled_where_only_new_ones_are_in_sync() -> None:
+def test_cancellation_is_refused_if_only_new_replicas_are_in_sync() -> None:
     made = made_with(MOVED)
     assert move(made) == ErrorCode.INVALID_REPLICA_ASSIGNMENT
     assert made.partition == MOVED
 
 
-def test_unless_the_topic_allows_an_unclean_leader() -> None:
+def test_cancellation_elects_unclean_leader_if_topic_enables_it() -> None:
     made = made_with(MOVED, unclean_leader_election_enable="true")
     assert move(made) == 0
     assert (made.partition.replicas, made.partition.leader) == ((1, 2), 1)
     assert made.partition.isr == (1,)
 
 
-def test_a_move_never_elects_an_unclean_leader() -> None:
+def test_reassignment_never_elects_unclean_leader() -> None:
     lost = registered([1, 2], [1], leader=-1)
     made = MadeController([broker(1, is_fenced=True), broker(2), broker(3)])
     made.with_partition(lost, unclean_leader_election_enable="true")
@@ -137,18 +137,20 @@ def test_a_move_never_elects_an_unclean_leader() -> None:
 
 
 @pytest.mark.parametrize("replicas", [(1, 1), (1, 9)], ids=["twice", "not registered"])
-def test_replicas_that_cannot_be_are_refused(replicas: tuple[int, ...]) -> None:
+def test_reassignment_to_repeated_or_unregistered_broker_is_refused(
+    replicas: tuple[int, ...],
+) -> None:
     made = made_with(registered([1, 2, 3], [1]))
     error = move(made, *replicas, allow_replication_factor_change=False)
     assert error == ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-def test_no_replicas_at_all_are_refused() -> None:
+def test_reassignment_to_empty_replica_list_is_refused() -> None:
     error = move(made_with(registered([1], [1])), replicas=[])
     assert error == ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-def test_the_factor_stays_where_the_client_insists() -> None:
+def test_reassignment_that_changes_replication_factor_is_refused_on_request() -> None:
     made, insists = (
         made_with(registered([1, 2], [1, 2])),
         {"allow_replication_factor_change": False},
@@ -159,7 +161,7 @@ def test_the_factor_stays_where_the_client_insists() -> None:
     assert move(made, 3, **insists) == ErrorCode.INVALID_REPLICATION_FACTOR
 
 
-def test_the_factor_is_what_a_running_move_will_make_it() -> None:
+def test_replication_factor_check_uses_target_of_running_reassignment() -> None:
     made, insists = (
         made_with(registered([1, 2], [1, 2])),
         {"allow_replication_factor_change": False},
@@ -169,7 +171,7 @@ def test_the_factor_is_what_a_running_move_will_make_it() -> None:
     assert move(made, 1, 2, 4, **insists) == 0
 
 
-def test_an_unknown_partition_is_told() -> None:
+def test_reassignment_of_unknown_topic_returns_error() -> None:
     made = made_with(registered([1], [1]))
     assert move(made, 2, name="none") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
@@ -183,33 +185,33 @@ def placed(
     return [tuple(each) for each in place(brokers, partitions, factor, CHANCE)]
 
 
-def test_replicas_and_leaders_are_spread_evenly() -> None:
+def test_placement_spreads_replicas_and_leaders_evenly() -> None:
     replicas = placed([broker(each) for each in (1, 2, 3, 4)], 40, 3)
     assert all(len({*each}) == 3 for each in replicas)
     assert Counter(each[0] for each in replicas) == dict.fromkeys((1, 2, 3, 4), 10)
     assert Counter(one for each in replicas for one in each) == dict.fromkeys((1, 2, 3, 4), 30)
 
 
-def test_each_partition_has_a_replica_in_each_rack() -> None:
+def test_placement_puts_replica_of_each_partition_into_each_rack() -> None:
     brokers = [broker(each, rack="abc"[each % 3]) for each in range(6)]
     for each in placed(brokers, 24, 3):
         assert {"abc"[one % 3] for one in each} == {"a", "b", "c"}
 
 
-def test_fenced_brokers_lead_nothing_and_come_last() -> None:
+def test_placement_uses_fenced_broker_last_and_never_as_leader() -> None:
     brokers = [broker(1), broker(2), broker(3, is_fenced=True)]
     assert {3} == {each[2] for each in placed(brokers, 20, 3)}
     assert 3 not in {one for each in placed(brokers, 20, 2) for one in each}
 
 
-def test_who_is_about_to_go_gets_nothing() -> None:
+def test_placement_skips_broker_in_controlled_shutdown() -> None:
     brokers = [broker(1), broker(2), broker(3, is_shutting_down=True)]
     assert 3 not in {one for each in placed(brokers, 20, 2) for one in each}
     with pytest.raises(PlacementRefused, match="only 2 broker"):
         placed(brokers, 1, 3)
 
 
-def test_too_few_brokers_and_none_that_can_lead_are_refused() -> None:
+def test_placement_with_too_few_or_only_fenced_brokers_is_refused() -> None:
     with pytest.raises(PlacementRefused, match="only 1 broker"):
         placed([broker(1)], 1, 2)
     with pytest.raises(PlacementRefused, match="fenced"):

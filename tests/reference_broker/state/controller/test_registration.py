@@ -62,7 +62,7 @@ def with_brokers(*numbers: int, keeps_eligible: bool = True) -> MadeController:
 # -- registration ----------------------------------------------------------------------------------
 
 
-def test_a_new_broker_is_fenced_and_its_epoch_is_where_its_record_is() -> None:
+def test_new_broker_is_fenced_with_epoch_of_its_record_offset() -> None:
     made = MadeController([])
     offset = made.role.log.end_offset
     answer = register(made, 1, rack="r")
@@ -72,7 +72,7 @@ def test_a_new_broker_is_fenced_and_its_epoch_is_where_its_record_is() -> None:
     assert (known.is_fenced, known.rack, known.directories) == (True, "r", (UUID(int=1_001),))
 
 
-def test_the_same_incarnation_keeps_its_epoch_and_what_it_is() -> None:
+def test_same_incarnation_keeps_broker_epoch_and_fencing_state() -> None:
     made = with_brokers(1)
     before = made.state.brokers.get(1)
     assert before is not None
@@ -84,7 +84,7 @@ def test_the_same_incarnation_keeps_its_epoch_and_what_it_is() -> None:
     assert made.role.sessions.is_valid(BrokerId(1), TimeMs(NOW + SESSION_MS))
 
 
-def test_another_incarnation_has_to_wait_for_the_end_of_a_session() -> None:
+def test_other_incarnation_registers_only_after_session_end() -> None:
     made = with_brokers(1)
     new = {"incarnation_id": UUID(int=9)}
     in_time = register(made, 1, TimeMs(NOW + SESSION_MS), **new)
@@ -92,7 +92,7 @@ def test_another_incarnation_has_to_wait_for_the_end_of_a_session() -> None:
     assert register(made, 1, LATER, **new).error_code == 0
 
 
-def test_who_has_sent_no_heartbeat_holds_nobody_up() -> None:
+def test_broker_without_heartbeat_does_not_block_other_incarnation() -> None:
     made = MadeController([])
     first = register(made, 1).broker_epoch
     again = register(made, 1, incarnation_id=UUID(int=9))
@@ -100,7 +100,7 @@ def test_who_has_sent_no_heartbeat_holds_nobody_up() -> None:
     assert again.broker_epoch > first
 
 
-def test_a_broker_of_another_cluster_is_refused() -> None:
+def test_registration_with_other_cluster_id_is_refused() -> None:
     answer = register(MadeController([]), 1, cluster_id="another")
     assert answer.error_code == ErrorCode.INCONSISTENT_CLUSTER_ID
 
@@ -110,12 +110,12 @@ def test_a_broker_of_another_cluster_is_refused() -> None:
     [[], [UUID(int=2_000), UUID(int=5)], [UUID(int=2_000), UUID(int=2_000)], [UUID(int=1_002)]],
     ids=["none", "reserved", "twice", "another broker's"],
 )
-def test_bad_directories_are_refused(log_dirs: list[UUID]) -> None:
+def test_registration_with_invalid_log_directory_ids_is_refused(log_dirs: list[UUID]) -> None:
     answer = register(with_brokers(2), 1, log_dirs=log_dirs)
     assert answer.error_code == ErrorCode.INVALID_REGISTRATION
 
 
-def test_a_broker_has_to_support_what_the_cluster_agreed_on() -> None:
+def test_registration_without_finalized_feature_levels_is_refused() -> None:
     made, feature = MadeController([]), messages.BrokerRegistrationRequest.Feature
     made.state.features["f"] = 2
 
@@ -130,13 +130,13 @@ def test_a_broker_has_to_support_what_the_cluster_agreed_on() -> None:
     assert with_range(0, 2) == 0
 
 
-def test_a_broker_that_migrates_is_refused() -> None:
+def test_registration_of_migrating_zookeeper_broker_is_refused() -> None:
     answer = register(MadeController([]), 1, is_migrating_zk_broker=True)
     assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
 
 
 @pytest.mark.parametrize(("is_clean", "eligible"), [(True, (1,)), (False, ())])
-def test_who_comes_back_is_not_in_sync_and_eligible_only_with_a_whole_log(
+def test_restarted_broker_leaves_isr_and_joins_elr_only_after_clean_shutdown(
     is_clean: bool, eligible: tuple[int, ...]
 ) -> None:
     made = with_brokers(1, 2)
@@ -154,7 +154,7 @@ def test_who_comes_back_is_not_in_sync_and_eligible_only_with_a_whole_log(
 # -- heartbeats ------------------------------------------------------------------------------------
 
 
-def test_who_has_read_of_its_registration_is_unfenced() -> None:
+def test_heartbeat_unfences_broker_that_has_read_its_registration() -> None:
     made = MadeController([])
     epoch = register(made, 1).broker_epoch
     early = beat(made, 1, current_metadata_offset=epoch - 1)
@@ -166,19 +166,21 @@ def test_who_has_read_of_its_registration_is_unfenced() -> None:
 
 
 @pytest.mark.parametrize(("number", "epoch"), [(1, 999), (2, 0)], ids=["another", "unknown"])
-def test_a_heartbeat_of_another_incarnation_is_stale(number: int, epoch: int) -> None:
+def test_heartbeat_with_wrong_broker_epoch_returns_stale_broker_epoch(
+    number: int, epoch: int
+) -> None:
     answer = beat(with_brokers(1), number, broker_epoch=epoch)
     assert answer.error_code == ErrorCode.STALE_BROKER_EPOCH
 
 
-def test_who_wants_to_be_fenced_is() -> None:
+def test_heartbeat_with_want_fence_fences_broker() -> None:
     made = with_brokers(1, 2)
     made.with_partition(registered([1, 2], [1, 2]))
     assert beat(made, 1, want_fence=True).is_fenced
     assert (made.partition.isr, made.partition.leader) == ((2,), 2)
 
 
-def test_who_is_unfenced_leads_what_nobody_leads() -> None:
+def test_unfenced_broker_leads_partition_without_leader() -> None:
     made = with_brokers(1, 2)
     made.with_partition(registered([1], [], elr=(1,)))
     beat(made, 1, want_fence=True)
@@ -187,7 +189,7 @@ def test_who_is_unfenced_leads_what_nobody_leads() -> None:
     assert (made.partition.leader, made.partition.isr) == (1, (1,))
 
 
-def test_a_silent_broker_is_the_first_that_is_stale() -> None:
+def test_broker_with_oldest_heartbeat_is_stale_first() -> None:
     made = with_brokers(1, 2, 3)
     sessions = made.role.sessions
     beat(made, 2, TimeMs(NOW + 5))
@@ -200,7 +202,7 @@ def test_a_silent_broker_is_the_first_that_is_stale() -> None:
     assert sessions.stale(TimeMs(NOW + SESSION_MS + 10)) == 3
 
 
-def test_who_is_fenced_leaves_every_isr_before_it_is_said_to_be_fenced() -> None:
+def test_fencing_writes_isr_changes_before_fencing_record() -> None:
     made = with_brokers(1, 2)
     made.with_partition(registered([1, 2], [1, 2]))
     known = made.state.brokers.get(1)
@@ -213,7 +215,7 @@ def test_who_is_fenced_leaves_every_isr_before_it_is_said_to_be_fenced() -> None
     assert not made.state.brokers.is_active(1)
 
 
-def test_who_is_unregistered_is_forgotten() -> None:
+def test_unregistered_broker_is_removed_and_loses_leadership() -> None:
     made = with_brokers(1, 2)
     made.with_partition(registered([1, 2], [1, 2]))
     known = made.state.brokers.get(1)
@@ -226,14 +228,14 @@ def test_who_is_unregistered_is_forgotten() -> None:
 # -- controlled shutdown ---------------------------------------------------------------------------
 
 
-def test_who_leads_nothing_may_go_at_once() -> None:
+def test_controlled_shutdown_of_broker_without_leaderships_is_immediate() -> None:
     made = with_brokers(1, 2)
     answer = beat(made, 1, want_shut_down=True)
     assert (answer.should_shut_down, answer.is_fenced) == (True, True)
     assert not made.state.brokers.is_active(1)
 
 
-def test_who_leads_may_go_when_the_others_have_read_that_it_does_not() -> None:
+def test_controlled_shutdown_waits_until_active_brokers_read_new_leaders() -> None:
     made = with_brokers(1, 2, 3)
     made.with_partition(registered([1, 2], [1, 2]))
     before = made.role.log.end_offset - 1
@@ -250,7 +252,7 @@ def test_who_leads_may_go_when_the_others_have_read_that_it_does_not() -> None:
     assert beat(made, 1, want_shut_down=True).should_shut_down
 
 
-def test_the_last_in_sync_goes_all_the_same_and_leaves_nobody_to_lead() -> None:
+def test_controlled_shutdown_of_last_isr_member_leaves_no_leader() -> None:
     made = with_brokers(1, 2, keeps_eligible=False)
     made.with_partition(registered([1, 2], [1]))
     assert not beat(made, 1, want_shut_down=True).should_shut_down
@@ -260,13 +262,13 @@ def test_the_last_in_sync_goes_all_the_same_and_leaves_nobody_to_lead() -> None:
     assert beat(made, 1, want_shut_down=True).should_shut_down
 
 
-def test_who_is_fenced_may_go_at_once() -> None:
+def test_controlled_shutdown_of_fenced_broker_is_immediate() -> None:
     made = MadeController([broker(7)])
     register(made, 1)
     assert beat(made, 1, want_shut_down=True).should_shut_down
 
 
-def test_who_wants_to_be_fenced_and_to_go_goes_at_once() -> None:
+def test_controlled_shutdown_with_want_fence_is_immediate() -> None:
     made = with_brokers(1, 2)
     made.with_partition(registered([1, 2], [1, 2]))
     assert beat(made, 1, want_shut_down=True, want_fence=True).should_shut_down

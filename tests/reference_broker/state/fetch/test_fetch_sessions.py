@@ -31,7 +31,7 @@ def opened(sessions: FetchSessions, partitions: int = 2, now: TimeMs = NOW) -> F
     return session
 
 
-def test_epochs_count_up_from_one() -> None:
+def test_fetch_session_epoch_increases_from_one() -> None:
     sessions = FetchSessions(5)
     session = opened(sessions)
     assert sessions.resume(session.session_id, 1, False, NOW) is session
@@ -40,7 +40,7 @@ def test_epochs_count_up_from_one() -> None:
     assert sessions.resume(session.session_id, 2, False, NOW) is session
 
 
-def test_unknown_sessions_and_other_naming_are_refused() -> None:
+def test_unknown_session_and_mixed_topic_naming_are_refused() -> None:
     sessions = FetchSessions(5)
     session = opened(sessions)
     unknown = sessions.resume(FetchSessionId(99), 1, False, NOW)
@@ -49,7 +49,7 @@ def test_unknown_sessions_and_other_naming_are_refused() -> None:
     assert mixed is ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
 
 
-def test_only_news_is_told() -> None:
+def test_incremental_fetch_includes_partition_only_on_change_or_error() -> None:
     session = opened(FetchSessions(5))
     key = ("topic", 0)
     assert session.note_answer(key, ErrorCode.NONE, 3, 0, has_data=False)
@@ -60,19 +60,19 @@ def test_only_news_is_told() -> None:
     assert session.note_answer(key, ErrorCode.NONE, 4, 0, has_data=False)
 
 
-def test_partitions_with_data_go_to_the_end_of_the_line() -> None:
+def test_partition_with_data_moves_to_end_of_session_order() -> None:
     session = opened(FetchSessions(5), partitions=3)
     session.note_answer(("topic", 0), ErrorCode.NONE, 3, 0, has_data=True)
     assert [wanted.key[1] for wanted in session.wanted()] == [1, 2, 0]
 
 
-def test_partitions_are_added_changed_and_forgotten() -> None:
+def test_session_update_adds_changes_and_removes_partitions() -> None:
     session = opened(FetchSessions(5))
     session.update([want(0, offset=7), want(5)], [("topic", 1)])
     assert [(w.key[1], w.fetch_offset) for w in session.wanted()] == [(0, 7), (5, 0)]
 
 
-def test_a_full_cache_refuses_until_a_session_is_stale() -> None:
+def test_full_session_cache_refuses_until_session_is_stale() -> None:
     sessions = FetchSessions(1)
     old = opened(sessions)
     assert sessions.create([want(0)], False, TimeMs(1000), Increasing()) is None
@@ -83,9 +83,7 @@ def test_a_full_cache_refuses_until_a_session_is_stale() -> None:
 
 
 @pytest.mark.parametrize(("last_used", "gives_way"), [(120_000, False), (120_001, True)])
-def test_a_larger_session_replaces_a_smaller_one_that_was_long_in_use(
-    last_used: int, gives_way: bool
-) -> None:
+def test_larger_session_replaces_smaller_one_used_for_long(last_used: int, gives_way: bool) -> None:
     sessions = FetchSessions(1)
     old = opened(sessions, partitions=2)
     sessions.resume(old.session_id, 1, False, TimeMs(last_used))
@@ -95,7 +93,7 @@ def test_a_larger_session_replaces_a_smaller_one_that_was_long_in_use(
     assert (larger is not None) == gives_way
 
 
-def test_a_brokers_session_takes_the_place_of_the_smallest_of_a_consumer() -> None:
+def test_broker_session_evicts_smallest_consumer_session() -> None:
     sessions = FetchSessions(3)
     ids = Increasing()
     large, small, next_small = (
@@ -108,7 +106,7 @@ def test_a_brokers_session_takes_the_place_of_the_smallest_of_a_consumer() -> No
     assert found == [large, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, next_small]
 
 
-def test_a_brokers_session_gives_way_to_no_young_one() -> None:
+def test_broker_session_is_not_evicted_by_new_session() -> None:
     sessions = FetchSessions(1)
     brokers_own = sessions.create([want(0)], False, NOW, Increasing(), privileged=True)
     assert brokers_own is not None
@@ -117,5 +115,5 @@ def test_a_brokers_session_gives_way_to_no_young_one() -> None:
     assert sessions.create(many, False, NOW, Increasing(), privileged=True) is None
 
 
-def test_no_slots_mean_no_sessions() -> None:
+def test_session_cache_without_slots_creates_no_session() -> None:
     assert FetchSessions(0).create([want(0)], False, NOW, Increasing()) is None

@@ -21,7 +21,7 @@ def committed_at(_group: str, _place: Place, held: CommittedOffset) -> TimeMs:
     return held.committed_at
 
 
-def test_an_offset_expires_when_its_retention_has_passed() -> None:
+def test_committed_offset_expires_after_retention() -> None:
     held = offsets()
     held.commit("g", [(PLACE, committed(at=0))], NOW)
     held.commit("g", [(OTHER, committed(at=1))], NOW)
@@ -31,7 +31,7 @@ def test_an_offset_expires_when_its_retention_has_passed() -> None:
     assert set(held.of_group("g")) == {OTHER}
 
 
-def test_its_own_expiry_outweighs_the_brokers_retention_but_not_its_members() -> None:
+def test_explicit_expiry_overrides_retention_unless_group_keeps_offset() -> None:
     held = offsets()
     held.commit("g", [(PLACE, committed(at=0, expires_at=10))], NOW)
     held.commit("g", [(OTHER, committed(at=0, expires_at=5000))], NOW)
@@ -41,7 +41,7 @@ def test_its_own_expiry_outweighs_the_brokers_retention_but_not_its_members() ->
     assert set(held.of_group("g")) == {OTHER}
 
 
-def test_a_group_is_forgotten_with_its_last_offset() -> None:
+def test_group_without_offsets_is_forgotten() -> None:
     held = offsets()
     held.commit("g", [(PLACE, committed(at=0))], NOW)
     held.commit("h", [(("u", PartitionIndex(0)), committed(at=0))], NOW)
@@ -52,7 +52,7 @@ def test_a_group_is_forgotten_with_its_last_offset() -> None:
     assert held.has_any("h")
 
 
-def test_metadata_is_measured_as_java_counts() -> None:
+def test_metadata_limit_counts_utf16_code_units() -> None:
     held = offsets()
     assert held.takes_metadata(None)
     assert held.takes_metadata("éééé")

@@ -15,7 +15,7 @@ from tests.reference_broker.running import Address
     ("member_id", "error"),
     [("", ErrorCode.MEMBER_ID_REQUIRED), ("nobody", ErrorCode.UNKNOWN_MEMBER_ID)],
 )
-def test_no_protocol_is_named_by_null_as_soon_as_it_can_be(
+def test_join_group_error_has_null_protocol_name_from_version_7(
     address: Address, version: int, name: str | None, member_id: str, error: ErrorCode
 ) -> None:
     """JoinGroupResponse, KAFKA-15856."""

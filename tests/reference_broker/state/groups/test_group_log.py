@@ -112,7 +112,7 @@ def written(connection: Connection) -> list[tuple[str, int]]:
     return found
 
 
-def test_a_commit_wakes_who_reads_the_topic(connection: Connection) -> None:
+def test_commit_completes_waiting_fetch_of_offsets_topic(connection: Connection) -> None:
     with Connection(connection.address) as reader:
         reader.send(fetch_from(0, max_wait_ms=30_000), BY_NAME)
         commit(connection)
@@ -121,7 +121,7 @@ def test_a_commit_wakes_who_reads_the_topic(connection: Connection) -> None:
     assert answer.responses[0].partitions[0].records
 
 
-def test_a_group_made_by_a_commit_of_nothing_is_shown_after_the_next_write(
+def test_group_of_empty_commit_is_listed_after_next_write(
     unhurried: Connection,
 ) -> None:
     commit_nothing(unhurried, "new")
@@ -130,14 +130,14 @@ def test_a_group_made_by_a_commit_of_nothing_is_shown_after_the_next_write(
     assert (listed(unhurried), described(unhurried, "new")) == ({"new", GROUP}, "Empty")
 
 
-def test_a_group_that_is_not_shown_can_be_deleted(unhurried: Connection) -> None:
+def test_unlisted_group_can_be_deleted(unhurried: Connection) -> None:
     commit_nothing(unhurried, GROUP)
     assert deletion(unhurried) == ErrorCode.NONE
     assert written(unhurried) == [GROUP_GONE]
     assert deletion(unhurried) == ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_what_cannot_be_written_takes_along_what_is_not_shown(unhurried: Connection) -> None:
+def test_failed_write_removes_unlisted_group(unhurried: Connection) -> None:
     commit(unhurried)
     commit_nothing(unhurried, "new")
     commit(unhurried, metadata="." * 4000, times=400, expected=ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -145,7 +145,7 @@ def test_what_cannot_be_written_takes_along_what_is_not_shown(unhurried: Connect
     assert deletion(unhurried) == ErrorCode.NONE
 
 
-def test_before_4_0_every_group_is_shown_at_once() -> None:
+def test_group_of_empty_commit_is_listed_immediately_before_4_0() -> None:
     settings = {"offsets.topic.num.partitions": "1"}
     with running_broker(settings, like="3.9.2") as address, Connection(address) as connection:
         create_topic(address, TOPIC)
@@ -154,13 +154,13 @@ def test_before_4_0_every_group_is_shown_at_once() -> None:
         assert listed(connection) == {"new"}
 
 
-def test_a_deleted_group_leaves_tombstones(connection: Connection) -> None:
+def test_deletion_of_group_writes_offset_and_group_tombstones(connection: Connection) -> None:
     commit(connection)
     assert deletion(connection) == ErrorCode.NONE
     assert written(connection) == [COMMIT, OFFSET_GONE, GROUP_GONE]
 
 
-def test_a_deleted_offset_leaves_one_tombstone(connection: Connection) -> None:
+def test_deletion_of_offset_twice_writes_one_tombstone(connection: Connection) -> None:
     commit(connection)
     request = OffsetDeleteRequest
     topic = request.OffsetDeleteRequestTopic(
@@ -171,19 +171,19 @@ def test_a_deleted_offset_leaves_one_tombstone(connection: Connection) -> None:
     await_right(lambda: written(connection), [COMMIT, OFFSET_GONE, GROUP_GONE].__eq__, "all gone")
 
 
-def test_what_is_too_old_leaves_tombstones_by_itself(connection: Connection) -> None:
+def test_expired_offset_is_removed_with_tombstones(connection: Connection) -> None:
     commit(connection, version=2, retention_ms=1)
     expected = [("OffsetCommitKey", 1), OFFSET_GONE, GROUP_GONE]
     await_right(lambda: written(connection), expected.__eq__, "all gone")
 
 
-def test_a_deleted_topic_takes_its_offsets_along(connection: Connection) -> None:
+def test_deletion_of_topic_writes_tombstones_of_its_offsets(connection: Connection) -> None:
     commit(connection)
     connection.ask(DeleteTopicsRequest(topic_names=[TOPIC], timeout_ms=1_000), 4)
     await_right(lambda: written(connection), [COMMIT, OFFSET_GONE, GROUP_GONE].__eq__, "all gone")
 
 
-def test_an_assignment_too_large_to_keep_is_refused(connection: Connection) -> None:
+def test_sync_group_with_assignment_too_large_to_store_is_refused(connection: Connection) -> None:
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"")
     joined = connection.ask(
         JoinGroupRequest(
@@ -202,7 +202,7 @@ def test_an_assignment_too_large_to_keep_is_refused(connection: Connection) -> N
 
 
 @pytest.mark.parametrize(("release", "version"), [("1.1.1", 1), ("2.8.2", 3), ("3.9.2", 3)])
-def test_records_have_the_version_that_the_release_writes(release: str, version: int) -> None:
+def test_offset_commit_value_has_version_of_emulated_release(release: str, version: int) -> None:
     settings = {"offsets.topic.num.partitions": "1"}
     with running_broker(settings, like=release) as address, Connection(address) as connection:
         create_topic(address, TOPIC)
@@ -225,5 +225,5 @@ def test_records_have_the_version_that_the_release_writes(release: str, version:
         ("é\U0001f600", 1996812),
     ],
 )
-def test_the_partition_is_that_of_javas_hash(text: str, expected: int) -> None:
+def test_java_hash_returns_absolute_string_hash_of_java(text: str, expected: int) -> None:
     assert java_hash(text) == expected

@@ -36,14 +36,14 @@ def group_with_a_member(protocol_type: str = "consumer", metadata: bytes = WANTS
     return group
 
 
-def test_an_empty_group_takes_commits_without_a_generation_from_anybody() -> None:
+def test_empty_group_accepts_commit_without_generation_of_any_member_id() -> None:
     group = Group(GroupId("g"), TimeMs(0))
     assert problem_with_commit(group, "", -1, None) is ErrorCode.NONE
     assert problem_with_commit(group, "somebody", -1, None) is ErrorCode.NONE
     assert problem_with_commit(group, "somebody", 0, None) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_members_are_asked_first_and_the_phase_last() -> None:
+def test_commit_checks_member_then_generation_then_group_state() -> None:
     group = group_with_a_member()
     assert problem_with_commit(group, "", -1, None) is ErrorCode.UNKNOWN_MEMBER_ID
     assert problem_with_commit(group, MEMBER, -1, None) is ErrorCode.ILLEGAL_GENERATION
@@ -54,20 +54,20 @@ def test_members_are_asked_first_and_the_phase_last() -> None:
     assert problem_with_commit(group, MEMBER, 1, None) is ErrorCode.NONE
 
 
-def test_consumers_whose_subscription_cannot_be_read_may_use_any_topic() -> None:
+def test_unreadable_consumer_subscription_counts_as_any_topic() -> None:
     assert is_subscribed(group_with_a_member(), "t")
     assert not is_subscribed(group_with_a_member(), "u")
     assert is_subscribed(group_with_a_member(metadata=b"?"), "u")
     assert not is_subscribed(group_with_a_member("connect"), "t")
 
 
-def test_offsets_of_members_that_are_no_consumers_are_neither_deleted_nor_expire() -> None:
+def test_offsets_of_non_consumer_members_are_not_deleted_and_do_not_expire() -> None:
     group = group_with_a_member("connect")
     assert problem_with_deletion(group) is ErrorCode.NON_EMPTY_GROUP
     assert offsets_age_since(group, "t", TimeMs(3)) is None
 
 
-def test_offsets_age_since_the_commit_or_since_the_group_is_empty() -> None:
+def test_offset_age_starts_at_commit_or_when_group_becomes_empty() -> None:
     simple = Group(GroupId("g"), TimeMs(1))
     assert offsets_age_since(simple, "t", TimeMs(3)) == 3
     group = group_with_a_member()

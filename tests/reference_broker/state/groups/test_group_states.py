@@ -21,12 +21,12 @@ from harness.reference_broker.state.groups.group_states import (
 DOCUMENT = Path(__file__).resolve().parents[4] / "docs/groups.md"
 
 
-def test_every_state_has_a_row_and_every_event_occurs() -> None:
+def test_transition_table_has_all_states_and_events() -> None:
     assert list(TRANSITIONS) == list(GroupState)
     assert {event for events in TRANSITIONS.values() for event in events} == set(GroupEvent)
 
 
-def test_every_state_can_be_reached_from_a_new_group() -> None:
+def test_each_group_state_is_reachable_from_empty() -> None:
     reached = {GroupState.EMPTY}
     while more := {s for one in reached for s in TRANSITIONS[one].values()} - reached:
         reached |= more
@@ -34,7 +34,9 @@ def test_every_state_can_be_reached_from_a_new_group() -> None:
 
 
 @pytest.mark.parametrize(("state", "event"), list(product(GroupState, GroupEvent)))
-def test_event_leads_to_the_next_state_or_is_illegal(state: GroupState, event: GroupEvent) -> None:
+def test_group_event_applies_transition_or_raises_illegal_transition_error(
+    state: GroupState, event: GroupEvent
+) -> None:
     group = Group(GroupId("g"), TimeMs(0))
     group.state = state
     if event not in TRANSITIONS[state]:
@@ -47,5 +49,5 @@ def test_event_leads_to_the_next_state_or_is_illegal(state: GroupState, event: G
     assert (group.previous_state, group.state_since) == (state, 5)
 
 
-def test_document_shows_the_table_as_a_diagram() -> None:
+def test_document_contains_diagram_of_transition_table() -> None:
     assert f"```mermaid\n{group_diagram()}\n```" in DOCUMENT.read_text("utf-8")

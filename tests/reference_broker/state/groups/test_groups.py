@@ -91,7 +91,7 @@ def ring_until(groups: Groups, until: int) -> None:
         assert groups.ring(at) == [GroupMoved(GroupId(NAME))]
 
 
-def test_the_first_delay_grows_with_newcomers_up_to_the_rebalance_timeout() -> None:
+def test_new_member_extends_initial_rebalance_delay() -> None:
     groups = groups_with(DELAY_MS)
     first = ask(groups, 0, fresh_id="a")
     assert groups.next_alarm_at == DELAY_MS
@@ -104,7 +104,7 @@ def test_the_first_delay_grows_with_newcomers_up_to_the_rebalance_timeout() -> N
 
 
 @pytest.mark.parametrize("first", [("range", "sticky"), ("sticky", "range")])
-def test_as_many_votes_for_each_protocol_are_no_reason_to_rebalance_when_a_member_comes_back(
+def test_rejoin_of_static_member_with_tied_protocol_votes_skips_rebalance(
     first: tuple[str, str],
 ) -> None:
     """ClassicGroup.selectProtocol: a map by protocol name, for any order of the members."""
@@ -120,7 +120,7 @@ def test_as_many_votes_for_each_protocol_are_no_reason_to_rebalance_when_a_membe
     assert group_of(groups).state is GroupState.STABLE
 
 
-def test_an_id_that_was_told_to_a_dynamic_member_is_none_for_a_static_one() -> None:
+def test_pending_id_of_dynamic_member_is_refused_for_static_member() -> None:
     """IllegalStateException in classicGroupJoinExistingMember; it stays pending."""
     groups = groups_with()
     outcome(ask(groups, 0, fresh_id="a", needs_known_id=True))
@@ -131,7 +131,7 @@ def test_an_id_that_was_told_to_a_dynamic_member_is_none_for_a_static_one() -> N
     assert outcome(joined).error is ErrorCode.NONE
 
 
-def test_a_pending_member_holds_the_others_up_until_its_session_is_over() -> None:
+def test_pending_member_delays_rebalance_until_its_session_ends() -> None:
     groups = groups_with()
     ask(groups, 0, fresh_id="a")
     ring_until(groups, 0)
@@ -144,7 +144,7 @@ def test_a_pending_member_holds_the_others_up_until_its_session_is_over() -> Non
     assert outcome(again).generation == 2
 
 
-def test_a_static_member_that_is_silent_keeps_its_place_in_the_next_generation() -> None:
+def test_static_member_that_does_not_rejoin_stays_in_next_generation() -> None:
     groups = groups_with()
     ask(groups, 0, fresh_id="a")
     ring_until(groups, 0)
@@ -162,7 +162,7 @@ def test_a_static_member_that_is_silent_keeps_its_place_in_the_next_generation()
     assert [entry.member_id for entry in outcome(alone).roster] == ["a", "s"]
 
 
-def test_who_waits_as_a_static_member_is_fenced_by_the_next_of_its_instance() -> None:
+def test_waiting_static_member_is_fenced_by_next_join_of_its_instance() -> None:
     groups = groups_with(DELAY_MS)
     first = ask(groups, 0, fresh_id="s1", instance_id="i")
     second = ask(groups, 1, fresh_id="s2", instance_id="i")
@@ -172,7 +172,7 @@ def test_who_waits_as_a_static_member_is_fenced_by_the_next_of_its_instance() ->
     assert outcome(second).leader_id == "s2"
 
 
-def test_when_the_last_member_leaves_the_group_is_empty_and_keeps_its_generation() -> None:
+def test_leave_of_last_member_makes_group_empty_in_next_generation() -> None:
     groups = groups_with()
     ask(groups, 0, fresh_id="a")
     ring_until(groups, 0)
@@ -188,7 +188,7 @@ def test_when_the_last_member_leaves_the_group_is_empty_and_keeps_its_generation
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_in_a_full_group_those_who_wait_keep_their_place(waits: bool) -> None:
+def test_full_group_accepts_waiting_member_and_refuses_new_one(waits: bool) -> None:
     groups = groups_with(DELAY_MS, max_size=1)
     ask(groups, 0, fresh_id="a")
     member_id = "a" if waits else NO_MEMBER
@@ -199,7 +199,7 @@ def test_in_a_full_group_those_who_wait_keep_their_place(waits: bool) -> None:
         assert outcome(again).error is ErrorCode.GROUP_MAX_SIZE_REACHED
 
 
-def test_an_alarm_that_is_set_again_rings_once_and_one_of_its_own_later() -> None:
+def test_reset_alarm_fires_once_per_ring_call() -> None:
     alarms, rung = Alarms(), list[int]()
 
     def again(now: TimeMs) -> None:
@@ -216,7 +216,7 @@ def test_an_alarm_that_is_set_again_rings_once_and_one_of_its_own_later() -> Non
     assert (rung, len(alarms), alarms.next_at) == ([9], 1, 9)
 
 
-def test_alarms_that_are_set_again_all_the_time_need_no_more_memory() -> None:
+def test_repeatedly_reset_alarm_keeps_heap_bounded() -> None:
     alarms = Alarms()
     for at in range(10_000):
         alarms.set("k", TimeMs(at), lambda _now: None)

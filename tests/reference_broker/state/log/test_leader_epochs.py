@@ -18,7 +18,7 @@ def epochs(*entries: tuple[int, int]) -> LeaderEpochs:
 MADE = ((2, 5), (4, 10), (7, 20))
 
 
-def test_a_log_without_epochs_knows_none() -> None:
+def test_empty_leader_epochs_return_none() -> None:
     empty = epochs()
     assert empty.latest is None
     assert empty.end_of(0, END) is None
@@ -39,24 +39,24 @@ def test_a_log_without_epochs_knows_none() -> None:
     ],
     ids=["latest", "older", "first", "between", "between later", "before all", "to come", "none"],
 )
-def test_an_epoch_ends_where_the_next_one_begins(
+def test_epoch_end_offset_is_start_of_next_epoch(
     asked: int, answer: tuple[int, int] | None
 ) -> None:
     assert epochs(*MADE).end_of(asked, END) == answer
 
 
-def test_the_same_epoch_again_changes_nothing_unless_it_begins_earlier() -> None:
+def test_repeated_epoch_changes_entry_only_if_it_starts_earlier() -> None:
     made = epochs((1, 0), (2, 5), (2, 9))
     assert made.entries == ((1, 0), (2, 5))
     made.assign(LeaderEpoch(2), Offset(3))
     assert made.entries == ((1, 0), (2, 3))
 
 
-def test_an_epoch_without_a_record_gives_way_to_the_next_one() -> None:
+def test_epoch_without_records_is_replaced_by_next_epoch() -> None:
     assert epochs((1, 0), (2, 5), (3, 5)).entries == ((1, 0), (3, 5))
 
 
-def test_an_older_epoch_makes_later_ones_untrue() -> None:
+def test_assigned_older_epoch_removes_later_entries() -> None:
     assert epochs((1, 0), (3, 5), (4, 8), (2, 6)).entries == ((1, 0), (2, 6))
     assert epochs((1, 0), (3, 5), (4, 8), (5, 3)).entries == ((1, 0), (5, 3))
 
@@ -65,7 +65,7 @@ def test_an_older_epoch_makes_later_ones_untrue() -> None:
     ("end", "left"),
     [(30, 3), (21, 3), (20, 2), (11, 2), (10, 1), (5, 0), (0, 0)],
 )
-def test_a_log_that_ends_earlier_forgets_epochs_that_begin_there(end: int, left: int) -> None:
+def test_truncate_from_removes_epochs_at_or_after_end_offset(end: int, left: int) -> None:
     made = epochs(*MADE)
     made.truncate_from(Offset(end))
     assert made.entries == MADE[:left]
@@ -82,7 +82,7 @@ def test_a_log_that_ends_earlier_forgets_epochs_that_begin_there(end: int, left:
         (25, ((7, 25),)),
     ],
 )
-def test_a_log_that_starts_later_knows_in_which_epoch(
+def test_truncate_below_moves_start_of_first_epoch(
     start: int, left: tuple[tuple[int, int], ...]
 ) -> None:
     made = epochs(*MADE)
@@ -91,5 +91,5 @@ def test_a_log_that_starts_later_knows_in_which_epoch(
 
 
 @pytest.mark.parametrize(("offset", "epoch"), [(4, None), (5, 2), (9, 2), (10, 4), (99, 7)])
-def test_each_offset_was_written_in_an_epoch(offset: int, epoch: int | None) -> None:
+def test_epoch_at_returns_epoch_of_offset(offset: int, epoch: int | None) -> None:
     assert epochs(*MADE).epoch_at(Offset(offset)) == epoch

@@ -66,12 +66,12 @@ TAKEN_BACK: dict[str, list[Message]] = {
 
 
 @pytest.mark.parametrize("what", TAKEN_BACK)
-def test_what_is_taken_back_is_not_told(what: str) -> None:
+def test_fold_omits_reverted_records(what: str) -> None:
     other = topic_records("other", OTHER_ID, {"retention.ms": "7"}, [OF])
     assert folded(*other, *TAKEN_BACK[what]) == folded(*other)
 
 
-def test_changes_are_merged() -> None:
+def test_fold_merges_partition_changes() -> None:
     change = PARTITION(topic_id=TOPIC_ID, partition_id=0, isr=[2], leader=2, last_known_elr=[1])
     *_, partition = folded(*TOPIC[:1], *TOPIC[2:], change)
     assert isinstance(partition, messages.PartitionRecord)
@@ -86,7 +86,7 @@ def test_changes_are_merged() -> None:
     assert (partition.leader, partition.last_known_elr) == (2, None)
 
 
-def test_a_broker_is_told_as_it_is_now() -> None:
+def test_fold_merges_registration_changes_of_broker() -> None:
     (broker,) = folded(
         BROKER,
         CHANGE(broker_id=3, broker_epoch=30, fenced=-1),
@@ -99,13 +99,13 @@ def test_a_broker_is_told_as_it_is_now() -> None:
     assert BROKER.fenced, "what is in the log stays as it is"
 
 
-def test_what_is_not_known_cannot_be_told() -> None:
+def test_fold_of_unsupported_record_is_not_whole() -> None:
     fold = MetadataFold()
     fold.take([messages.AccessControlRecord()])  # up to 3.4
     assert not fold.is_whole
 
 
-def test_a_snapshot_is_read_back() -> None:
+def test_snapshot_is_read_back_with_header_and_footer() -> None:
     data = snapshot_batches([*TOPIC, ACL], LeaderEpoch(7), NOW)
     batches = read_records(data, limit_bytes=1 << 20).batches
     said = [one.name for batch in batches for one in control_records(batch)]
@@ -117,14 +117,14 @@ def test_a_snapshot_is_read_back() -> None:
     assert reading.is_whole
 
 
-def test_a_dynamic_quorum_is_told_in_no_snapshot_of_ours() -> None:
+def test_voters_record_prevents_snapshots() -> None:
     reading = MetadataReading()
     voters = control_batch(messages.VotersRecord(), Offset(0), LeaderEpoch(1), NOW)
     assert [*reading.records(voters)] == [(1, [])]
     assert not reading.is_whole
 
 
-def test_a_record_of_an_unknown_type_prevents_snapshots() -> None:
+def test_record_of_unknown_type_prevents_snapshots() -> None:
     """A newer release may have written it; a snapshot without it would lose it."""
     frame_version, api_key, version = b"\x01", b"\xe7\x07", b"\x00"  # 999
     reading = MetadataReading()
@@ -143,7 +143,7 @@ def kept(folder: Path, most_bytes: int) -> tuple[MadeController, MetadataKeeping
     return made, keeping
 
 
-def test_a_snapshot_is_taken_every_so_many_bytes(tmp_path: Path) -> None:
+def test_snapshot_is_written_after_byte_limit_and_old_ones_are_removed(tmp_path: Path) -> None:
     made, keeping = kept(tmp_path, 1_000)
     keeping.lead(BrokerId(1), NOW)
     taken = []
@@ -158,7 +158,7 @@ def test_a_snapshot_is_taken_every_so_many_bytes(tmp_path: Path) -> None:
     assert told == quota_records(USER, {"producer_byte_rate": float(newest.end_offset - 1)})
 
 
-def test_the_newest_snapshot_is_read_before_the_log(tmp_path: Path) -> None:
+def test_newest_snapshot_is_read_before_log(tmp_path: Path) -> None:
     """Even if the log ends below it: the log continues behind the snapshot then."""
     snapshot = SnapshotId(Offset(50), LeaderEpoch(4))
     MetadataSnapshots(tmp_path).write(snapshot, snapshot_batches(TOPIC, LeaderEpoch(4), NOW))
@@ -170,7 +170,7 @@ def test_the_newest_snapshot_is_read_before_the_log(tmp_path: Path) -> None:
     assert made.role.log.end_offset == 51
 
 
-def test_what_a_formatted_folder_begins_with(tmp_path: Path) -> None:
+def test_formatted_folder_begins_with_records_of_bootstrap_checkpoint(tmp_path: Path) -> None:
     level = messages.FeatureLevelRecord(name="metadata.version", feature_level=20)
     data = snapshot_batches([level], LeaderEpoch(0), NOW)
     metadata = tmp_path / "__cluster_metadata-0"
@@ -186,7 +186,7 @@ def test_what_a_formatted_folder_begins_with(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty"])
-def test_a_damaged_snapshot_is_told(damage: str, tmp_path: Path) -> None:
+def test_damaged_snapshot_raises_unreadable_log(damage: str, tmp_path: Path) -> None:
     data = bytearray(snapshot_batches(TOPIC, LeaderEpoch(4), NOW))
     if damage == "flipped":
         data[200] ^= 1
@@ -199,7 +199,7 @@ def test_a_damaged_snapshot_is_told(damage: str, tmp_path: Path) -> None:
         list(keeping.records(NOW))
 
 
-def test_without_a_damaged_snapshot_the_log_tells_all(tmp_path: Path) -> None:
+def test_log_restores_all_records_after_removal_of_damaged_snapshot(tmp_path: Path) -> None:
     made, keeping = kept(tmp_path, 1_000)
     keeping.lead(BrokerId(1), NOW)
     for number in range(20):
@@ -215,7 +215,7 @@ def test_without_a_damaged_snapshot_the_log_tells_all(tmp_path: Path) -> None:
     assert [one for _, records in keeping.records(NOW) for one in records] == told
 
 
-def test_a_log_whose_beginning_nothing_tells_is_refused(tmp_path: Path) -> None:
+def test_log_without_its_beginning_raises_unreadable_log(tmp_path: Path) -> None:
     made, keeping = kept(tmp_path, 1_000)
     keeping.lead(BrokerId(1), NOW)
     for number in range(20):
@@ -231,7 +231,7 @@ def test_a_log_whose_beginning_nothing_tells_is_refused(tmp_path: Path) -> None:
     assert older.end_offset < newest.end_offset
 
 
-def test_a_log_in_memory_has_none() -> None:
+def test_in_memory_log_takes_no_snapshot() -> None:
     made = MadeController([])
     keeping = MetadataKeeping(made.role.log, None, KeepingLimits(1))
     keeping.lead(BrokerId(1), NOW)

@@ -71,7 +71,7 @@ def partition_at(state: BrokerState) -> Partition:
 # -- the log ---------------------------------------------------------------------------------------
 
 
-def test_each_change_is_a_batch_and_each_record_an_offset() -> None:
+def test_each_change_is_written_as_one_batch_with_one_offset_per_record() -> None:
     made = MadeController([])
     made.carry_out(topic_records("t", TOPIC_ID, {"retention.ms": "5"}, [OF, OF]))
     made.carry_out([])
@@ -118,13 +118,13 @@ RECORDS: list[Message] = [
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda one: type(one).__name__)
-def test_what_is_written_is_read_back(record: Message) -> None:
+def test_written_metadata_record_is_read_back(record: Message) -> None:
     made = MadeController([])
     made.role.log.append([record], NOW)
     assert [*decoded(written(made))] == [(1, [record])]
 
 
-def test_an_epoch_begins_with_the_word_of_its_leader() -> None:
+def test_leader_epoch_begins_with_leader_change_control_record() -> None:
     made = MadeController([])
     made.carry_out([messages.NoOpRecord()])
     made.role.log.begin_epoch(LeaderEpoch(7), BrokerId(3), NOW)
@@ -143,7 +143,7 @@ def test_an_epoch_begins_with_the_word_of_its_leader() -> None:
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_a_transaction_counts_when_it_has_ended(ends: bool) -> None:
+def test_metadata_transaction_applies_at_end_and_not_after_abort(ends: bool) -> None:
     """KIP-868: its records may be in several batches; after an abort none of them counts."""
     quota = quota_records(frozenset({("user", "u")}), {"producer_byte_rate": 5.0})
     end = messages.EndTransactionRecord() if ends else messages.AbortTransactionRecord(reason="r")
@@ -158,7 +158,7 @@ def test_a_transaction_counts_when_it_has_ended(ends: bool) -> None:
 # -- what records do -------------------------------------------------------------------------------
 
 
-def test_a_topic_comes_with_its_configs_and_partitions_and_goes() -> None:
+def test_topic_records_create_and_remove_topic() -> None:
     state = member()
     told(state, *topic_records("t", TOPIC_ID, {"retention.ms": "5"}, [OF, OF]))
     topic = state.cluster.named("t")
@@ -172,7 +172,9 @@ def test_a_topic_comes_with_its_configs_and_partitions_and_goes() -> None:
 
 
 @pytest.mark.parametrize(("number", "leads"), [(1, False), (2, True), (3, False)])
-def test_a_partition_changes_at_each_broker(number: int, leads: bool) -> None:
+def test_partition_change_record_updates_registration_and_leadership(
+    number: int, leads: bool
+) -> None:
     state = member(number)
     told(state, *topic_records("t", TOPIC_ID, {}, [OF]))
     change = messages.PartitionChangeRecord(topic_id=TOPIC_ID, partition_id=0, isr=[2], leader=2)
@@ -183,7 +185,7 @@ def test_a_partition_changes_at_each_broker(number: int, leads: bool) -> None:
     assert partition.is_here is (number < 3)
 
 
-def test_what_is_read_before_a_broker_begins_is_history() -> None:
+def test_records_read_before_start_begin_no_leadership() -> None:
     settings = BrokerSettings.of({"node.id": "1"})
     state = member_state(settings, Endpoint("localhost", 9), CLUSTER_ID)
     told(state, *topic_records("t", TOPIC_ID, {}, [OF]))
@@ -196,7 +198,7 @@ def test_what_is_read_before_a_broker_begins_is_history() -> None:
     assert partition.leader_epoch == OF.leader_epoch + 1
 
 
-def test_what_is_not_known_is_left_alone() -> None:
+def test_records_of_unknown_topics_change_nothing() -> None:
     state = member()
     told(
         state,
@@ -209,7 +211,7 @@ def test_what_is_not_known_is_left_alone() -> None:
     assert state.effects == []
 
 
-def test_brokers_come_change_and_go() -> None:
+def test_broker_records_register_change_and_unregister_broker() -> None:
     state = member()
     told(state, REGISTRATION)
     known = state.brokers.get(3)
@@ -236,7 +238,7 @@ def test_brokers_come_change_and_go() -> None:
     assert state.brokers.get(3) is None
 
 
-def test_configs_of_a_topic_are_changed_together_and_taken_back() -> None:
+def test_config_records_set_and_remove_topic_configs() -> None:
     state = member()
     told(state, *topic_records("t", TOPIC_ID, {"retention.ms": "5"}, [OF]))
     told(state, *config_records(TOPIC, "t", {"retention.ms": "5"}, {"retention.bytes": "7"}))
@@ -246,7 +248,7 @@ def test_configs_of_a_topic_are_changed_together_and_taken_back() -> None:
     assert topic.partitions[0].config is topic.config
 
 
-def test_only_what_differs_of_configs_is_written() -> None:
+def test_config_records_contain_only_differences() -> None:
     records = config_records(TOPIC, "t", {"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "4"})
     assert [(one.name, one.value) for one in records if isinstance(one, messages.ConfigRecord)] == [
         ("c", None),
@@ -254,7 +256,7 @@ def test_only_what_differs_of_configs_is_written() -> None:
     ]
 
 
-def test_quotas_features_and_producer_ids_are_known() -> None:
+def test_records_set_quotas_features_and_next_producer_id() -> None:
     state, entity = member(), frozenset({("client-id", "c")})
     told(state, *quota_records(entity, {"producer_byte_rate": 5.0}))
     assert [*state.client_quotas.all()] == [(entity, {"producer_byte_rate": 5.0})]
@@ -266,7 +268,9 @@ def test_quotas_features_and_producer_ids_are_known() -> None:
 
 
 @pytest.mark.parametrize(("topic", "left"), [("t", ()), ("", ()), ("another", (1,))])
-def test_eligible_leaders_are_forgotten(topic: str, left: tuple[int, ...]) -> None:
+def test_clear_elr_record_clears_elr_of_named_topic_or_all(
+    topic: str, left: tuple[int, ...]
+) -> None:
     state, eligible = member(), registered([1, 2], [2], elr=(1,), last_known_elr=(1,))
     told(state, *topic_records("t", TOPIC_ID, {}, [eligible]))
     told(state, messages.ClearElrRecord(topic_name=topic))
@@ -274,7 +278,7 @@ def test_eligible_leaders_are_forgotten(topic: str, left: tuple[int, ...]) -> No
     assert (now.elr, now.last_known_elr) == (left, left)
 
 
-def test_the_controller_does_what_it_writes() -> None:
+def test_written_records_give_broker_same_state_as_controller() -> None:
     made = MadeController([broker(1), broker(2)])
     made.with_partition(OF)
     state = member()

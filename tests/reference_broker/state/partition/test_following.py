@@ -47,7 +47,7 @@ def with_messages(own: int, leader: int) -> Partition:
 # -- appending -------------------------------------------------------------------------------------
 
 
-def test_a_follower_has_the_very_bytes_of_its_leader() -> None:
+def test_follower_log_is_byte_identical_to_leader_log() -> None:
     leader = led("ab", "c")
     follower = of(leader)
     copy(leader, follower)
@@ -56,7 +56,7 @@ def test_a_follower_has_the_very_bytes_of_its_leader() -> None:
     assert (follower.log.end_offset, follower.high_watermark) == (3, 3)
 
 
-def test_what_was_appended_already_is_left_out() -> None:
+def test_repeated_fetch_appends_no_batch_twice() -> None:
     leader = led("a", "b")
     follower = of(leader)
     append_fetched(follower, whole(leader), 2, 0, NOW)
@@ -64,7 +64,7 @@ def test_what_was_appended_already_is_left_out() -> None:
     assert batches(follower) == batches(leader)
 
 
-def test_a_batch_that_is_not_whole_comes_with_the_next_fetch() -> None:
+def test_partial_batch_is_appended_after_next_fetch() -> None:
     leader = led("a", "b")
     follower = of(leader)
     append_fetched(follower, whole(leader)[:-1], 2, 0, NOW)
@@ -73,7 +73,7 @@ def test_a_batch_that_is_not_whole_comes_with_the_next_fetch() -> None:
     assert batches(follower) == batches(leader)
 
 
-def test_a_follower_believes_the_leaders_watermark_as_far_as_its_log_goes() -> None:
+def test_follower_high_watermark_is_limited_by_its_log_end_offset() -> None:
     leader = led("a", "b")
     follower = of(leader)
     for told, watermark in ((1, 1), (9, 2), (0, 0)):
@@ -81,7 +81,7 @@ def test_a_follower_believes_the_leaders_watermark_as_far_as_its_log_goes() -> N
         assert follower.high_watermark == watermark
 
 
-def test_a_follower_forgets_what_its_leader_has_deleted() -> None:
+def test_follower_advances_log_start_offset_up_to_high_watermark() -> None:
     leader = led("a", "b", "c")
     follower = of(leader)
     append_fetched(follower, whole(leader), 2, 2, NOW)
@@ -90,7 +90,7 @@ def test_a_follower_forgets_what_its_leader_has_deleted() -> None:
     assert follower.log.start_offset == 2  # not what may still be cut off
 
 
-def test_a_follower_knows_the_producers_of_what_it_has() -> None:
+def test_follower_tracks_producers_of_its_batches_until_truncation() -> None:
     leader = replica(1, decided(1, isr=(1,)))
     write(leader, "a", producer_id=5, producer_epoch=0, base_sequence=0)
     follower = of(leader)
@@ -101,7 +101,7 @@ def test_a_follower_knows_the_producers_of_what_it_has() -> None:
     assert follower.active_producers(NOW) == []
 
 
-def test_messages_of_old_formats_know_no_epoch() -> None:
+def test_follower_of_old_message_format_has_no_leader_epochs() -> None:
     old = BrokerSettings.of({}, "2.8.2").like
     leader = replica(1, decided(1, 3, isr=(1,)), like=old, message_format_version="0.10.2")
     write(leader, "a", "b")
@@ -114,7 +114,7 @@ def test_messages_of_old_formats_know_no_epoch() -> None:
 # -- positions -------------------------------------------------------------------------------------
 
 
-def test_a_follower_asks_for_what_follows_and_says_in_which_epoch_it_ends() -> None:
+def test_follower_position_has_end_offset_and_last_epoch() -> None:
     leader = led("a", epoch=4)
     follower = of(leader)
     assert position_of(follower) == (0, -1, 0, 4)
@@ -150,14 +150,14 @@ def until_alike(leader: Partition, follower: Partition) -> int:
     raise AssertionError(f"{batches(follower)} is not {batches(leader)}")
 
 
-def test_a_former_leader_cuts_off_what_the_next_one_never_had() -> None:
+def test_former_leader_truncates_batches_that_new_leader_lacks() -> None:
     follower = follows(in_epochs(1, (0, "ab")), 1)
     leader = in_epochs(2, (0, "a"), (1, "c"))
     assert until_alike(leader, follower) == 2
     assert follower.epochs.entries == ((0, 0), (1, 1))
 
 
-def test_records_of_the_same_offset_in_two_epochs_are_not_mixed() -> None:
+def test_follower_truncates_by_epoch_and_not_by_high_watermark() -> None:
     """The case of KIP-101: by its high watermark the follower keeps records the leader lacks."""
     follower = follows(in_epochs(1, (0, "ab"), (1, "cd")), 2)
     leader = in_epochs(2, (0, "ab"), (2, "xyz"))
@@ -167,14 +167,14 @@ def test_records_of_the_same_offset_in_two_epochs_are_not_mixed() -> None:
     ]  # fmt: skip
 
 
-def test_epochs_that_the_other_never_had_are_cut_off_one_after_the_other() -> None:
+def test_unshared_epochs_are_truncated_one_per_fetch() -> None:
     """The case of KIP-279: the leader has neither of the follower's last epochs."""
     follower = follows(in_epochs(1, (0, "a"), (2, "bb"), (4, "cc")), 5)
     leader = in_epochs(2, (0, "a"), (1, "x"), (3, "yyy"), (5, "z"))
     assert until_alike(leader, follower) == 3
 
 
-def test_a_leader_without_a_record_forgets_its_epoch() -> None:
+def test_epoch_without_records_is_removed_when_following() -> None:
     follower = follows(in_epochs(1, (0, "a"), (1, "")), 2)
     leader = in_epochs(2, (0, "a"), (2, ""))
     copy(leader, follower)
@@ -188,7 +188,7 @@ def test_a_leader_without_a_record_forgets_its_epoch() -> None:
     ids=["leader knows nothing", "leader without epochs", "longer leader", "leader has less",
          "follower has less", "same epoch", "epoch between", "epoch to come"],
 )  # fmt: skip
-def test_where_logs_part(epoch: int, end: int, left: int) -> None:
+def test_truncate_to_leader_ends_log_at_divergence(epoch: int, end: int, left: int) -> None:
     partition = follows(in_epochs(1, (0, "ab"), (1, "cd"), (3, "")), 4)
     partition.epochs.assign(LeaderEpoch(3), Offset(4))
     partition.high_watermark = Offset(2)
@@ -196,7 +196,7 @@ def test_where_logs_part(epoch: int, end: int, left: int) -> None:
     assert partition.log.end_offset == left
 
 
-def test_messages_have_no_epoch_so_a_new_one_leaves_what_is_committed() -> None:
+def test_log_without_epochs_is_truncated_to_high_watermark_in_new_epoch() -> None:
     leader, follower = with_messages(1, 1), with_messages(2, 1)
     for value in "abc":
         write(leader, value)
@@ -215,7 +215,7 @@ def test_messages_have_no_epoch_so_a_new_one_leaves_what_is_committed() -> None:
     assert not needs_truncation(follower)
 
 
-def test_what_was_known_of_what_is_cut_off_is_forgotten() -> None:
+def test_truncation_resets_epochs_high_watermark_and_first_dirty_offset() -> None:
     partition = in_epochs(1, (0, "ab"), (1, "cd"))
     partition.first_dirty = Offset(3)
     follows(partition, 2)
@@ -225,7 +225,7 @@ def test_what_was_known_of_what_is_cut_off_is_forgotten() -> None:
     assert partition.segments.active.size_bytes == partition.log.size_bytes
 
 
-def test_a_batch_in_which_the_cut_lies_goes_whole_and_comes_again() -> None:
+def test_truncation_within_batch_removes_batch_and_keeps_end_offset() -> None:
     leader = led("ab", "cde")
     follower = of(leader)
     copy(leader, follower)
@@ -237,7 +237,7 @@ def test_a_batch_in_which_the_cut_lies_goes_whole_and_comes_again() -> None:
     assert follower.log.end_offset == 5
 
 
-def test_a_cut_below_the_log_start_begins_anew_there() -> None:
+def test_truncation_below_log_start_offset_empties_log() -> None:
     partition = follows(in_epochs(1, (0, "abcd")), 1)
     partition.start_at(Offset(3))
     truncate(partition, Offset(1))
@@ -246,7 +246,7 @@ def test_a_cut_below_the_log_start_begins_anew_there() -> None:
     assert partition.epochs.entries == ()
 
 
-def test_who_is_too_far_behind_begins_anew_where_its_leader_starts() -> None:
+def test_follower_below_leader_log_start_restarts_at_log_start_offset() -> None:
     leader = led("ab", "cde")
     follower = of(leader)
     leader.start_at(Offset(2))
@@ -256,7 +256,7 @@ def test_who_is_too_far_behind_begins_anew_where_its_leader_starts() -> None:
     assert batches(follower) == batches(leader)
 
 
-def test_a_leader_may_start_within_a_batch_that_comes_whole() -> None:
+def test_follower_copies_whole_batch_that_contains_log_start_offset() -> None:
     leader = led("ab", "cde")
     leader.start_at(Offset(3))
     follower = of(leader)
@@ -266,7 +266,7 @@ def test_a_leader_may_start_within_a_batch_that_comes_whole() -> None:
     assert (follower.log.start_offset, follower.log.end_offset) == (3, 5)
 
 
-def test_only_whole_batches_are_read() -> None:
+def test_stored_batches_omits_partial_batch() -> None:
     leader = led("a", "bc")
     data = whole(leader)
     assert [*stored_batches(data)] == batches(leader)

@@ -45,7 +45,7 @@ def led(isr: tuple[int, ...] = (1, 2, 3), **configs: Any) -> Partition:
 # -- the high watermark ----------------------------------------------------------------------------
 
 
-def test_nothing_is_committed_that_one_in_sync_has_not() -> None:
+def test_high_watermark_is_lowest_end_offset_of_isr() -> None:
     partition = led()
     assert fetch(partition, 2, 2) == []
     assert partition.high_watermark == 0
@@ -55,18 +55,18 @@ def test_nothing_is_committed_that_one_in_sync_has_not() -> None:
     assert partition.high_watermark == 2
 
 
-def test_who_leads_alone_has_committed_at_once() -> None:
+def test_sole_isr_leader_advances_high_watermark_on_append() -> None:
     assert led(isr=(1,)).high_watermark == 2
 
 
-def test_the_high_watermark_never_goes_back() -> None:
+def test_high_watermark_never_decreases() -> None:
     partition = led(isr=(1, 2))
     fetch(partition, 2, 2)
     fetch(partition, 2, 1)
     assert partition.high_watermark == 2
 
 
-def test_who_is_proposed_to_join_is_waited_for_and_who_is_to_leave_too() -> None:
+def test_high_watermark_waits_for_members_of_old_and_proposed_isr() -> None:
     partition = led(isr=(1, 2))
     leading(partition).proposed = ids(1, 2, 3)
     fetch(partition, 2, 2)
@@ -80,7 +80,7 @@ def test_who_is_proposed_to_join_is_waited_for_and_who_is_to_leave_too() -> None
     assert partition.high_watermark == 2
 
 
-def test_who_has_caught_up_lately_and_may_join_is_waited_for() -> None:
+def test_high_watermark_waits_for_recently_caught_up_eligible_follower() -> None:
     partition = replica(1, decided(1, isr=(1,)))
     fetch(partition, 2, 0)  # it has all there is
     leading(partition).proposed = None
@@ -95,7 +95,9 @@ def test_who_has_caught_up_lately_and_may_join_is_waited_for() -> None:
     [broker(2, is_fenced=True), broker(2, is_shutting_down=True), broker(2, epoch=21)],
     ids=["fenced", "going away", "another incarnation"],
 )
-def test_who_may_not_join_is_not_waited_for(candidate: BrokerRegistration) -> None:
+def test_high_watermark_does_not_wait_for_ineligible_follower(
+    candidate: BrokerRegistration,
+) -> None:
     partition = replica(1, decided(1, isr=(1,)), [broker(1), candidate, broker(3)])
     fetch(partition, 2, 0)
     assert leading(partition).proposed is None
@@ -104,14 +106,16 @@ def test_who_may_not_join_is_not_waited_for(candidate: BrokerRegistration) -> No
 
 
 @pytest.mark.parametrize(("holds", "watermark"), [(True, 0), (False, 2)])
-def test_below_the_minimum_nothing_is_committed_since_3_7(holds: bool, watermark: int) -> None:
+def test_high_watermark_stops_below_min_insync_replicas_since_3_7(
+    holds: bool, watermark: int
+) -> None:
     partition = replica(1, decided(1, isr=(1,)), holds_below_minimum=holds, min_insync_replicas="2")
     write(partition, "a")
     write(partition, "b")
     assert partition.high_watermark == watermark
 
 
-def test_the_minimum_is_never_more_than_there_are_replicas() -> None:
+def test_min_isr_is_limited_by_replica_count_since_3_7() -> None:
     assert replica(1, decided(1), min_insync_replicas="9").min_isr == 3
     older = replica(1, decided(1), holds_below_minimum=False, min_insync_replicas="9")
     assert older.min_isr == 9
@@ -120,7 +124,7 @@ def test_the_minimum_is_never_more_than_there_are_replicas() -> None:
 # -- joining the ISR ------------------------------------------------------------------------------
 
 
-def test_who_has_all_that_is_committed_is_proposed_once() -> None:
+def test_follower_at_high_watermark_is_proposed_for_isr_once() -> None:
     partition = led(isr=(1, 2))
     fetch(partition, 2, 1)
     assert fetch(partition, 3, 0) == []
@@ -129,7 +133,7 @@ def test_who_has_all_that_is_committed_is_proposed_once() -> None:
     assert fetch(partition, 3, 2) == []
 
 
-def test_who_has_not_what_the_epoch_began_with_is_not_proposed() -> None:
+def test_follower_below_epoch_start_is_not_proposed_for_isr() -> None:
     partition = led(isr=(1, 2))
     partition.register(decided(1, 1, isr=(1, 2), partition_epoch=1), NOW)
     assert leading(partition).epoch_start == 2
@@ -137,7 +141,7 @@ def test_who_has_not_what_the_epoch_began_with_is_not_proposed() -> None:
     assert fetch(partition, 3, 2) == [IsrProposed]
 
 
-def test_a_member_is_not_proposed_again() -> None:
+def test_isr_member_is_not_proposed_again() -> None:
     assert fetch(led(), 2, 2) == []
 
 
@@ -152,7 +156,7 @@ def test_a_member_is_not_proposed_again() -> None:
     ],
     ids=["right", "says none", "another incarnation", "fenced", "going away"],
 )
-def test_only_a_right_incarnation_is_proposed(
+def test_only_active_follower_with_current_broker_epoch_is_proposed(
     known: BrokerRegistration, epoch: int, joins: bool
 ) -> None:
     partition = replica(1, decided(1, isr=(1, 2)), [broker(1), broker(2), known])
@@ -160,7 +164,7 @@ def test_only_a_right_incarnation_is_proposed(
     assert (leading(partition).proposed is not None) is joins
 
 
-def test_the_incarnations_that_are_proposed_are_those_that_have_fetched() -> None:
+def test_isr_proposal_has_broker_epochs_of_last_fetches() -> None:
     partition = led(isr=(1, 2))
     fetch(partition, 3, 2)
     epochs = leading(partition).broker_epochs_of(ids(1, 2, 3), own_epoch=10)
@@ -170,7 +174,7 @@ def test_the_incarnations_that_are_proposed_are_those_that_have_fetched() -> Non
 # -- leaving the ISR ------------------------------------------------------------------------------
 
 
-def test_who_is_behind_for_too_long_is_proposed_to_leave() -> None:
+def test_lagging_follower_is_proposed_for_removal_once() -> None:
     partition = led()
     fetch(partition, 2, 2)
     fetch(partition, 3, 1)
@@ -181,7 +185,7 @@ def test_who_is_behind_for_too_long_is_proposed_to_leave() -> None:
     assert partition.shrink_isr(TimeMs(NOW + 2 * LAG_MS)) == []
 
 
-def test_who_reads_as_much_as_there_was_at_its_last_fetch_keeps_up() -> None:
+def test_follower_at_end_offset_of_previous_fetch_counts_as_caught_up() -> None:
     partition = led(isr=(1, 2))
     fetch(partition, 2, 1, after_ms=100)
     write(partition, "c")
@@ -191,7 +195,7 @@ def test_who_reads_as_much_as_there_was_at_its_last_fetch_keeps_up() -> None:
     assert partition.shrink_isr(TimeMs(NOW + 101 + LAG_MS)) != []
 
 
-def test_a_follower_leaves_nothing_and_nobody() -> None:
+def test_follower_neither_shrinks_isr_nor_advances_high_watermark() -> None:
     partition = replica(2, decided(1))
     assert partition.shrink_isr(TimeMs(NOW + 10 * LAG_MS)) == []
     assert not partition.advance(NOW)
@@ -200,7 +204,7 @@ def test_a_follower_leaves_nothing_and_nobody() -> None:
 # -- decisions -------------------------------------------------------------------------------------
 
 
-def test_a_new_epoch_begins_where_the_log_ends_and_forgets_what_was_proposed() -> None:
+def test_new_leader_epoch_starts_at_log_end_and_drops_isr_proposal() -> None:
     partition = led(isr=(1, 2))
     fetch(partition, 3, 2)
     partition.register(decided(1, 4, isr=(1, 2), partition_epoch=9), NOW)
@@ -211,21 +215,21 @@ def test_a_new_epoch_begins_where_the_log_ends_and_forgets_what_was_proposed() -
     assert reign.followers[BrokerId(2)].caught_up_at == NOW
 
 
-def test_a_new_leader_knows_nothing_of_its_followers() -> None:
+def test_new_leader_has_no_end_offsets_of_followers() -> None:
     partition = replica(1, decided(2))
     partition.register(decided(1, 1, partition_epoch=1), NOW)
     assert {one.end_offset for one in leading(partition).followers.values()} == {-1}
     assert leading(partition).isr == ids(1, 2, 3)
 
 
-def test_older_news_than_an_answer_told_change_nothing() -> None:
+def test_older_partition_epoch_does_not_change_isr() -> None:
     partition = led(isr=(1, 2))
     leading(partition).committed(ids(1), 2)
     partition.register(decided(1, isr=(1, 2, 3), partition_epoch=1), NOW)
     assert (leading(partition).isr, leading(partition).partition_epoch) == (ids(1), 2)
 
 
-def test_what_was_proposed_since_an_answer_outlives_the_news_of_it() -> None:
+def test_isr_proposal_survives_registration_of_known_partition_epoch() -> None:
     partition = led(isr=(1, 2))
     leading(partition).committed(ids(1), 1)
     leading(partition).proposed = ids(1, 2)
@@ -235,7 +239,7 @@ def test_what_was_proposed_since_an_answer_outlives_the_news_of_it() -> None:
     assert (leading(partition).proposed, leading(partition).isr) == (None, ids(1, 3))
 
 
-def test_who_does_not_lead_any_more_knows_no_followers() -> None:
+def test_former_leader_drops_followers_and_refuses_requests() -> None:
     partition = led()
     partition.register(decided(2, 1, partition_epoch=1), NOW)
     assert partition.leading is None
@@ -246,7 +250,7 @@ def test_who_does_not_lead_any_more_knows_no_followers() -> None:
 # -- permission to fetch --------------------------------------------------------------------------
 
 
-def test_who_is_no_replica_may_not_fetch() -> None:
+def test_fetch_of_non_replica_is_refused() -> None:
     partition = led()
     problem = partition.follower_problem
     stranger = BrokerId(4)
@@ -265,7 +269,9 @@ def test_who_is_no_replica_may_not_fetch() -> None:
     ],
     ids=["right", "newer", "says none", "older", "older, of one that is fenced"],
 )
-def test_an_older_incarnation_may_not_fetch(epoch: int, is_fenced: bool, error: ErrorCode) -> None:
+def test_fetch_with_older_broker_epoch_is_refused_unless_fenced(
+    epoch: int, is_fenced: bool, error: ErrorCode
+) -> None:
     partition = replica(1, decided(1), [broker(1), broker(2, is_fenced=is_fenced), broker(3)])
     assert partition.follower_problem(BrokerId(2), epoch, knows_epoch=True) is error
 
@@ -279,5 +285,5 @@ def test_an_older_incarnation_may_not_fetch(epoch: int, is_fenced: bool, error: 
         (4, ErrorCode.UNKNOWN_LEADER_EPOCH),
     ],
 )
-def test_who_believes_in_another_epoch_is_told(epoch: int, error: ErrorCode) -> None:
+def test_other_leader_epoch_of_client_returns_epoch_error(epoch: int, error: ErrorCode) -> None:
     assert replica(1, decided(1, 3)).leader_problem(epoch) is error

@@ -59,7 +59,7 @@ def refusal(target: Partition, batch: bytes) -> AppendRefused:
     return raised.value
 
 
-def test_offsets_go_on_without_gaps_and_readers_are_woken() -> None:
+def test_append_assigns_consecutive_offsets_and_reports_growth() -> None:
     target = partition()
     first, second = target.append(sent(), NOW), target.append(sent(0), NOW)
     assert (first.base_offset, second.base_offset, target.high_watermark) == (0, 3, 4)
@@ -67,7 +67,7 @@ def test_offsets_go_on_without_gaps_and_readers_are_woken() -> None:
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_good_bytes_are_stored_as_they_were_sent(compression: str) -> None:
+def test_valid_batch_is_stored_with_unchanged_payload(compression: str) -> None:
     target = partition()
     target.append(sent(), NOW)
     batch = sent(compression=compression)
@@ -78,14 +78,14 @@ def test_good_bytes_are_stored_as_they_were_sent(compression: str) -> None:
     assert struct.unpack_from(">i", stored, 12) == (0,)
 
 
-def test_a_wrong_max_timestamp_is_repaired_with_its_checksum() -> None:
+def test_append_corrects_wrong_max_timestamp() -> None:
     target = partition()
     target.append(sent(0, 7, max_timestamp=5), NOW)
     (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True))
     assert stored.max_timestamp == NOW + 7
 
 
-def test_log_append_time_replaces_the_timestamps() -> None:
+def test_log_append_time_replaces_timestamps() -> None:
     target = partition(message_timestamp_type="LogAppendTime")
     assert target.append(sent(), TimeMs(NOW + 50)).append_time == NOW + 50
     (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True))
@@ -93,7 +93,7 @@ def test_log_append_time_replaces_the_timestamps() -> None:
 
 
 @pytest.mark.parametrize("kind", ["gzip", "snappy", "lz4", "zstd", "uncompressed"])
-def test_another_compression_type_recompresses(kind: str) -> None:
+def test_topic_compression_type_recompresses_batch(kind: str) -> None:
     target = partition(compression_type=kind)
     target.append(sent(5, 6, compression="zstd" if kind != "zstd" else "gzip"), NOW)
     (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True))
@@ -116,12 +116,12 @@ def test_another_compression_type_recompresses(kind: str) -> None:
         ({"base_timestamp": NOW + 3_600_001}, ErrorCode.INVALID_TIMESTAMP),
     ],
 )
-def test_bad_headers_are_refused(fields: dict[str, Any], error: ErrorCode) -> None:
+def test_append_refuses_invalid_batch_header(fields: dict[str, Any], error: ErrorCode) -> None:
     assert refusal(partition(), sent(**fields)).error is error
 
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
-def test_undecodable_payloads_are_refused(codec: int) -> None:
+def test_append_refuses_undecodable_payload(codec: int) -> None:
     """The error is that of unforeseen failures, as Kafka 4.4.0 answers for each codec."""
     batch = bytearray(sent())
     struct.pack_into(">h", batch, 21, codec)
@@ -129,7 +129,7 @@ def test_undecodable_payloads_are_refused(codec: int) -> None:
     assert refusal(partition(), bytes(batch)).error is ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-def test_zstd_of_nothing_holds_too_few_records() -> None:
+def test_append_of_empty_zstd_payload_returns_invalid_record() -> None:
     """A stream of no bytes is not broken for Kafka's reader."""
     batch = bytearray(sent()[:61])
     struct.pack_into(">i", batch, 8, 61 - 12)
@@ -138,25 +138,25 @@ def test_zstd_of_nothing_holds_too_few_records() -> None:
     assert refusal(partition(), bytes(batch)).error is ErrorCode.INVALID_RECORD
 
 
-def test_a_wrong_checksum_is_corrupt() -> None:
+def test_append_with_wrong_checksum_returns_corrupt_message() -> None:
     batch = sent()
     assert refusal(partition(), batch[:-1] + b"\xff").error is ErrorCode.CORRUPT_MESSAGE
 
 
-def test_a_decompression_bomb_is_refused() -> None:
+def test_append_refuses_decompression_bomb() -> None:
     record = Record(b"\0" * 100_000, b"key")
     bomb = encode_batch(RecordBatch(records=[record], base_timestamp=NOW), "gzip")
     target = partition(max_decompressed_message_bytes="50000")
     assert refusal(target, bomb).error is ErrorCode.INVALID_RECORD
 
 
-def test_sizes_are_limited() -> None:
+def test_append_refuses_batch_above_message_or_segment_size() -> None:
     assert refusal(partition(max_message_bytes="60"), sent()).error is ErrorCode.MESSAGE_TOO_LARGE
     small = partition(internal_segment_bytes="60")
     assert refusal(small, sent()).error is ErrorCode.RECORD_LIST_TOO_LARGE
 
 
-def test_compacted_topics_want_keys_and_name_the_records_without() -> None:
+def test_compacted_topic_refuses_records_without_key_by_index() -> None:
     records = [Record(b"v", b"k"), Record(b"v"), Record(b"v", b"k"), Record(b"v")]
     batch = encode_batch(RecordBatch(records=records, base_timestamp=NOW))
     refused = refusal(partition(cleanup_policy="compact"), batch)
@@ -164,13 +164,13 @@ def test_compacted_topics_want_keys_and_name_the_records_without() -> None:
     assert [problem.batch_index for problem in refused.record_problems] == [1, 3]
 
 
-def test_timestamps_out_of_bounds_name_their_records() -> None:
+def test_timestamp_out_of_bounds_is_refused_by_record_index() -> None:
     refused = refusal(partition(message_timestamp_before_max_ms="10"), sent(0, -11, 5))
     assert refused.error is ErrorCode.INVALID_TIMESTAMP
     assert [problem.batch_index for problem in refused.record_problems] == [1]
 
 
-def test_no_timestamp_is_always_legal() -> None:
+def test_record_without_timestamp_is_accepted() -> None:
     target = partition(message_timestamp_before_max_ms="10")
     target.append(sent(0, base_timestamp=-1), NOW)
     assert target.log.end_offset == 1
@@ -188,17 +188,19 @@ def test_no_timestamp_is_always_legal() -> None:
         (sent()[:16] + b"\x01" + sent()[17:], 9, ErrorCode.INVALID_RECORD),
     ],
 )
-def test_a_request_holds_one_batch(records: bytes, version: int, error: ErrorCode) -> None:
+def test_produce_data_without_exactly_one_valid_batch_is_refused(
+    records: bytes, version: int, error: ErrorCode
+) -> None:
     with pytest.raises(AppendRefused) as raised:
         single_batch(records, version)
     assert raised.value.error is error
 
 
-def test_an_unfinished_batch_at_the_end_is_cut_off() -> None:
+def test_single_batch_drops_trailing_partial_batch() -> None:
     assert single_batch(sent() + sent()[:40], 9) == sent()
 
 
-def test_duplicates_are_answered_where_the_first_copy_is() -> None:
+def test_duplicate_batch_returns_offset_of_first_append() -> None:
     target = partition()
     batch = sent(producer_id=9, producer_epoch=0, base_sequence=0)
     first, again = target.append(batch, NOW), target.append(batch, NOW)
@@ -206,7 +208,7 @@ def test_duplicates_are_answered_where_the_first_copy_is() -> None:
     assert target.log.end_offset == 3
 
 
-def test_a_read_ends_at_the_limit_wherever_that_is() -> None:
+def test_log_read_ends_at_byte_limit_or_stop_offset() -> None:
     target = partition()
     for _ in range(4):
         target.append(sent(), NOW)
@@ -226,7 +228,7 @@ def test_a_read_ends_at_the_limit_wherever_that_is() -> None:
     assert read(4, 0, at_least_one=False) == read(12, size) == b""
 
 
-def test_times_are_searched_by_record() -> None:
+def test_find_offset_searches_timestamps_of_records() -> None:
     target = partition()
     target.append(sent(0, 10, 20, compression="gzip"), NOW)
     target.append(sent(5, 30), NOW)

@@ -38,14 +38,14 @@ def test_first_batch_may_have_any_sequence() -> None:
     assert states_of().problem_with(batch(41, 43)) is ErrorCode.NONE
 
 
-def test_next_sequence_follows_the_last() -> None:
+def test_batch_with_sequence_gap_is_out_of_order() -> None:
     states = states_of()
     remember(states, 0, 2)
     assert states.problem_with(batch(3, 3)) is ErrorCode.NONE
     assert states.problem_with(batch(4, 4)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_only_the_last_five_batches_are_duplicates() -> None:
+def test_only_last_five_batches_count_as_duplicates() -> None:
     states = states_of()
     for first in range(6):
         remember(states, first, first)
@@ -62,7 +62,7 @@ def test_same_first_but_other_last_sequence_is_no_duplicate() -> None:
     assert states.duplicate_of(batch(0, 1)) is None
 
 
-def test_epochs_fence_and_start_at_zero() -> None:
+def test_new_producer_epoch_starts_at_sequence_zero_and_old_is_refused() -> None:
     states = states_of()
     remember(states, 0, 0, epoch=3)
     assert states.problem_with(batch(1, 1, epoch=2)) is ErrorCode.INVALID_PRODUCER_EPOCH
@@ -70,7 +70,7 @@ def test_epochs_fence_and_start_at_zero() -> None:
     assert states.problem_with(batch(0, 1, epoch=4)) is ErrorCode.NONE
 
 
-def test_sequences_wrap() -> None:
+def test_sequence_wraps_to_zero_after_maximum() -> None:
     states = states_of()
     assert last_sequence_of(2**31 - 2, 2) == 0
     remember(states, 5, 2**31 - 1)
@@ -78,7 +78,7 @@ def test_sequences_wrap() -> None:
     assert states.problem_with(batch(1, 1)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_a_resend_of_an_older_epoch_is_no_duplicate() -> None:
+def test_resend_of_older_epoch_is_no_duplicate() -> None:
     states = states_of()
     remember(states, 0, 0)
     remember(states, 0, 0, epoch=1)
@@ -86,7 +86,7 @@ def test_a_resend_of_an_older_epoch_is_no_duplicate() -> None:
     assert states.problem_with(batch(0, 0)) is ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_the_active_are_told_with_their_last_batch() -> None:
+def test_active_producers_have_epoch_and_last_sequence() -> None:
     states = states_of()
     assert states.active() == []
     remember(states, 0, 2)
@@ -98,7 +98,7 @@ def marker(at: int, *, aborts: bool, epoch: int = 0) -> Marker:
     return Marker(ProducerId(7), ProducerEpoch(epoch), 3, NOW + at, Offset(at), aborts)
 
 
-def test_what_is_not_decided_keeps_readers_of_transactions_back() -> None:
+def test_open_transaction_sets_first_unstable_offset_until_marker() -> None:
     states = states_of()
     assert states.first_unstable(Offset(100)) is None
     states.remember(batch(0, 1), stored(0, 1, 10), in_transaction=True)
@@ -111,7 +111,7 @@ def test_what_is_not_decided_keeps_readers_of_transactions_back() -> None:
     assert states.active() == [ActiveProducer(ProducerId(7), ProducerEpoch(0), 3, NOW + 14, 3, -1)]
 
 
-def test_a_marker_alone_aborts_nothing() -> None:
+def test_abort_marker_without_transaction_aborts_nothing() -> None:
     states = states_of()
     assert states.end_transaction(marker(4, aborts=True)) is None
     assert states.problem_with(batch(0, 0)) is ErrorCode.NONE
@@ -120,7 +120,7 @@ def test_a_marker_alone_aborts_nothing() -> None:
     assert states.first_unstable(Offset(7)) is None
 
 
-def test_a_producer_with_an_open_transaction_is_not_forgotten() -> None:
+def test_producer_with_open_transaction_does_not_expire() -> None:
     states = states_of(ProducerExpiration(idle_ms=500, check_interval_ms=200))
     states.expire(NOW)
     states.remember(batch(0, 0), stored(0, 0, 5), in_transaction=True)
@@ -131,7 +131,7 @@ def test_a_producer_with_an_open_transaction_is_not_forgotten() -> None:
     assert other.first_unstable(Offset(9)) == 5
 
 
-def test_idle_producers_are_forgotten_at_the_next_check() -> None:
+def test_idle_producer_expires_at_next_check() -> None:
     states = states_of(ProducerExpiration(idle_ms=500, check_interval_ms=200))
     states.expire(NOW)
     remember(states, 0, 0)
@@ -141,7 +141,7 @@ def test_idle_producers_are_forgotten_at_the_next_check() -> None:
     assert states.problem_with(batch(9, 9)) is ErrorCode.NONE
 
 
-def test_a_check_that_is_made_late_forgets_whom_it_would_have_found() -> None:
+def test_late_expiration_check_uses_its_scheduled_time() -> None:
     states = states_of(ProducerExpiration(idle_ms=500, check_interval_ms=400))
     states.expire(NOW)
     remember(states, 0, 0)
@@ -155,7 +155,7 @@ def known(states: ProducerStates) -> list[int]:
     return [producer.producer_id for producer in states.active()]
 
 
-def test_of_too_many_the_longest_silent_is_forgotten_in_whatever_partition() -> None:
+def test_producer_limit_evicts_longest_idle_across_partitions() -> None:
     remembered = RememberedProducers(limit=3)
     first, second = ProducerStates(LONG, remembered), ProducerStates(LONG, remembered)
     for producer_id in (1, 2):
@@ -169,7 +169,7 @@ def test_of_too_many_the_longest_silent_is_forgotten_in_whatever_partition() -> 
     assert (known(first), known(second)) == ([1, 2], [3])
 
 
-def test_who_has_expired_or_lost_its_partition_takes_no_place() -> None:
+def test_expired_or_removed_producers_do_not_count_for_limit() -> None:
     remembered = RememberedProducers()
     states = ProducerStates(ProducerExpiration(idle_ms=500, check_interval_ms=200), remembered)
     states.expire(NOW)

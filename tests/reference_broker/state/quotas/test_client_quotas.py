@@ -20,7 +20,7 @@ def at(after_ms: int) -> TimeMs:
     return TimeMs(NOW + after_ms)
 
 
-def test_what_ten_seconds_allow_may_come_at_once() -> None:
+def test_rate_allows_burst_of_ten_seconds() -> None:
     rate = Rate()
     rate.record(1_000, NOW)
     assert rate.throttle_ms(100, NOW) == 0
@@ -28,7 +28,7 @@ def test_what_ten_seconds_allow_may_come_at_once() -> None:
     assert rate.throttle_ms(100, NOW) == 2_000
 
 
-def test_a_wait_grows_shorter_as_time_passes() -> None:
+def test_throttle_time_changes_as_rate_window_moves() -> None:
     rate = Rate()
     rate.record(1_200, NOW)
     assert rate.throttle_ms(100, at(500)) == 1_500
@@ -38,7 +38,7 @@ def test_a_wait_grows_shorter_as_time_passes() -> None:
     assert rate.throttle_ms(100, at(11_000)) == 0  # forgotten
 
 
-def test_what_was_taken_back_does_not_count() -> None:
+def test_negative_recording_cancels_recorded_bytes() -> None:
     rate = Rate()
     rate.record(1_200, NOW)
     rate.record(-1_200, NOW)
@@ -72,14 +72,14 @@ def quotas_of(**limits: float) -> ClientQuotas:
         ({"_d": 1.0}, None),
     ],
 )
-def test_the_quota_that_says_most_of_a_client_counts(
+def test_most_specific_quota_applies_to_client(
     limits: dict[str, float], counts: int | None
 ) -> None:
     expected = None if counts is None else counts * 10
     assert quotas_of(**limits).most_bytes(PRODUCER_BYTE_RATE, "c") == expected
 
 
-def test_clients_share_the_quota_of_their_user_and_not_a_default_one() -> None:
+def test_clients_share_user_quota_but_not_default_client_quota() -> None:
     together = quotas_of(u=100.0)
     assert together.used(PRODUCER_BYTE_RATE, "a", 1_000, NOW) == 0
     assert together.used(PRODUCER_BYTE_RATE, "b", 100, NOW) == 1_000
@@ -88,13 +88,13 @@ def test_clients_share_the_quota_of_their_user_and_not_a_default_one() -> None:
     assert each.used(PRODUCER_BYTE_RATE, "b", 100, NOW) == 0
 
 
-def test_a_quota_that_is_removed_is_gone() -> None:
+def test_removed_quota_does_not_throttle() -> None:
     quotas = quotas_of(_c=1.0)
     quotas.alter(check_entity([("client-id", "c")]), {PRODUCER_BYTE_RATE: None})
     assert quotas.used(PRODUCER_BYTE_RATE, "c", 1_000_000, NOW) == 0
 
 
-def test_a_wait_for_time_is_a_second_at_most() -> None:
+def test_request_time_throttle_is_at_most_one_second() -> None:
     quotas = ClientQuotas()
     quotas.alter(check_entity([("client-id", "c")]), {REQUEST_PERCENTAGE: 0.001})
     assert quotas.worked("c", 1_000_000_000, NOW) == 1_000
@@ -112,7 +112,7 @@ def test_a_wait_for_time_is_a_second_at_most() -> None:
         [("ip", "127.0.0.256")],
     ],
 )
-def test_nobody_of_that_kind_has_a_quota(parts: list[tuple[str, str | None]]) -> None:
+def test_invalid_quota_entity_is_refused(parts: list[tuple[str, str | None]]) -> None:
     with pytest.raises(QuotaRefused):
         check_entity(parts)
 
@@ -128,17 +128,17 @@ def test_nobody_of_that_kind_has_a_quota(parts: list[tuple[str, str | None]]) ->
         ("ip", "connection_creation_rate", 2.0**31),
     ],
 )
-def test_an_impossible_quota_is_refused(kind: str, key: str, value: float) -> None:
+def test_invalid_quota_key_or_value_is_refused(kind: str, key: str, value: float) -> None:
     with pytest.raises(QuotaRefused):
         check_quota(check_entity([(kind, "127.0.0.1")]), key, value)
 
 
-def test_a_percentage_may_be_a_fraction() -> None:
+def test_fractional_request_percentage_is_accepted() -> None:
     check_quota(check_entity([("user", None)]), REQUEST_PERCENTAGE, 0.5)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_before_4_4_what_is_not_finite_is_held_against_the_limits_alone(value: float) -> None:
+def test_non_finite_quota_is_refused_only_since_4_4(value: float) -> None:
     entity = check_entity([("user", "x")])
     check_quota(entity, REQUEST_PERCENTAGE, value, finite=False)
     with pytest.raises(QuotaRefused):
@@ -146,11 +146,11 @@ def test_before_4_4_what_is_not_finite_is_held_against_the_limits_alone(value: f
 
 
 @pytest.mark.parametrize("name", [None, "10.0.0.1", "::1", "localhost"])
-def test_an_address_may_have_a_quota(name: str | None) -> None:
+def test_ip_entity_accepts_connection_rate_quota(name: str | None) -> None:
     check_quota(check_entity([("ip", name)]), "connection_creation_rate", 1.0)
 
 
-def test_the_rate_of_a_client_is_kept_while_it_counts() -> None:
+def test_client_rate_is_dropped_after_its_window() -> None:
     quotas = ClientQuotas()
     quotas.alter(check_entity([("client-id", None)]), {PRODUCER_BYTE_RATE: 10.0})
     for number in range(100):

@@ -31,7 +31,7 @@ EVERYBODY = (ALICE, ALICE_OF_CI, DEFAULT_USER)
         ([("user", ANY, None), ("client-id", EXACT, "ci")], True, (ALICE_OF_CI,)),
     ],
 )
-def test_who_passes(
+def test_quota_filter_passes_matching_entities(
     parts: list[tuple[str, int, str | None]],
     is_strict: bool,
     passing: tuple[frozenset[tuple[str, str | None]], ...],
@@ -52,7 +52,9 @@ def test_who_passes(
         ([("ip", ANY, None), ("user", ANY, None)], ErrorCode.INVALID_REQUEST),
     ],
 )
-def test_filters_without_sense(parts: list[tuple[str, int, str | None]], error: ErrorCode) -> None:
+def test_invalid_quota_filter_is_refused(
+    parts: list[tuple[str, int, str | None]], error: ErrorCode
+) -> None:
     with pytest.raises(FilterRefused) as refused:
         filter_of(parts, is_strict=False)
     assert refused.value.error is error

@@ -42,7 +42,7 @@ def without_its_future(replica: Partition) -> Iterator[None]:
     replica.future = future
 
 
-def test_a_replica_moves_and_is_used_meanwhile(tmp_path: Path) -> None:
+def test_replica_accepts_writes_while_it_moves(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica()
         write(replica, 4, BIG)
@@ -68,7 +68,7 @@ def test_a_replica_moves_and_is_used_meanwhile(tmp_path: Path) -> None:
         assert all_of(broker.replica()) == after
 
 
-def test_what_is_told_of_a_log_to_come(tmp_path: Path) -> None:
+def test_future_log_reports_size_and_offset_lag(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica()
         write(replica, 4, BIG)
@@ -82,7 +82,7 @@ def test_what_is_told_of_a_log_to_come(tmp_path: Path) -> None:
         assert lag_of(replica, second.end_offset, is_future=True) == 4 - second.end_offset > 0
 
 
-def test_epochs_producers_and_the_start_come_along(tmp_path: Path) -> None:
+def test_move_keeps_epochs_producers_and_log_start_offset(tmp_path: Path) -> None:
     with moving(tmp_path, clean=True) as broker:
         replica = broker.replica(**SMALL)
         for sequence in range(6):
@@ -106,7 +106,7 @@ def test_epochs_producers_and_the_start_come_along(tmp_path: Path) -> None:
         assert produce(replica, 6) == 6
 
 
-def test_there_and_back_again(tmp_path: Path) -> None:
+def test_move_back_to_first_folder_keeps_log_and_start_offset(tmp_path: Path) -> None:
     """The notes about the first stay in a folder do not apply to the second."""
     with moving(tmp_path, clean=True) as broker:
         replica = broker.replica()
@@ -127,7 +127,7 @@ def test_there_and_back_again(tmp_path: Path) -> None:
     [("first", {"first": False}, ["t-0"]), ("third", {"first": False, "third": True}, ["t-0"])],
     ids=["home", "elsewhere"],
 )
-def test_another_wish_takes_the_first_back(
+def test_new_move_request_replaces_running_move(
     tmp_path: Path, folder: str, told: dict[str, bool], left: list[str]
 ) -> None:
     with moving(tmp_path) as broker:
@@ -143,7 +143,7 @@ def test_another_wish_takes_the_first_back(
         assert broker.places() == {folder: False}
 
 
-def test_the_same_wish_again_changes_nothing(tmp_path: Path) -> None:
+def test_repeated_move_request_keeps_future_log(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         write(broker.replica(), 4, BIG)
         broker.wish("second")
@@ -153,7 +153,7 @@ def test_the_same_wish_again_changes_nothing(tmp_path: Path) -> None:
         assert list((tmp_path / "second").glob("*-future")) == [coming]
 
 
-def test_a_wish_for_what_is_not_there_yet(tmp_path: Path) -> None:
+def test_move_request_before_creation_places_replica_or_returns_error(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         assert broker.wish("third") is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         broker.replica()
@@ -165,14 +165,14 @@ def test_a_wish_for_what_is_not_there_yet(tmp_path: Path) -> None:
         assert broker.wish("first", long[1:]) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_old_releases_know_only_that_there_is_no_replica(tmp_path: Path) -> None:
+def test_move_of_missing_replica_in_1_1_1_returns_replica_not_available(tmp_path: Path) -> None:
     with moving(tmp_path, like="1.1.1") as broker:
         assert broker.wish("third") is ErrorCode.REPLICA_NOT_AVAILABLE
         assert broker.wish("third", "l" * 214) is ErrorCode.REPLICA_NOT_AVAILABLE
 
 
 @pytest.mark.parametrize("clean", [False, True])
-def test_a_move_outlives_the_process(tmp_path: Path, clean: bool) -> None:
+def test_move_resumes_after_restart(tmp_path: Path, clean: bool) -> None:
     with moving(tmp_path, clean=clean) as broker:
         replica = broker.replica()
         write(replica, 4, BIG)
@@ -189,7 +189,7 @@ def test_a_move_outlives_the_process(tmp_path: Path, clean: bool) -> None:
         assert all_of(replica) == before
 
 
-def test_what_is_cut_off_is_cut_off_the_log_to_come(tmp_path: Path) -> None:
+def test_truncation_also_truncates_future_log(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica()
         write(replica, 4, BIG)
@@ -207,7 +207,7 @@ def test_what_is_cut_off_is_cut_off_the_log_to_come(tmp_path: Path) -> None:
         assert (replica.log.start_offset, replica.log.end_offset) == (9, 10)
 
 
-def test_what_was_cut_off_meanwhile_is_found_by_the_epochs(tmp_path: Path) -> None:
+def test_future_log_finds_missed_truncation_by_leader_epochs(tmp_path: Path) -> None:
     """The folder of the future log was away when the present one was cut."""
     with moving(tmp_path) as broker:
         replica = broker.replica()
@@ -225,7 +225,7 @@ def test_what_was_cut_off_meanwhile_is_found_by_the_epochs(tmp_path: Path) -> No
         assert all_of(replica) == before
 
 
-def test_a_log_to_come_that_knows_more_than_the_present_one_is_cut(tmp_path: Path) -> None:
+def test_future_log_with_later_epochs_is_truncated(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica()
         write(replica, 2, BIG)
@@ -243,7 +243,7 @@ def test_a_log_to_come_that_knows_more_than_the_present_one_is_cut(tmp_path: Pat
         assert all_of(replica) == before
 
 
-def test_where_one_folder_fails_nothing_begins_to_move(tmp_path: Path) -> None:
+def test_offline_directory_refuses_move_of_existing_replica(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         write(broker.replica())
         (tmp_path / "third").rename(tmp_path / "gone")
@@ -256,7 +256,7 @@ def test_where_one_folder_fails_nothing_begins_to_move(tmp_path: Path) -> None:
         assert broker.places() == {"first": False}
 
 
-def test_the_folder_that_a_replica_goes_to_fails(tmp_path: Path) -> None:
+def test_failed_destination_directory_drops_future_log(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica()
         write(replica, 4, BIG)
@@ -273,7 +273,7 @@ def test_the_folder_that_a_replica_goes_to_fails(tmp_path: Path) -> None:
         assert list((tmp_path / "gone").glob("*-future"))  # left as it is
 
 
-def test_the_folder_that_a_replica_comes_from_fails(tmp_path: Path) -> None:
+def test_failed_source_directory_ends_move_and_takes_replica_offline(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         broker.replica("other")  # in the first, without which a node cannot live
         replica = broker.replica()
@@ -290,7 +290,7 @@ def test_the_folder_that_a_replica_comes_from_fails(tmp_path: Path) -> None:
         assert broker.wish("first") is ErrorCode.KAFKA_STORAGE_ERROR
 
 
-def test_a_crash_between_the_two_names_is_told(tmp_path: Path) -> None:
+def test_log_in_two_directories_raises_unreadable_log(tmp_path: Path) -> None:
     """As in Kafka: it cannot know which of the two is whole."""
     with moving(tmp_path) as broker:
         write(broker.replica())
@@ -302,7 +302,7 @@ def test_a_crash_between_the_two_names_is_told(tmp_path: Path) -> None:
         broker.replica()
 
 
-def test_a_topic_goes_with_its_log_to_come(tmp_path: Path) -> None:
+def test_topic_deletion_removes_future_log(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         write(broker.replica(), 4, BIG)
         broker.wish("second")
@@ -317,7 +317,7 @@ def test_a_topic_goes_with_its_log_to_come(tmp_path: Path) -> None:
         assert broker.folders() == {"first": [], "second": [], "third": []}
 
 
-def test_a_topic_with_a_long_name_goes(tmp_path: Path) -> None:
+def test_deletion_of_topic_with_longest_name_shortens_folder_name(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         broker.replica("l" * 249)
         topic = broker.state.cluster.named("l" * 249)
@@ -328,7 +328,7 @@ def test_a_topic_with_a_long_name_goes(tmp_path: Path) -> None:
         assert not broker.files.logs.has_failed()
 
 
-def test_nothing_that_moves_is_compacted(tmp_path: Path) -> None:
+def test_replica_is_not_compacted_while_it_moves(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica(
             cleanup_policy="compact", segment_ms="900", min_cleanable_dirty_ratio="0"
@@ -351,7 +351,7 @@ def test_nothing_that_moves_is_compacted(tmp_path: Path) -> None:
         assert not broker.files.logs.has_failed()
 
 
-def test_a_topic_goes_while_it_is_compacted(tmp_path: Path) -> None:
+def test_topic_deletion_ends_running_compaction(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica(
             cleanup_policy="compact", segment_ms="900", min_cleanable_dirty_ratio="0"
@@ -367,7 +367,7 @@ def test_a_topic_goes_while_it_is_compacted(tmp_path: Path) -> None:
         assert not broker.files.logs.has_failed()
 
 
-def test_what_retention_lets_go_of_the_log_to_come_goes_with_its_new_name(tmp_path: Path) -> None:
+def test_retention_of_future_log_deletes_segments_after_move(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = broker.replica(
             file_delete_delay_ms="60000", retention_bytes="700000", internal_segment_bytes="700000"

@@ -37,7 +37,7 @@ def assigned(*assignments: tuple[int, Sequence[int]]) -> WantedTopic:
     return WantedTopic("t", assignments=assignments)
 
 
-def test_what_is_left_open_has_the_brokers_defaults() -> None:
+def test_topic_plan_uses_broker_defaults_for_partitions_and_replicas() -> None:
     planned = plan(WantedTopic("t"))
     assert [one.replicas for one in planned.partitions] == [(OWN,)] * 3
     impossible = CreationDefaults(3, 2, {})
@@ -70,15 +70,15 @@ def test_what_is_left_open_has_the_brokers_defaults() -> None:
         (assigned((-1, [OWN])), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
     ],
 )
-def test_refusals(wanted: WantedTopic, error: ErrorCode) -> None:
+def test_invalid_topic_creation_is_refused(wanted: WantedTopic, error: ErrorCode) -> None:
     assert refusal(wanted) is error
 
 
-def test_an_assignment_gives_the_number_of_partitions_in_any_order() -> None:
+def test_replica_assignment_in_any_order_sets_partition_count() -> None:
     assert len(plan(assigned((1, [OWN]), (0, [OWN]))).partitions) == 2
 
 
-def test_names_collide_with_topics_that_are_there_only() -> None:
+def test_name_collides_only_with_existing_topics() -> None:
     cluster = cluster_with(a_b=1)
     wanted = [counted(name, 1) for name in ("a.b", "c.d", "c_d")]
     refused, *planned = plan_topics(wanted, cluster, DEFAULTS, CHANCE)
@@ -87,7 +87,7 @@ def test_names_collide_with_topics_that_are_there_only() -> None:
     assert all(isinstance(one, PlannedTopic) for one in planned)
 
 
-def test_a_name_is_free_when_all_that_collide_with_it_are_deleted() -> None:
+def test_name_is_free_after_deletion_of_colliding_topics() -> None:
     cluster = cluster_with()
     both = [add(cluster, "a.b"), add(cluster, "a_b")]
     for topic in both:
@@ -99,20 +99,20 @@ def test_a_name_is_free_when_all_that_collide_with_it_are_deleted() -> None:
 @pytest.mark.parametrize(
     "sizes", [[MOST + 1], [MOST], [MOST // 2, MOST // 2 + 1], [MOST // 2, MOST // 2]]
 )
-def test_a_request_that_asks_for_too_much_fails_as_a_whole(sizes: list[int]) -> None:
+def test_creation_of_too_many_partitions_fails_whole_request(sizes: list[int]) -> None:
     wanted = [counted(f"t{number}", size) for number, size in enumerate(sizes)]
     with pytest.raises(CreationRefused) as caught:
         plan_topics(wanted, cluster_with(), DEFAULTS, CHANCE)
     assert caught.value.error is ErrorCode.POLICY_VIOLATION
 
 
-def test_a_request_may_make_ten_thousand_changes() -> None:
+def test_creation_is_limited_to_ten_thousand_records() -> None:
     assert len(plan(counted("t", MOST - 1)).partitions) == MOST - 1
     assert len(plan(counted("t", MOST - 2, retention_ms="1")).partitions) == MOST - 2
     assert refusal(counted("t", MOST - 1, retention_ms="1")) is ErrorCode.POLICY_VIOLATION
 
 
-def test_topics_that_are_refused_count_as_far_as_they_ask_for_partitions() -> None:
+def test_refused_topics_count_by_partitions_for_creation_limit() -> None:
     with pytest.raises(CreationRefused):
         plan_topics([counted("", MOST), counted("t", 1)], cluster_with(), DEFAULTS, CHANCE)
     wanted = [counted("", -5), counted("t", 1)]

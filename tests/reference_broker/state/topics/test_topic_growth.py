@@ -27,14 +27,14 @@ ASSIGNMENT = ErrorCode.INVALID_REPLICA_ASSIGNMENT
         (WantedGrowth("t", 3, [[OWN + 1]]), ASSIGNMENT),
     ],
 )
-def test_refusals(wanted: WantedGrowth, error: ErrorCode) -> None:
+def test_invalid_partition_growth_is_refused(wanted: WantedGrowth, error: ErrorCode) -> None:
     (outcome,) = plan_growth([wanted], cluster_with(t=2), CHANCE)
     assert isinstance(outcome, CreationRefused)
     assert outcome.error is error
 
 
 @pytest.mark.parametrize("assignments", [None, [[OWN], [OWN]]])
-def test_partitions_are_added_behind_those_there_are(assignments: list[list[int]] | None) -> None:
+def test_growth_appends_partitions_after_existing_ones(assignments: list[list[int]] | None) -> None:
     cluster = cluster_with(t=2)
     (outcome,) = plan_growth([WantedGrowth("t", 4, assignments)], cluster, CHANCE)
     assert isinstance(outcome, PlannedGrowth)
@@ -47,7 +47,7 @@ def test_partitions_are_added_behind_those_there_are(assignments: list[list[int]
     assert {partition.topic_id for partition in after} == {outcome.topic.topic_id}
 
 
-def test_a_request_may_add_ten_thousand_partitions() -> None:
+def test_growth_is_limited_to_ten_thousand_partitions() -> None:
     cluster = cluster_with(a=1, b=1)
     most = [WantedGrowth("a", 5_001, None), WantedGrowth("b", 5_001, None)]
     unknown = WantedGrowth("c", 5_001, None)

@@ -25,7 +25,7 @@ def places(page: TopicPage) -> list[tuple[str, list[int]]]:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6, 100])
-def test_pages_hold_every_partition_once_in_the_order_of_names(
+def test_pages_contain_each_partition_once_in_order_of_names(
     cluster: ClusterState, limit: int
 ) -> None:
     place: Place | None = ("", 0)
@@ -40,20 +40,20 @@ def test_pages_hold_every_partition_once_in_the_order_of_names(
     assert sizes[:-1] == [limit] * (len(sizes) - 1)
 
 
-def test_a_full_page_points_to_the_next_topic(cluster: ClusterState) -> None:
+def test_full_page_names_next_topic(cluster: ClusterState) -> None:
     page = topic_page(SIZES, cluster, ("", 0), 2)
     assert (places(page), page.next_place) == ([("a", [0, 1])], ("b", 0))
 
 
-def test_an_unknown_topic_takes_no_room(cluster: ClusterState) -> None:
+def test_unknown_topic_does_not_count_for_page_limit(cluster: ClusterState) -> None:
     page = topic_page([*SIZES, "aa"], cluster, ("", 0), 3)
     assert (places(page), page.next_place) == ([("a", [0, 1]), ("aa", []), ("b", [0])], ("b", 1))
 
 
-def test_a_place_behind_the_last_partition_is_an_empty_part(cluster: ClusterState) -> None:
+def test_cursor_after_last_partition_gives_empty_part(cluster: ClusterState) -> None:
     page = topic_page(SIZES, cluster, ("b", 7), 100)
     assert (places(page), page.next_place) == ([("b", []), ("c", [0])], None)
 
 
-def test_a_place_between_the_names_begins_with_the_next(cluster: ClusterState) -> None:
+def test_cursor_between_names_begins_with_next_topic(cluster: ClusterState) -> None:
     assert places(topic_page(SIZES, cluster, ("bb", 5), 100)) == [("c", [0])]

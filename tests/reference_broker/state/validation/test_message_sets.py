@@ -36,7 +36,7 @@ def stored(target: Partition) -> list[RecordBatch]:
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 @pytest.mark.parametrize("magic", [0, 1])
-def test_a_set_becomes_one_batch(codec: str, magic: int) -> None:
+def test_message_set_is_stored_as_one_batch(codec: str, magic: int) -> None:
     target = partition()
     messages = [replace(GOOD, offset=at, magic=magic) for at in (1000, 1003)]
     appended = target.append(encode_message_set(messages, codec), NOW)
@@ -51,7 +51,7 @@ def test_a_set_becomes_one_batch(codec: str, magic: int) -> None:
     ]
 
 
-def test_the_topic_decides_on_codec_and_time() -> None:
+def test_topic_config_sets_codec_and_timestamps_of_message_set() -> None:
     target = partition(compression_type="zstd", message_timestamp_type="LogAppendTime")
     appended = target.append(encode_message_set(TWO), TimeMs(NOW + 9))
     (batch,) = stored(target)
@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[bytes, ErrorCode]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name: str) -> None:
+def test_append_refuses_invalid_message_set(name: str) -> None:
     target = partition()
     raw, error = REFUSED[name]
     with pytest.raises(AppendRefused) as refused:
@@ -103,7 +103,7 @@ def test_what_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_a_compacted_topic_wants_keys(magic: int) -> None:
+def test_compacted_topic_refuses_message_without_key(magic: int) -> None:
     target = partition(cleanup_policy="compact")
     with pytest.raises(AppendRefused) as refused:
         target.append(encode_message(replace(GOOD, key=None, magic=magic)), NOW)
@@ -111,7 +111,7 @@ def test_a_compacted_topic_wants_keys(magic: int) -> None:
     target.append(encode_message(replace(GOOD, key=b"", magic=magic)), NOW)
 
 
-def test_limits_of_size_and_growth() -> None:
+def test_append_refuses_message_set_above_size_or_decompression_limit() -> None:
     raw = encode_message(replace(GOOD, value=b"v" * 60))
     for limit in (len(raw) - 1, len(raw)):
         target = partition(max_message_bytes=str(limit))
@@ -123,7 +123,7 @@ def test_limits_of_size_and_growth() -> None:
         partition(max_decompressed_message_bytes="1000").append(bomb, NOW)
 
 
-def test_what_an_old_request_may_hold() -> None:
+def test_old_produce_request_drops_partial_tail_and_refuses_bad_sets() -> None:
     one = encode_message(GOOD)
     assert records_of_old_version(b"") == b""
     assert records_of_old_version(one[:-1]) == b""

@@ -21,13 +21,13 @@ def _after_two_records(expiration: ProducerExpiration) -> ProducerStates:
     return states
 
 
-def test_who_is_unknown_begins_at_0_before_2_5() -> None:
+def test_unknown_producer_must_begin_at_sequence_0_before_2_5() -> None:
     states = ProducerStates(ProducerExpiration(60_000, 1_000, goes_on=False), RememberedProducers())
     assert states.problem_with(_batch(7)) is ErrorCode.UNKNOWN_PRODUCER_ID
     assert states.problem_with(_batch(0)) is ErrorCode.NONE
 
 
-def test_a_producer_goes_with_its_last_record_before_2_4() -> None:
+def test_producer_is_removed_with_its_last_record_before_2_4() -> None:
     states = _after_two_records(ProducerExpiration(60_000, 1_000, with_its_records=True))
     states.forget_below(Offset(11))
     assert len(states.active()) == 1

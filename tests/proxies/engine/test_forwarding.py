@@ -29,7 +29,7 @@ from tests.proxies.engine.proxied import (
     proxied,
     until,
 )
-from tests.proxies.test_passing_on import CUTS, cut
+from tests.proxies.test_transparency import CUTS, cut
 
 FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 UP = st.sampled_from(
@@ -59,7 +59,7 @@ WAYS: dict[str, dict[str, Any]] = {
     up_cuts=CUTS,
     down_cuts=CUTS,
 )
-def test_bytes_and_order_are_identical_and_half_closes_are_kept(
+def test_proxy_passes_bytes_in_order_and_keeps_half_closes(
     way: str, up: bytes, down: bytes, up_cuts: list[float], down_cuts: list[float]
 ) -> None:
     with proxied(**WAYS[way]) as ends:
@@ -74,7 +74,7 @@ def test_bytes_and_order_are_identical_and_half_closes_are_kept(
         assert ends.proxy.counters.downstream.bytes == len(down)
 
 
-def test_a_frame_that_nobody_wants_goes_on_before_it_is_whole() -> None:
+def test_unwanted_frame_is_forwarded_before_it_is_complete() -> None:
     with proxied(interceptor=Interceptor()) as ends:
         whole = answer(1, bytes(100))
         ends.client.sendall(metadata(1)[:14])
@@ -102,7 +102,7 @@ def test_frames_are_counted_by_api_and_version() -> None:
         assert counters.to_json()["upstream"]["frames"] == 4
 
 
-def test_what_is_too_large_passes_unread_and_is_counted() -> None:
+def test_oversize_response_bypasses_interceptor_and_is_counted() -> None:
     asking = Asking()
     with proxied(interceptor=asking, limits=ProxyLimits(collected_bytes=64)) as ends:
         sent = fetch(1) + produce(2, 1)
@@ -116,7 +116,7 @@ def test_what_is_too_large_passes_unread_and_is_counted() -> None:
         assert [seen.request.ordinal for seen in asking.responses] == [1]
 
 
-def test_a_slow_receiver_stops_the_sender_whatever_holds() -> None:
+def test_slow_receiver_stops_sender_and_held_bytes_stay_bounded() -> None:
     limits = ProxyLimits(held_bytes=100_000)
     with proxied(receive_bytes=16 * 1024, limits=limits, interceptor=Interceptor()) as ends:
         total = 64_000_000  # more than sockets in between can be made to take
@@ -131,7 +131,7 @@ def test_a_slow_receiver_stops_the_sender_whatever_holds() -> None:
         sender.join()
 
 
-def test_a_thousand_connections_at_once() -> None:
+def test_thousand_open_connections_each_pass_request_and_response() -> None:
     with proxied(interceptor=Interceptor()) as ends:
         pairs = [ends.another() for _ in range(1000)]
         try:
@@ -150,7 +150,7 @@ def test_a_thousand_connections_at_once() -> None:
         until(lambda: len(ends.proxy.connections) == 1, "the others are gone")
 
 
-def test_beyond_the_limit_of_connections_they_wait() -> None:
+def test_connection_above_limit_waits_until_another_closes() -> None:
     with proxied(limits=ProxyLimits(connections=2)) as ends:
         with socket.create_connection(ends.proxy.listen, 10) as second:
             with socket.create_connection(ends.proxy.listen, 10) as third:
@@ -168,7 +168,7 @@ def test_beyond_the_limit_of_connections_they_wait() -> None:
 # -- killed proxies and processes -----------------------------------------------------------------
 
 
-def test_a_proxy_that_is_stopped_under_traffic_leaves_closed_connections() -> None:
+def test_proxy_stopped_under_traffic_closes_connections() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         with RunningProxies() as net:
             address = net.add(Proxy("p", listener.getsockname(), interceptor=Asking()))
@@ -184,7 +184,7 @@ def test_a_proxy_that_is_stopped_under_traffic_leaves_closed_connections() -> No
             _read_until_it_ends(broker)
 
 
-def test_a_process_that_is_killed_under_traffic_leaves_closed_connections() -> None:
+def test_process_killed_under_traffic_closes_connections() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         command = [sys.executable, "-m", "bench.proxy.ours", "idle"]
         port = str(listener.getsockname()[1])
@@ -227,7 +227,7 @@ def _read_until_it_ends(sock: socket.socket) -> None:
 @pytest.mark.parametrize("way", ["idle", "wants everything, small limits"])
 @settings(max_examples=60)
 @given(up=st.binary(max_size=400), down=st.binary(max_size=400))
-def test_arbitrary_bytes_never_break_it(way: str, up: bytes, down: bytes) -> None:
+def test_arbitrary_bytes_pass_proxy_without_errors(way: str, up: bytes, down: bytes) -> None:
     with proxied(**WAYS[way]) as ends:
         ends.client.sendall(up)
         ends.broker.sendall(down)
@@ -240,6 +240,6 @@ def test_arbitrary_bytes_never_break_it(way: str, up: bytes, down: bytes) -> Non
         until(lambda: not ends.proxy.connections, "the connection is gone")
 
 
-def test_a_cut_that_nobody_sees_is_no_end() -> None:
+def test_idle_connection_stays_open_and_silent() -> None:
     with proxied() as ends:
         assert is_silent(ends.client)

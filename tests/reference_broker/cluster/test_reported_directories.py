@@ -63,7 +63,7 @@ def is_looked_at_again(effects: list[Effect]) -> bool:
     return ReplicaMoved(*KEY) in effects
 
 
-def test_a_log_to_come_waits_until_the_controller_knows(tmp_path: Path) -> None:
+def test_future_log_replaces_log_only_after_controller_knows_directory(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = begun(broker)
         _, second, third = broker.files.directory_ids
@@ -80,7 +80,7 @@ def test_a_log_to_come_waits_until_the_controller_knows(tmp_path: Path) -> None:
         assert replica.log.end_offset == 4
 
 
-def test_what_is_known_before_it_was_told_counts_for_nothing(tmp_path: Path) -> None:
+def test_directory_known_before_report_does_not_complete_move(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         begun(broker)
         second = broker.files.directory_ids[1]
@@ -89,7 +89,7 @@ def test_what_is_known_before_it_was_told_counts_for_nothing(tmp_path: Path) -> 
         assert broker.places() == {"first": False, "second": True}
 
 
-def test_a_move_that_is_taken_back_is_looked_at_again(tmp_path: Path) -> None:
+def test_cancelled_move_triggers_new_directory_report(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         begun(broker)
         broker.bring()
@@ -99,7 +99,7 @@ def test_a_move_that_is_taken_back_is_looked_at_again(tmp_path: Path) -> None:
         assert broker.places() == {"first": False}
 
 
-def test_where_a_move_ends_with_a_folder_the_replica_is_looked_at_again(tmp_path: Path) -> None:
+def test_failed_move_destination_triggers_new_directory_report(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         replica = begun(broker)
         broker.bring()
@@ -110,7 +110,7 @@ def test_where_a_move_ends_with_a_folder_the_replica_is_looked_at_again(tmp_path
         assert not replica.log.is_offline
 
 
-def test_after_a_restart_what_the_controller_knows_is_not_told_again(tmp_path: Path) -> None:
+def test_restart_during_move_reports_only_unknown_directory(tmp_path: Path) -> None:
     with moving(tmp_path) as broker:
         begun(broker)
         broker.bring()
@@ -205,7 +205,7 @@ def new_leader(cluster: Cluster, index: int) -> int | None:
     return leader if can_serve and cluster.leader(index) == leader else None
 
 
-def test_others_lead_what_was_in_a_failed_directory(tmp_path: Path) -> None:
+def test_other_brokers_lead_partitions_of_failed_directory(tmp_path: Path) -> None:
     """The heartbeat that reports the failure is sent at once."""
 
     async def scenario() -> None:
@@ -228,7 +228,7 @@ def has_all(coming: Partition | None, count: int) -> bool:
 
 
 @pytest.mark.parametrize("is_away", [False, True], ids=["there", "away"])
-def test_a_replica_arrives_when_the_controller_is_there(tmp_path: Path, is_away: bool) -> None:
+def test_replica_move_completes_when_controller_is_reachable(tmp_path: Path, is_away: bool) -> None:
     async def scenario() -> None:
         async with with_two_folders_each(tmp_path, TIMES) as cluster:
             broker, partition = cluster.brokers[1], cluster.partition(1, 0)
@@ -256,7 +256,7 @@ def test_a_replica_arrives_when_the_controller_is_there(tmp_path: Path, is_away:
     asyncio.run(scenario())
 
 
-def test_who_comes_back_without_a_directory_leads_what_is_in_the_other(tmp_path: Path) -> None:
+def test_broker_restarted_with_failed_directory_serves_other_directory(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with with_two_folders_each(tmp_path, TIMES) as cluster:
             node = cluster.controller.node

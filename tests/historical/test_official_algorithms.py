@@ -50,7 +50,7 @@ def _random_texts(count: int) -> list[str]:
 
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_hashes_and_assignments_are_theirs() -> None:
+def test_hashes_and_range_assignments_equal_official_classes() -> None:
     texts = [*TEXTS, *_random_texts(500)]
     sizes = [(partitions, members) for partitions in range(1, 26) for members in range(1, 9)]
     names = [[f"c{at}" for at in range(members)] for _, members in sizes]

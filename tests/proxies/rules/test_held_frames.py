@@ -33,7 +33,7 @@ WHOLE = frame(PRODUCE.payload)
 PRODUCED = response(PRODUCE, produced())
 
 
-def test_a_held_frame_waits_for_another_rule() -> None:
+def test_held_frame_is_released_by_another_rule() -> None:
     rules = armed(
         requests("Produce").named("late").hold(until="commit", at_most_ms=500),
         requests("OffsetCommit").named("commit").watch(),
@@ -54,7 +54,7 @@ def gate_of(steps: Any) -> Gate:
     return steps[0].gate
 
 
-def test_a_held_frame_is_released_by_hand_or_when_its_rule_goes() -> None:
+def test_held_frame_is_released_by_call_or_by_disarm() -> None:
     rules = armed(requests("Produce").named("late").hold(at_most_ms=500))
     first = gate_of(rules.show(PRODUCE))
     assert rules.set.release("late") == 1
@@ -69,7 +69,7 @@ def test_a_held_frame_is_released_by_hand_or_when_its_rule_goes() -> None:
     assert fourth.is_open
 
 
-def test_gates_whose_time_is_over_are_not_kept() -> None:
+def test_expired_gates_are_dropped() -> None:
     rules = armed(requests().named("late").hold(at_most_ms=10))
     for _ in range(1000):
         rules.show(PRODUCE)
@@ -100,7 +100,7 @@ def collected(rules: Rules, count: int) -> tuple[Aside, list[bytes], list[bytes]
     return aside, came, out
 
 
-def test_a_window_of_frames_is_shuffled() -> None:
+def test_reorder_window_shuffles_frames_by_seed() -> None:
     aside, came, out = collected(armed(requests().named("r").reorder(6, at_most_ms=50), seed=1), 6)
     assert aside.at_most_ms == 50
     assert out != came
@@ -109,7 +109,7 @@ def test_a_window_of_frames_is_shuffled() -> None:
     assert collected(armed(requests().named("r").reorder(6), seed=2), 6)[2] != out
 
 
-def test_a_window_that_does_not_fill_goes_on_when_its_time_is_over() -> None:
+def test_partial_reorder_window_is_sent_at_its_deadline() -> None:
     rules = armed(requests().named("r").reorder(4))
     aside, came, out = collected(rules, 3)
     assert out == []
@@ -118,7 +118,7 @@ def test_a_window_that_does_not_fill_goes_on_when_its_time_is_over() -> None:
     assert isinstance(step, Aside)  # a new window begins
 
 
-def test_a_window_of_large_frames_goes_on_early() -> None:
+def test_reorder_window_of_large_frames_is_sent_early() -> None:
     rules = armed(requests().named("r").reorder(1000))
     out: list[bytes] = []
     for ordinal in range(10):
@@ -130,7 +130,7 @@ def test_a_window_of_large_frames_goes_on_early() -> None:
     assert len(out) == 9
 
 
-def test_windows_of_connections_are_their_own() -> None:
+def test_reorder_windows_are_separate_per_connection() -> None:
     rules = armed(requests().reorder(2))
     first = rules.show(request(produce(), 9, place=SeenConnection(connection=0)))
     second = rules.show(request(produce(), 9, place=SeenConnection(connection=1)))
@@ -138,7 +138,7 @@ def test_windows_of_connections_are_their_own() -> None:
     assert not gate_of(second).is_open
 
 
-def test_two_in_a_row_swap_their_correlation_ids() -> None:
+def test_consecutive_responses_swap_correlation_ids() -> None:
     rules = armed(responses().named("r").swap_correlation_ids(at_most_ms=70))
     stream = Stream()
     one, two = (response(stream.request(produce(name), 9), produced(name)) for name in "ab")
@@ -155,7 +155,7 @@ def test_two_in_a_row_swap_their_correlation_ids() -> None:
     assert rules.set.counts("r").fired == 2
 
 
-def test_a_frame_without_a_second_keeps_its_correlation_id() -> None:
+def test_response_without_successor_keeps_correlation_id() -> None:
     rules = armed(responses().named("r").swap_correlation_ids())
     (aside,) = rules.show(PRODUCED) or []
     assert isinstance(aside, Aside)

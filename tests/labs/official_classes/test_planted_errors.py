@@ -195,7 +195,7 @@ PLANTS: dict[str, Plant] = {
 
 @pytest.mark.kafka
 @pytest.mark.deep
-def test_what_is_planted_is_seen() -> None:
+def test_every_planted_error_is_detected() -> None:
     with tempfile.TemporaryDirectory() as folder:
         try:
             class_path = compiled(RELEASES[RELEASE], Path(folder))

@@ -65,13 +65,17 @@ def check(direction: Direction, message: Message, version: int) -> int:
 
 
 @each
-def test_addresses_are_those_of_the_proxies(direction: Direction, key: int, version: int) -> None:
+def test_rewritten_frame_contains_proxy_addresses(
+    direction: Direction, key: int, version: int
+) -> None:
     message = with_numbered_addresses(rich(class_of(direction, APIS[key]), version), version)
     assert check(direction, message, version) >= 1
 
 
 @each
-def test_the_id_beside_an_address_is_told(direction: Direction, key: int, version: int) -> None:
+def test_node_id_beside_address_is_recorded_in_book(
+    direction: Direction, key: int, version: int
+) -> None:
     message = with_numbered_addresses(rich(class_of(direction, APIS[key]), version), version)
     expected: dict[tuple[str, int], int | None] = {}
     for number, own in enumerate(structs_of(message)):
@@ -97,15 +101,13 @@ def test_the_id_beside_an_address_is_told(direction: Direction, key: int, versio
 
 @settings(QUICK, max_examples=300)
 @given(data=st.data())
-def test_whatever_else_is_in_it(data: st.DataObject) -> None:
+def test_generated_message_is_rewritten_in_addresses_only(data: st.DataObject) -> None:
     direction, key, version = data.draw(st.sampled_from(TABLE))
     check(direction, data.draw(messages_at(class_of(direction, APIS[key]), version)), version)
 
 
 @each
-def test_nothing_is_touched_when_the_book_maps_nothing(
-    direction: Direction, key: int, version: int
-) -> None:
+def test_empty_book_leaves_frame_unchanged(direction: Direction, key: int, version: int) -> None:
     api = APIS[key]
     message = with_numbered_addresses(rich(class_of(direction, api), version), version)
     payload = payload_of(direction, message, version)
@@ -126,7 +128,7 @@ def test_a_rewritten_frame_is_not_rewritten_again(
 
 
 @each
-def test_a_cut_or_longer_frame_passes_untouched_and_is_counted(
+def test_truncated_or_longer_frame_stays_unchanged_and_is_counted(
     direction: Direction, key: int, version: int
 ) -> None:
     api, by = APIS[key], rewriter()
@@ -141,7 +143,7 @@ def test_a_cut_or_longer_frame_passes_untouched_and_is_counted(
 
 @settings(QUICK, max_examples=300)
 @given(data=st.data())
-def test_damage_never_raises(data: st.DataObject) -> None:
+def test_rewriting_damaged_frame_never_raises(data: st.DataObject) -> None:
     direction, key, version = data.draw(st.sampled_from(TABLE))
     api = APIS[key]
     message = with_numbered_addresses(rich(class_of(direction, api), version), version)
@@ -153,7 +155,7 @@ def test_damage_never_raises(data: st.DataObject) -> None:
     rewritten(rewriter(), direction, api, version, bytes(raw))
 
 
-def test_numbers_that_nobody_writes_so_stay_as_they_are() -> None:
+def test_rewriting_preserves_overlong_varints() -> None:
     """Metadata v12, its array counts and tag sections in more bytes than they need."""
     broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="h", port=9092, rack="r")
     plain = payload_of(Direction.DOWNSTREAM, MetadataResponse(brokers=[broker]), 12)
@@ -169,7 +171,7 @@ def test_numbers_that_nobody_writes_so_stay_as_they_are() -> None:
     )
 
 
-def test_what_is_unknown_is_counted() -> None:
+def test_unknown_api_or_version_is_counted() -> None:
     by = rewriter()
     for _ in range(2):
         assert not by.touches(Direction.DOWNSTREAM, 3, 99)

@@ -94,14 +94,14 @@ def exchanged(wire: Wire, asked: list[bytes], answers: list[bytes]) -> list[byte
     return payloads(read_to_end(wire.client))
 
 
-def test_the_second_answer_is_lost() -> None:
+def test_second_matching_response_is_dropped() -> None:
     asked, answers = pairs(3)
     with wired(responses("Produce").topic("topic-*").nth(2).drop()) as wire:
         assert exchanged(wire, asked, answers) == [answers[0], answers[2]]
         wire.rules.expect_fired()
 
 
-def test_an_error_comes_in_its_turn() -> None:
+def test_injected_error_response_keeps_response_order() -> None:
     """The broker still owes the answer to the request before it."""
     stream = Stream()
     first, second = stream.request(MetadataRequest(topics=[]), 9), stream.request(produce(), 9)
@@ -119,7 +119,7 @@ def test_an_error_comes_in_its_turn() -> None:
     assert message.responses[0].partition_responses[0].error_code == 6
 
 
-def test_answers_are_shuffled_and_none_is_lost() -> None:
+def test_reordered_responses_are_shuffled_without_loss() -> None:
     asked, answers = pairs(10)
     with wired(responses("Produce").reorder(4, at_most_ms=60_000), seed=5) as wire:
         got = exchanged(wire, asked, answers)
@@ -128,7 +128,7 @@ def test_answers_are_shuffled_and_none_is_lost() -> None:
         assert sorted(got[start : start + 4]) == sorted(answers[start : start + 4])
 
 
-def test_a_window_ends_with_its_time() -> None:
+def test_partial_reorder_window_is_sent_after_its_time() -> None:
     asked, answers = pairs(2)
     with wired(responses("Produce").reorder(4, at_most_ms=1)) as wire:
         wire.ask(*asked)
@@ -138,7 +138,7 @@ def test_a_window_ends_with_its_time() -> None:
     assert sorted(got) == sorted(answers)
 
 
-def test_correlation_ids_are_swapped() -> None:
+def test_response_pairs_swap_correlation_ids() -> None:
     asked, answers = pairs(4)
     with wired(responses("Produce").swap_correlation_ids(at_most_ms=60_000)) as wire:
         got = exchanged(wire, asked, answers)
@@ -147,7 +147,7 @@ def test_correlation_ids_are_swapped() -> None:
     assert ids == [101, 100, 103, 102]
 
 
-def test_a_held_answer_comes_when_it_is_released() -> None:
+def test_held_response_is_sent_when_released() -> None:
     asked, answers = pairs(1)
     with wired(responses().named("held").hold(at_most_ms=60_000)) as wire:
         wire.ask(*asked)
@@ -162,7 +162,7 @@ def test_a_held_answer_comes_when_it_is_released() -> None:
         assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
 
 
-def test_a_held_answer_whose_time_is_over_is_told() -> None:
+def test_expired_held_response_is_counted_and_reported() -> None:
     asked, answers = pairs(1)
     with wired(responses().named("held").hold(at_most_ms=1)) as wire:
         wire.running.call(setattr, wire.rules, "tell", (events := list[Event]()).append)
@@ -179,7 +179,7 @@ def test_a_held_answer_whose_time_is_over_is_told() -> None:
     ]
 
 
-def test_a_held_answer_that_is_released_is_not_told_as_late() -> None:
+def test_released_held_response_is_not_counted_as_expired() -> None:
     asked, answers = pairs(1)
     with wired(responses().named("held").hold(at_most_ms=60_000)) as wire:
         wire.ask(*asked)
@@ -192,7 +192,7 @@ def test_a_held_answer_that_is_released_is_not_told_as_late() -> None:
 
 
 @pytest.mark.parametrize("window", [17, LARGEST])
-def test_requests_of_a_large_window_are_known_again(window: int) -> None:
+def test_response_rule_matches_requests_of_large_reorder_window(window: int) -> None:
     """A rule about answers sees their requests, however many others were collected."""
     asked, answers = pairs(window)
     collect = requests().named("w").first(window).reorder(window, at_most_ms=60_000)
@@ -211,11 +211,11 @@ def test_requests_of_a_large_window_are_known_again(window: int) -> None:
         assert wire.rules.counts("known").fired == window
 
 
-def test_as_many_requests_are_kept_as_a_window_may_have() -> None:
+def test_kept_request_limit_covers_largest_window() -> None:
     assert WITHHELD >= LARGEST
 
 
-def test_a_cut_answer_is_followed_by_a_reset() -> None:
+def test_truncated_response_is_followed_by_reset() -> None:
     asked, answers = pairs(1)
     with wired(responses("Produce").truncate(9, then="reset")) as wire:
         wire.ask(*asked)
@@ -242,7 +242,7 @@ def passes(wire: Wire, asked: bytes) -> bool:
         return False
 
 
-def test_a_link_works_and_then_dies() -> None:
+def test_documented_rule_resets_link_after_given_time() -> None:
     asked, _ = pairs(3)
     clock = Clock()
     with wired(*read_rules_text(documented_end()).rules, clock=clock) as wire:
@@ -253,14 +253,14 @@ def test_a_link_works_and_then_dies() -> None:
         assert not passes(wire, asked[2])
 
 
-def test_a_connection_works_for_so_many_frames_and_then_dies() -> None:
+def test_rule_resets_connection_after_given_frames() -> None:
     asked, _ = pairs(3)
     words = documented_end().replace("after_ms = 5000", 'after_frames = 2, per = "connection"')
     with wired(*read_rules_text(words).rules) as wire:
         assert [passes(wire, one) for one in asked] == [True, True, False]
 
 
-def test_rules_can_be_armed_while_frames_pass() -> None:
+def test_rule_armed_on_open_connection_takes_effect() -> None:
     asked, answers = pairs(2)
     with wired() as wire:
         wire.ask(asked[0])
@@ -272,7 +272,7 @@ def test_rules_can_be_armed_while_frames_pass() -> None:
         assert payloads(read(wire.broker, 2 * (len(asked[1]) + 4))) == [asked[1]] * 2
 
 
-def test_what_a_connection_leaves_is_forgotten() -> None:
+def test_closed_connection_leaves_no_rule_state() -> None:
     asked, answers = pairs(3)
     rule = responses("Produce").named("r").per("connection").reorder(9, at_most_ms=60_000)
     with wired(rule) as wire:

@@ -24,19 +24,19 @@ def no_proxies() -> Proxies:
     return Proxies(plain)
 
 
-class TestWhoMayUseIt:
+class TestAccess:
     @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "example.org"])
-    def test_another_address_needs_a_token(self, host: str) -> None:
+    def test_listening_on_non_loopback_address_requires_token(self, host: str) -> None:
         with pytest.raises(ValueError, match="could be used from other machines"):
             ControlServer(no_proxies(), listen=Address(host, 0))
         ControlServer(no_proxies(), listen=Address(host, 0), token="secret")
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
-    def test_this_machine_needs_none(self, host: str) -> None:
+    def test_listening_on_loopback_requires_no_token(self, host: str) -> None:
         ControlServer(no_proxies(), listen=Address(host, 0))
 
     @pytest.mark.parametrize("token", ["", "a\nb", "ü"])
-    def test_a_token_that_no_header_can_carry_is_refused(self, token: str) -> None:
+    def test_token_invalid_in_http_header_is_refused(self, token: str) -> None:
         with pytest.raises(ValueError, match="printable ASCII"):
             ControlServer(no_proxies(), token=token)
 
@@ -51,7 +51,7 @@ class TestWhoMayUseIt:
         ],
     )
     @pytest.mark.parametrize("path", ["/version", "/proxies", "/kafka/links", "/nowhere"])
-    def test_every_path_wants_it(self, path: str, headers: dict[str, str]) -> None:
+    def test_every_path_requires_bearer_token(self, path: str, headers: dict[str, str]) -> None:
         with Control(token="secret") as control:
             refused = control.http.get(path, headers=headers)
             assert refused.status_code == 401
@@ -62,7 +62,7 @@ class TestWhoMayUseIt:
 
 
 class TestLinks:
-    def test_they_are_listed_with_their_counters(self) -> None:
+    def test_link_list_contains_counters_and_toxics(self) -> None:
         with Control() as control:
             listen = control.http.post("/proxies", json=ONE).json()["listen"]
             control.http.post("/proxies/one/toxics", json={"type": "noop"})
@@ -79,7 +79,7 @@ class TestLinks:
             }
 
     @pytest.mark.parametrize("content", [None, {"direction": "upstream"}])
-    def test_they_are_cut_and_healed(self, content: Any) -> None:
+    def test_link_is_cut_and_healed_over_http(self, content: Any) -> None:
         with Control() as control, echo() as (host, port):
             fields = {"name": "one", "upstream": f"{host}:{port}"}
             listen = control.http.post("/proxies", json=fields).json()["listen"]
@@ -96,7 +96,7 @@ class TestLinks:
                 connection.settimeout(HANGS_AFTER_S)
                 assert connection.recv(1) == b"x"
 
-    def test_their_connections_are_reset(self) -> None:
+    def test_link_reset_resets_open_connections(self) -> None:
         with Control() as control, echo() as (host, port):
             fields = {"name": "one", "upstream": f"{host}:{port}"}
             listen = control.http.post("/proxies", json=fields).json()["listen"]
@@ -115,7 +115,9 @@ class TestLinks:
             ("/kafka/links/one/cut", {"direction": "up"}, 400, "upstream or downstream"),
         ],
     )
-    def test_a_wrong_one_is_refused(self, path: str, content: Any, status: int, error: str) -> None:
+    def test_wrong_link_request_is_refused(
+        self, path: str, content: Any, status: int, error: str
+    ) -> None:
         with Control() as control:
             control.http.post("/proxies", json=ONE)
             response = control.http.post(path, json=content)
@@ -137,7 +139,7 @@ class TestRules:
         with Control(rules=RuleSet(now_ms=lambda: 0.0)) as running:
             yield running
 
-    def test_they_are_replaced_added_released_and_disarmed(self, control: Control) -> None:
+    def test_rules_are_replaced_added_released_and_disarmed(self, control: Control) -> None:
         for method, rule, expected in [
             ("POST", "a", ["a"]),
             ("PATCH", "b", ["a", "b"]),
@@ -160,7 +162,7 @@ class TestRules:
         return [rule.id for rule in control.settings["rules"].rules]
 
     @pytest.mark.parametrize("method", ["POST", "PATCH"])
-    def test_rules_with_an_error_are_refused_whole(self, control: Control, method: str) -> None:
+    def test_rule_set_with_error_is_refused_entirely(self, control: Control, method: str) -> None:
         control.http.post("/kafka/rules", content=DROP.format(id="there"))
         text = DROP.format(id="new") + DROP.format(id="bad").replace("Produce", "Prodce")
         response = control.http.request(method, "/kafka/rules", content=text)
@@ -169,7 +171,7 @@ class TestRules:
         assert 'did you mean "Produce"' in response.json()["error"]
         assert self.armed(control) == ["there"]
 
-    def test_a_seed_comes_with_a_whole_set_only(self, control: Control) -> None:
+    def test_seed_is_accepted_with_whole_rule_set_only(self, control: Control) -> None:
         rules = control.settings["rules"]
         text = "seed = 7\n" + DROP.format(id="a")
         refused = control.http.patch("/kafka/rules", content=text)
@@ -179,7 +181,7 @@ class TestRules:
         assert control.http.post("/kafka/rules", content=text).status_code == 200
         assert rules.seed == 7
 
-    def test_what_is_no_text_is_refused(self, control: Control) -> None:
+    def test_rules_in_invalid_utf8_are_refused(self, control: Control) -> None:
         response = control.http.post("/kafka/rules", content=b"\xff")
         assert (response.status_code, response.json()["error"][:16]) == (400, "bad request body")
 
@@ -191,13 +193,13 @@ class TestRules:
                 'rule not found: no armed rule "x"',
             )
 
-    def test_where_there_are_none_there_is_no_path(self) -> None:
+    def test_rules_path_without_rule_set_is_not_found(self) -> None:
         with Control() as control:
             assert control.http.get("/kafka/rules").status_code == 404
 
 
 class TestJournal:
-    def test_it_goes_on_from_where_it_was_read(self) -> None:
+    def test_journal_returns_events_after_given_position(self) -> None:
         log = EventLog()
         with Control(log=log) as control:
             control.call(log, Event(1.0, "cut", link="client->1"))
@@ -212,7 +214,7 @@ class TestJournal:
             assert [event["what"] for event in second["events"]] == ["healed"]
             assert control.http.get("/kafka/journal?after=-1").status_code == 400
 
-    def test_it_keeps_the_newest_and_says_what_is_lost(self) -> None:
+    def test_full_journal_keeps_newest_events_and_counts_lost(self) -> None:
         log = EventLog(limit=3)
         for number in range(5):
             log(Event(float(number), "fired"))
@@ -222,7 +224,7 @@ class TestJournal:
         assert log.to_json(5)["events"] == log.to_json(99)["events"] == []
 
 
-def test_one_that_was_made_elsewhere_is_shown_and_stopped() -> None:
+def test_adopted_proxy_is_listed_and_stopped_over_http() -> None:
     with Control() as control:
         proxy = plain(ProxySettings("two", Address("127.0.0.1", 9)), None)
         control.wait_for(proxy.start())

@@ -33,7 +33,7 @@ def cut(stream: bytes, at: list[float]) -> list[bytes]:
 
 @FEW
 @given(up=STREAMS, down=STREAMS, up_cuts=CUTS, down_cuts=CUTS)
-def test_any_bytes_in_any_chunks_pass_unchanged_both_ways(
+def test_any_chunks_pass_unchanged_in_both_directions(
     up: bytes, down: bytes, up_cuts: list[float], down_cuts: list[float]
 ) -> None:
     with relayed() as ends:
@@ -55,7 +55,7 @@ def ends_of(ends: Ends, first: str) -> tuple[socket.socket, socket.socket]:
 
 @pytest.mark.parametrize("first", ["client", "broker"])
 @pytest.mark.parametrize("rest", [b"", REQUEST, REQUEST[:-1], REQUEST[:2], b"\xff\xff\xff\xffjunk"])
-def test_after_the_end_of_one_direction_the_other_goes_on(first: str, rest: bytes) -> None:
+def test_half_close_of_one_direction_keeps_other_open(first: str, rest: bytes) -> None:
     with relayed() as ends:
         ending, going_on = ends_of(ends, first)
         ending.sendall(rest)
@@ -68,7 +68,7 @@ def test_after_the_end_of_one_direction_the_other_goes_on(first: str, rest: byte
 
 
 @pytest.mark.parametrize("first", ["client", "broker"])
-def test_a_close_of_both_directions_is_an_end_for_the_other(first: str) -> None:
+def test_close_by_one_peer_ends_connection_of_other(first: str) -> None:
     with relayed() as ends:
         ending, other = ends_of(ends, first)
         ending.sendall(frame(b"last"))
@@ -77,7 +77,7 @@ def test_a_close_of_both_directions_is_an_end_for_the_other(first: str) -> None:
 
 
 @pytest.mark.parametrize("first", ["client", "broker"])
-def test_a_reset_closes_the_other_side(first: str) -> None:
+def test_reset_by_one_peer_closes_other_side(first: str) -> None:
     with relayed() as ends:
         ending, other = ends_of(ends, first)
         ending.sendall(frame(b"last"))
@@ -87,7 +87,7 @@ def test_a_reset_closes_the_other_side(first: str) -> None:
         assert read_to_end(other) == b""
 
 
-def test_a_frame_is_passed_on_when_it_is_whole() -> None:
+def test_request_frame_is_forwarded_only_when_complete() -> None:
     with relayed() as ends:
         ends.client.sendall(REQUEST[:7])
         ends.broker.sendall(frame(b"unasked"))
@@ -100,7 +100,7 @@ def test_a_frame_is_passed_on_when_it_is_whole() -> None:
         assert read(ends.broker, len(REQUEST)) == REQUEST
 
 
-def test_nobody_behind_the_relay_is_a_close() -> None:
+def test_relay_with_unreachable_upstream_closes_client() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         upstream = listener.getsockname()
     with RunningRelay(upstream) as running, socket.create_connection(running.address, 10) as client:

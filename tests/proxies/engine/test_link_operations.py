@@ -28,7 +28,7 @@ UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 
 
 @pytest.mark.parametrize("direction", [None, *Direction])
-def test_a_cut_loses_nothing(direction: Direction | None) -> None:
+def test_cut_link_delivers_all_bytes_after_heal(direction: Direction | None) -> None:
     with proxied() as ends:
         ends.client.sendall(b"one")
         assert read(ends.broker, 3) == b"one"
@@ -48,7 +48,7 @@ def test_a_cut_loses_nothing(direction: Direction | None) -> None:
             assert read(ends.client, 4) == b"back"
 
 
-def test_a_new_connection_over_a_cut_link_is_silent_until_it_is_healed() -> None:
+def test_new_connection_over_cut_link_passes_no_bytes_until_heal() -> None:
     with proxied() as ends:
         ends.net.call(ends.proxy.cut)
         with socket.create_connection(ends.proxy.listen, 10) as client:
@@ -61,7 +61,7 @@ def test_a_new_connection_over_a_cut_link_is_silent_until_it_is_healed() -> None
                 assert read(broker, 5) == b"hello"
 
 
-def test_what_a_toxic_holds_survives_a_cut() -> None:
+def test_bytes_held_by_toxic_survive_cut() -> None:
     with proxied() as ends:
         ends.net.call(ends.proxy.toxics.add, Latency(latency=100), UP)
         ends.client.sendall(b"late")
@@ -71,7 +71,7 @@ def test_what_a_toxic_holds_survives_a_cut() -> None:
         assert read(ends.broker, 4) == b"late"
 
 
-def test_disabled_refuses_and_enabled_is_at_the_same_port() -> None:
+def test_reenabled_proxy_listens_on_same_port() -> None:
     with proxied() as ends:
         address = ends.proxy.listen
         ends.net.wait_for(ends.proxy.disable())
@@ -87,7 +87,7 @@ def test_disabled_refuses_and_enabled_is_at_the_same_port() -> None:
             assert read(broker, 5) == b"again"
 
 
-def test_all_connections_are_reset() -> None:
+def test_reset_connections_resets_clients_and_brokers() -> None:
     with proxied() as ends:
         client, broker = ends.another()
         with client, broker:
@@ -97,7 +97,7 @@ def test_all_connections_are_reset() -> None:
 
 
 @pytest.mark.parametrize("end", ["reset", "toxic removed", "all reset"])
-def test_a_connection_that_was_half_open_is_released(end: str) -> None:
+def test_half_open_connection_is_released(end: str) -> None:
     with proxied() as ends:
         ends.net.call(ends.proxy.toxics.add, HalfOpen(), DOWN, name="half")
         ends.client.sendall(b"x")
@@ -123,7 +123,7 @@ def reset_by_peer(sock: socket.socket) -> None:
     sock.close()
 
 
-def test_many_small_pieces_in_a_toxic_stop_the_reading() -> None:
+def test_many_small_pieces_held_by_toxic_pause_reads() -> None:
     """Each costs far more than its byte."""
     with proxied(limits=ProxyLimits(held_bytes=100_000)) as ends:
         ends.net.call(ends.proxy.toxics.add, BlackHole(), UP)
@@ -140,14 +140,14 @@ def test_many_small_pieces_in_a_toxic_stop_the_reading() -> None:
         assert 100_000 < ends.held_bytes() < 101_000
 
 
-def test_a_call_from_the_proxies_own_thread_is_refused_at_once() -> None:
+def test_call_from_own_proxy_thread_raises_runtime_error() -> None:
     with proxied() as ends:
         for call in (lambda: ends.net.call(ends.proxy.cut), lambda: ends.net.add(ends.proxy)):
             with pytest.raises(RuntimeError, match="own thread, which cannot wait for itself"):
                 ends.net.call(call)
 
 
-def test_toxics_come_and_go_under_way_and_are_told() -> None:
+def test_toxic_added_and_removed_on_open_connection_is_reported() -> None:
     events: list[Event] = []
     with proxied(tell=events.append) as ends:
         ends.net.call(ends.proxy.toxics.add, Timeout(timeout=0), DOWN, name="hole")

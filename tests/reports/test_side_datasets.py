@@ -40,12 +40,14 @@ def _datasets(tmp_path: Path) -> list[Dataset]:
     return find_datasets([write_results(tmp_path, [check()])])
 
 
-def test_nothing_beside_is_nothing(datasets: list[Dataset]) -> None:
+def test_results_without_side_datasets_give_empty_lists(datasets: list[Dataset]) -> None:
     assert WIRE.files(datasets) == FAULTS.files(datasets) == []
     assert defect_tables(datasets) == []
 
 
-def test_all_are_found_also_from_the_bare_results(tmp_path: Path, datasets: list[Dataset]) -> None:
+def test_side_datasets_are_found_also_from_results_folder(
+    tmp_path: Path, datasets: list[Dataset]
+) -> None:
     write_wire(tmp_path, "r1", wire_rows("reference", 1))
     write_defects(tmp_path, "reference", defect_table("reference", AT))
     write_faults(tmp_path, "r1", fault_rows("reference", 1))
@@ -81,7 +83,7 @@ def other_type(file: Path) -> None:
         (other_type, "'count' of the wire coverage is int32, expected int64"),
     ],
 )
-def test_unfit_wire_coverage_is_refused(
+def test_invalid_wire_coverage_raises_report_error(
     tmp_path: Path, datasets: list[Dataset], damage: Callable[[Path], None], what: str
 ) -> None:
     file = write_wire(tmp_path, "r1", wire_rows("reference", 1))
@@ -92,7 +94,9 @@ def test_unfit_wire_coverage_is_refused(
     assert str(file) in error.value.where
 
 
-def test_unfit_fault_journal_is_refused(tmp_path: Path, datasets: list[Dataset]) -> None:
+def test_fault_journal_of_other_version_raises_report_error(
+    tmp_path: Path, datasets: list[Dataset]
+) -> None:
     file = write_faults(tmp_path, "r1", fault_rows("reference", 1))
     other_version(file)
     with pytest.raises(ReportError) as error:
@@ -101,7 +105,7 @@ def test_unfit_fault_journal_is_refused(tmp_path: Path, datasets: list[Dataset])
     assert "leave the folder faults/ out" in error.value.what_to_do
 
 
-def test_both_ends_know_the_same_columns() -> None:
+def test_report_and_harness_datasets_have_same_columns_and_versions() -> None:
     """The columns that reports read are a copy, on purpose, of the written ones."""
     for read, written in (
         (WIRE, wire_parquet.WIRE_SCHEMA),
@@ -133,7 +137,7 @@ WRONG_CHANGE = [{"requirement": "A-001", "was": "green", "now": None}]
         (json.dumps(defect_table("t", AT, changed=WRONG_CHANGE)), "no such verdict"),
     ],
 )
-def test_unfit_defect_table_is_refused(
+def test_invalid_defect_table_raises_report_error(
     tmp_path: Path, datasets: list[Dataset], text: str, what: str
 ) -> None:
     file = write_defects(tmp_path, "reference", GOOD)
@@ -145,7 +149,7 @@ def test_unfit_defect_table_is_refused(
     assert "kafka-conformance lab defects" in error.value.what_to_do
 
 
-def test_table_of_the_defect_command_is_read(tmp_path: Path, datasets: list[Dataset]) -> None:
+def test_table_of_defects_command_is_readable(tmp_path: Path, datasets: list[Dataset]) -> None:
     defect = ALL_DEFECTS[0]
     changed = {defect.requirement: (Verdict.PASSED, Verdict.FAILED), "A-001": (None, None)}
     rows = [RowOutcome(defect, "seen", "", changed), RowOutcome(ALL_DEFECTS[1], "", "not noticed")]
@@ -162,7 +166,7 @@ def test_table_of_the_defect_command_is_read(tmp_path: Path, datasets: list[Data
     ]
 
 
-def test_evidence_stays_inside_its_run(tmp_path: Path) -> None:
+def test_evidence_outside_run_folder_is_not_read(tmp_path: Path) -> None:
     """A results file that names other files of the machine gets none of them."""
     rows = [check(run=name) for name in ("r1", "..")]
     datasets = find_datasets([write_results(tmp_path, rows)])
@@ -177,6 +181,6 @@ def test_evidence_stays_inside_its_run(tmp_path: Path) -> None:
         assert read_evidence(replace(made, runs=runs), datasets) == found
 
 
-def test_evidence_path_is_below_the_report() -> None:
+def test_evidence_path_stays_below_report_folder() -> None:
     assert evidence_path("..", "../../x.txt") == "evidence/_./x.txt"
     assert evidence_path("run-1", "evidence/ü b.txt") == "evidence/run-1/__b.txt"

@@ -111,7 +111,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
         yield target.addresses[0]
 
 
-def test_two_runs_leave_the_same_journal(broker: tuple[str, int]) -> None:
+def test_two_runs_with_same_seed_give_equal_journals(broker: tuple[str, int]) -> None:
     first, second = Outcome(broker, seed=7), Outcome(broker, seed=7)
     assert first.journal == second.journal
     assert first.read == second.read
@@ -122,7 +122,7 @@ def test_two_runs_leave_the_same_journal(broker: tuple[str, int]) -> None:
     assert [event.at_ms for event in first.events] != [event.at_ms for event in second.events]
 
 
-def test_another_seed_leaves_another(broker: tuple[str, int]) -> None:
+def test_run_with_another_seed_gives_other_journal(broker: tuple[str, int]) -> None:
     first, other = Outcome(broker, seed=7), Outcome(broker, seed=8)
     assert first.journal != other.journal
     assert first.read != other.read

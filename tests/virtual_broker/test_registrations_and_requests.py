@@ -30,7 +30,7 @@ REGISTRATIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("other", REGISTRATIONS, ids=["0.8", "0.9", "3.9"])
-def test_a_registration_has_the_fields_of_the_broker_that_is_there(other: dict[str, Any]) -> None:
+def test_registration_has_fields_of_existing_broker(other: dict[str, Any]) -> None:
     made = registration_like(other, HERE, "r9")
     assert made.keys() == other.keys()
     assert (made["host"], made["port"], made["jmx_port"]) == (*HERE, -1)
@@ -44,7 +44,7 @@ def test_a_registration_has_the_fields_of_the_broker_that_is_there(other: dict[s
 
 
 @pytest.mark.parametrize("version", range(19))
-def test_a_fetch_says_who_fetches_at_every_version(version: int) -> None:
+def test_fetch_carries_replica_id_at_every_version(version: int) -> None:
     epoch = 3 if version >= 12 else -1
     request = replica_fetch(
         TOPIC, version, 5, replica=101, broker_epoch=77, last_fetched_epoch=epoch
@@ -63,7 +63,7 @@ def test_a_fetch_says_who_fetches_at_every_version(version: int) -> None:
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_the_offsets_of_records_of_every_format(magic: int) -> None:
+def test_offsets_are_read_from_records_of_every_format(magic: int) -> None:
     batch = RecordBatch([Record(b"a"), Record(b"b")], base_offset=3, base_timestamp=0)
     data = encode_batch(batch)
     if magic < 2:
@@ -72,12 +72,12 @@ def test_the_offsets_of_records_of_every_format(magic: int) -> None:
     assert offsets_in(data[:-1]) == ((3,) if magic < 2 else ())
 
 
-def test_a_fetch_that_is_refused_as_a_whole_is_no_answer_about_a_partition() -> None:
+def test_fetch_with_top_level_error_raises_preparation_failed() -> None:
     with pytest.raises(PreparationFailed, match="UNKNOWN_TOPIC_ID"):
         read_of(FetchResponse(error_code=100))
 
 
-def test_the_expected_table_follows_the_steps() -> None:
+def test_expected_timeline_rows_match_steps() -> None:
     assert [row.step for row in EXPECTED] == [step.name for step in STEPS]
     assert expected_of("4.4.0") == EXPECTED
     assert [row.told for row in expected_of("0.8.0")][5:] == [

@@ -77,7 +77,7 @@ def spoiled(draw: st.DrawFn) -> list[TcpSegment]:
 
 @settings(QUICK, max_examples=300)
 @given(spoiled(), PORTS, LIMITS_TRIED)
-def test_a_spoiled_capture(
+def test_follower_reads_damaged_capture_to_its_end(
     found: list[TcpSegment], ports: tuple[int, ...], limits: CaptureLimits
 ) -> None:
     follow_all(found, ports, limits)
@@ -95,7 +95,7 @@ def nonsense(draw: st.DrawFn) -> TcpSegment:
 
 @settings(QUICK, max_examples=300)
 @given(st.lists(nonsense(), max_size=30), PORTS, LIMITS_TRIED)
-def test_segments_of_no_connection(
+def test_follower_reads_arbitrary_segments_to_their_end(
     found: list[TcpSegment], ports: tuple[int, ...], limits: CaptureLimits
 ) -> None:
     follow_all(found, ports, limits)

@@ -76,7 +76,7 @@ def spoil_log(folder: Path, spoil: Spoil) -> None:
 # -- transactions --------------------------------------------------------------------------------
 
 
-def test_nothing_was_aborted_in_a_segment_that_is_emptied(tmp_path: Path) -> None:
+def test_emptied_segment_has_no_aborted_transactions(tmp_path: Path) -> None:
     """An entry for the batch 2 would come behind that for 3 (LogLoader, recoverLog)."""
     log = put(tmp_path, batch(0, 1, TRANSACTIONAL, 9), marker(1, 9), batch(3), batch(2))
     with opened(tmp_path) as logs:
@@ -84,7 +84,7 @@ def test_nothing_was_aborted_in_a_segment_that_is_emptied(tmp_path: Path) -> Non
     assert read_aborted(log / f"{0:020d}.txnindex") == []
 
 
-def test_what_is_behind_a_stable_end_above_the_read_is_not_looked_for(tmp_path: Path) -> None:
+def test_aborted_search_stops_at_entry_with_lso_above_read(tmp_path: Path) -> None:
     """Class TransactionIndex (collectAbortedTxns), also where a damaged entry claims that end."""
     log = put(tmp_path, *map(batch, range(4)), clean=True)
     entries = [
@@ -119,7 +119,7 @@ def be_zeros(data: bytearray) -> None:
     data[:] = bytes(len(data))
 
 
-def test_all_is_stable_where_the_batch_of_the_transaction_is_not_found(tmp_path: Path) -> None:
+def test_lso_is_log_end_offset_if_batch_of_transaction_is_not_found(tmp_path: Path) -> None:
     """LocalLog (read): as if the reader were at the end."""
     with_open_transaction(tmp_path, reach_too_far)
     with opened(tmp_path) as logs:
@@ -128,13 +128,13 @@ def test_all_is_stable_where_the_batch_of_the_transaction_is_not_found(tmp_path:
         assert last_stable_offset(partition) == partition.log.end_offset == 4
 
 
-def test_the_batch_of_the_transaction_has_to_be_looked_for_at_the_start(tmp_path: Path) -> None:
+def test_zeroed_batch_of_open_transaction_raises_unreadable_log(tmp_path: Path) -> None:
     with_open_transaction(tmp_path, be_zeros)
     with opened(tmp_path) as logs, pytest.raises(UnreadableLog, match="length 0"):
         partition_in(logs)
 
 
-def test_a_first_batch_that_claims_to_reach_beyond_what_is_stable_is_served_so_far(
+def test_first_batch_beyond_lso_is_served_up_to_lso(
     tmp_path: Path,
 ) -> None:
     """Class LogSegment (read): that is no batch too large for the reader's limit."""
@@ -168,7 +168,7 @@ def read_decided(folder: Path, offset: int) -> PartitionReading:
     return reading
 
 
-def test_what_is_stable_ends_where_the_batch_of_the_transaction_was_looked_for(
+def test_lso_is_offset_of_index_lookup_for_reordered_batches(
     tmp_path: Path,
 ) -> None:
     """The batch's own offset does not count (UnifiedLog, fetchLastStableOffsetMetadata)."""
@@ -217,7 +217,7 @@ def claim_a_header(data: bytearray) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 1 << 20])
-def test_the_first_record_of_a_marker_tells_all(count: int) -> None:
+def test_marker_state_comes_from_its_first_record(count: int) -> None:
     """Class ProducerAppendInfo (append): its time too, not the batch's."""
     producers = opened_producers()
     recall_producer(producers, OPEN)
@@ -226,7 +226,7 @@ def test_the_first_record_of_a_marker_tells_all(count: int) -> None:
     assert (known.transaction_start, known.last_timestamp) == (-1, NOW + 5)
 
 
-def test_a_marker_without_records_ends_nothing() -> None:
+def test_marker_without_records_ends_no_transaction() -> None:
     producers = opened_producers()
     recall_producer(producers, OPEN)
     assert recall_producer(producers, control(END, claim_records(0))) is None
@@ -245,7 +245,7 @@ def test_a_marker_without_records_ends_nothing() -> None:
         batch(1, 1, 0, 9),  # outside of the transaction
     ],
 )
-def test_what_does_not_tell_of_its_producer_is_refused_where_a_log_is_read(data: bytes) -> None:
+def test_batch_without_valid_producer_data_is_refused_at_recovery(data: bytes) -> None:
     producers = opened_producers()
     recall_producer(producers, OPEN)
     with pytest.raises(UntoldProducer, match="batch 1"):
@@ -253,7 +253,7 @@ def test_what_does_not_tell_of_its_producer_is_refused_where_a_log_is_read(data:
     remember_producer(producers, data)  # an append does not check that
 
 
-def test_who_was_in_another_epoch_for_a_while_is_known_by_what_was_before() -> None:
+def test_producer_epoch_change_within_segment_keeps_previous_sequence() -> None:
     """The batches of one segment make one update (ProducerStateEntry, update)."""
     producers = opened_producers()
     other_epoch = bytearray(batch(2, 1, TRANSACTIONAL, 9))
@@ -267,7 +267,7 @@ def test_who_was_in_another_epoch_for_a_while_is_known_by_what_was_before() -> N
     assert producers.active()[0].last_sequence == -1
 
 
-def test_a_log_with_such_a_batch_is_none(tmp_path: Path) -> None:
+def test_log_with_non_transactional_batch_in_transaction_is_unreadable(tmp_path: Path) -> None:
     put(tmp_path, OPEN, batch(1, 1, 0, 9))
     with opened(tmp_path) as logs, pytest.raises(UnreadableLog, match="batch 1"):
         partition_in(logs)
@@ -299,7 +299,7 @@ def found_at(partition: Partition, time: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("spoil", [zero_the_last_record, claim_records(99)])
-def test_a_record_is_found_by_its_time_before_the_damage_is(tmp_path: Path, spoil: Spoil) -> None:
+def test_timestamp_search_finds_record_before_damage(tmp_path: Path, spoil: Spoil) -> None:
     """Class DefaultRecordBatch (streamingIterator) reads no farther than it has to."""
     spoilt_log(tmp_path, spoil)
     with opened(tmp_path) as logs:
@@ -307,7 +307,7 @@ def test_a_record_is_found_by_its_time_before_the_damage_is(tmp_path: Path, spoi
         assert found_at(partition, NOW + 1) == (1, NOW + 1)
 
 
-def test_the_damage_is_found_where_it_is_reached(tmp_path: Path) -> None:
+def test_timestamp_search_raises_bad_record_at_damage(tmp_path: Path) -> None:
     spoilt_log(tmp_path, zero_the_last_record)
     with opened(tmp_path) as logs, pytest.raises(BadRecord):
         offset_search.find_offset(partition_in(logs), NOW + 2)
@@ -329,7 +329,7 @@ def change_the_magic(data: bytearray) -> None:
         ("gzip", change_the_magic, 0),
     ],
 )
-def test_what_was_compressed_is_read_up_to_the_damage(
+def test_timestamp_search_reads_compressed_batch_up_to_damage(
     tmp_path: Path, codec: str, spoil: Spoil, readable: int
 ) -> None:
     """The wrong checksum shows at the last record."""
@@ -342,7 +342,7 @@ def test_what_was_compressed_is_read_up_to_the_damage(
             offset_search.find_offset(partition, NOW + readable)
 
 
-def test_the_largest_time_is_that_of_a_record(tmp_path: Path) -> None:
+def test_max_timestamp_search_finds_nothing_without_matching_record(tmp_path: Path) -> None:
     def begin_later(data: bytearray) -> None:
         data[BASE_TIME_AT + 5] ^= 1
 
@@ -355,7 +355,7 @@ def test_the_largest_time_is_that_of_a_record(tmp_path: Path) -> None:
             )
 
 
-def test_an_index_that_leads_below_0_finds_no_time(tmp_path: Path) -> None:
+def test_negative_index_position_fails_timestamp_search_only(tmp_path: Path) -> None:
     """Class FileChannelRecordBatch cannot be read there; a lookup of an offset begins at 0."""
     log = spoilt_log(tmp_path, lambda _: None)
     (log / f"{0:020d}.index").write_bytes(INDEX_ENTRY.pack(-7, -5))

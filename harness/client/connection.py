@@ -11,7 +11,6 @@ import struct
 import time
 from collections import deque
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self, TypeVar, cast
 
 from harness.base.pace import time_left
@@ -83,12 +82,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 from harness.capture.file_forms import FileForm, Pcap, Pcapng
@@ -102,12 +101,7 @@ class Capture:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _tapped(self, side: asyncio.Protocol, which: Sides, link: str) -> asyncio.Protocol:

@@ -7,7 +7,6 @@ by hand and partitions may overlap: a link is healed when none of them cuts it a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
 from harness.base.suggestion import did_you_mean
@@ -133,12 +132,7 @@ class ActivePartition(Generic[P]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.heal()
 
 

@@ -5,7 +5,6 @@ It is the short form for callers with one rule, such as a row of the defect tabl
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 from harness.base.address import Address
@@ -63,10 +62,5 @@ class RunningRelay:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.proxies.stop()

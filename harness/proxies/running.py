@@ -10,7 +10,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
 import uvloop
@@ -43,12 +42,7 @@ class RunningProxies:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def add(self, proxy: Proxy) -> Address:

@@ -11,7 +11,6 @@ import socket
 import struct
 import threading
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from harness.client.requests import Topic
@@ -63,12 +62,7 @@ class LeaderEndpoint:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -8,7 +8,6 @@ import selectors
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from labs.clients.vocabulary import Json
@@ -158,12 +157,7 @@ class ClientSession(Calls):
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self._process.communicate(timeout=END_S)  # the end of its input ends it
         except (subprocess.TimeoutExpired, BrokenPipeError):

@@ -11,10 +11,10 @@ from harness.codec.apis import API_VERSIONS_KEY, APIS, api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import encode_response
 from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.conn import NOT_CLOSED
-from labs.defects.defect import answers, correlation_id, error_answer, rule
+from labs.defects.defect import correlation_id, error_answer, rule
+from labs.defects.edited_answer import answers
 from labs.defects.one_client import is_from, misread
 
 FIXED = struct.Struct(">hhi")
@@ -30,11 +30,11 @@ def _is_unserved_api_versions(seen: SeenRequest) -> bool:
     return bool(key == API_VERSIONS_KEY and version > highest)
 
 
-def one_api_is_listed_twice(_seen: SeenRequest, message: Message) -> None:
+@answers("APIV-001", r"listed more than once: \[3\]", range(1))
+def one_api_is_listed_twice(answer: ApiVersionsResponse) -> None:
     """ApiVersions v0 lists Metadata a second time."""
-    assert isinstance(message, ApiVersionsResponse)
     key = api_named("Metadata").key
-    message.api_keys += [copy(one) for one in message.api_keys if one.api_key == key]
+    answer.api_keys += [copy(one) for one in answer.api_keys if one.api_key == key]
 
 
 class RangesStayAsTheyWere(FrameRule):
@@ -75,12 +75,11 @@ class NoSecondTry(FrameRule):
         return [encode_response(answer, 0, correlation_id(seen.payload))]
 
 
-def blanks_in_names_are_accepted(seen: SeenRequest, message: Message) -> None:
+@answers("APIV-004", r"'a b' got NONE", range(3, 100))
+def blanks_in_names_are_accepted(request: ApiVersionsRequest, answer: ApiVersionsResponse) -> None:
     """A client software name with a blank is accepted."""
-    assert isinstance(seen.message, ApiVersionsRequest)
-    assert isinstance(message, ApiVersionsResponse)
-    if " " in seen.message.client_software_name + seen.message.client_software_version:
-        message.error_code = ErrorCode.NONE
+    if " " in request.client_software_name + request.client_software_version:
+        answer.error_code = ErrorCode.NONE
 
 
 class AdvertisedVersionIsNotServed(FrameRule):
@@ -103,47 +102,38 @@ class UnlistedApiIsAnswered(FrameRule):
         return [error_answer(seen)] if is_shutdown else []
 
 
-def minimum_0_is_listed_at_version_3(_seen: SeenRequest, message: Message) -> None:
+@answers("APIV-009", r"v3 lists features whose minimum is 0", range(3, 4))
+def minimum_0_is_listed_at_version_3(answer: ApiVersionsResponse) -> None:
     """ApiVersions v3 lists a feature with the minimum 0."""
-    assert isinstance(message, ApiVersionsResponse)
     feature = ApiVersionsResponse.SupportedFeatureKey
-    message.supported_features.append(feature(name="group.version", min_version=0, max_version=1))
+    answer.supported_features.append(feature(name="group.version", min_version=0, max_version=1))
 
 
-def unreleased_version_is_advertised(_seen: SeenRequest, message: Message) -> None:
+@answers("APIV-011", r"InitProducerId v6 is advertised, unreleased", range(3, 99))
+def unreleased_version_is_advertised(answer: ApiVersionsResponse) -> None:
     """The table of ApiVersions contains InitProducerId's unreleased version."""
-    assert isinstance(message, ApiVersionsResponse)
     api = api_named("InitProducerId")
-    for one in message.api_keys:
+    for one in answer.api_keys:
         if one.api_key == api.key:
             one.max_version = api.unstable_versions.highest
 
 
-@answers("APIV-015", r"api keys that the throttled table lacks", "ApiVersions", range(1, 99))
-def throttled_table_is_empty(_seen: SeenRequest, message: Message) -> None:
+@answers("APIV-015", r"api keys that the throttled table lacks", range(1, 99))
+def throttled_table_is_empty(answer: ApiVersionsResponse) -> None:
     """An ApiVersions answer that is throttled lists nothing."""
-    assert isinstance(message, ApiVersionsResponse)
-    if message.throttle_time_ms > 0:
-        message.api_keys = []
+    if answer.throttle_time_ms > 0:
+        answer.api_keys = []
 
 
 DEFECTS = [
     throttled_table_is_empty,
-    answers("APIV-001", r"listed more than once: \[3\]", "ApiVersions", range(1))(
-        one_api_is_listed_twice
-    ),
+    one_api_is_listed_twice,
     replace(rule("APIV-014", r"after the upgrade ranges", RangesStayAsTheyWere), private=True),
     rule("APIV-002", r"shown \[\]", UnservedVersionGetsNoRange),
     rule("APIV-003", r"error is UNSUPPORTED_VERSION", NoSecondTry),
-    answers("APIV-004", r"'a b' got NONE", "ApiVersions", range(3, 100))(
-        blanks_in_names_are_accepted
-    ),
+    blanks_in_names_are_accepted,
     rule("APIV-005", r"closed the connection", AdvertisedVersionIsNotServed),
     rule("APIV-006", NOT_CLOSED, UnlistedApiIsAnswered),
-    answers("APIV-009", r"v3 lists features whose minimum is 0", "ApiVersions", range(3, 4))(
-        minimum_0_is_listed_at_version_3
-    ),
-    answers(
-        "APIV-011", r"InitProducerId v6 is advertised, unreleased", "ApiVersions", range(3, 99)
-    )(unreleased_version_is_advertised),
+    minimum_0_is_listed_at_version_3,
+    unreleased_version_is_advertised,
 ]

@@ -17,9 +17,9 @@ from harness.codec.records import (
     decode_batches,
 )
 from harness.codec.records.compression import CODEC_IDS, decompress
-from harness.codec.structs import Message
 from harness.proxies import SeenRequest
-from labs.defects.defect import Defect, answers
+from labs.defects.defect import Defect
+from labs.defects.edited_answer import answers
 from labs.defects.prod import change_stored
 
 Answer = ProduceResponse.PartitionProduceResponse
@@ -52,8 +52,7 @@ def _codec(seen: SeenRequest) -> int:
     return BatchHeader.read(data).codec_id if data else 0
 
 
-def _answers(message: Message) -> list[Answer]:
-    assert isinstance(message, ProduceResponse)
+def _answers(message: ProduceResponse) -> list[Answer]:
     return [one for topic in message.responses for one in topic.partition_responses]
 
 
@@ -68,14 +67,14 @@ def _turns(
     """Make a defect that answers Produce with ``code`` in a situation, if ``when`` of the error."""
 
     def make(described: Callable[[], None]) -> Defect:
-        def edit(seen: SeenRequest, message: Message) -> None:
-            for one in _answers(message):
+        def edit(seen: SeenRequest, answer: ProduceResponse) -> None:
+            for one in _answers(answer):
                 if when(one.error_code) and situation(seen):
                     one.error_code = code
                     one.base_offset = 0 if code is ErrorCode.NONE else -1
 
         edit.__name__, edit.__doc__ = described.__name__, described.__doc__
-        return answers(requirement, reason, "Produce", range(FIRST_OF_BATCHES, 99))(edit)
+        return answers(requirement, reason, range(FIRST_OF_BATCHES, 99))(edit)
 
     return make
 
@@ -95,8 +94,8 @@ def _first_value(batch: RecordBatch) -> bytes:
 # -- what is stored --------------------------------------------------------------------------------
 
 
-@answers("COMP-001", r"snappy: came back as ", "Fetch")
-def snappy_loses_the_last_record(_seen: SeenRequest, message: Message) -> None:
+@answers("COMP-001", r"snappy: came back as ")
+def snappy_loses_the_last_record(answer: FetchResponse) -> None:
     """A batch in snappy comes back without its last record."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -105,7 +104,7 @@ def snappy_loses_the_last_record(_seen: SeenRequest, message: Message) -> None:
             return batch
         return replace(batch, records=batch.records[:-1], record_count=None)
 
-    change_stored(message, change)
+    change_stored(answer, change)
 
 
 def _recoded(word: bytes, codec: str) -> Callable[[RecordBatch], RecordBatch]:
@@ -119,34 +118,33 @@ def _recoded(word: bytes, codec: str) -> Callable[[RecordBatch], RecordBatch]:
     return change
 
 
-@answers("COMP-002", r"sent in .*, stored in \['none', 'none', ", "Fetch")
-def gzip_is_unpacked_for_good(_seen: SeenRequest, message: Message) -> None:
+@answers("COMP-002", r"sent in .*, stored in \['none', 'none', ")
+def gzip_is_unpacked_for_good(answer: FetchResponse) -> None:
     """The broker stores uncompressed the batches that a producer sent in gzip."""
-    change_stored(message, _recoded(b"unchanged", "gzip"))
+    change_stored(answer, _recoded(b"unchanged", "gzip"))
 
 
-@answers("COMP-003", r"a topic of lz4 holds \['none'\]", "Fetch")
-def the_topics_codec_is_not_looked_at(_seen: SeenRequest, message: Message) -> None:
+@answers("COMP-003", r"a topic of lz4 holds \['none'\]")
+def the_topics_codec_is_not_looked_at(answer: FetchResponse) -> None:
     """The broker stores batches uncompressed in a topic of lz4."""
-    change_stored(message, _recoded(b"recoded", "lz4"))
+    change_stored(answer, _recoded(b"recoded", "lz4"))
 
 
-@answers("COMP-006", r"from, to \(14, 15\)", "Produce", range(FIRST_OF_BATCHES, 99))
-def a_packed_batch_is_told_by_its_end(seen: SeenRequest, message: Message) -> None:
+@answers("COMP-006", r"from, to \(14, 15\)", range(FIRST_OF_BATCHES, 99))
+def a_packed_batch_is_told_by_its_end(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker acknowledges a compressed batch with the offset of its last record."""
     batch = _sound(seen)
     if batch is None or not batch.attributes & CODEC_MASK:
         return
     if _first_value(batch).startswith(b"numbered"):
-        for one in _answers(message):
+        for one in _answers(answer):
             one.base_offset += len(batch.records) - 1
 
 
-@answers("COMP-005", r"in zstd: error is UNSUPPORTED_COMPRESSION_TYPE", "Fetch", range(10, 11))
-def zstd_comes_one_version_late(_seen: SeenRequest, message: Message) -> None:
+@answers("COMP-005", r"in zstd: error is UNSUPPORTED_COMPRESSION_TYPE", range(10, 11))
+def zstd_comes_one_version_late(answer: FetchResponse) -> None:
     """Fetch v10 refuses batches in zstd with UNSUPPORTED_COMPRESSION_TYPE."""
-    assert isinstance(message, FetchResponse)
-    for topic in message.responses:
+    for topic in answer.responses:
         for one in topic.partitions:
             if one.records and BatchHeader.read(bytes(one.records)).codec_id == CODEC_IDS["zstd"]:
                 one.error_code, one.records = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b""

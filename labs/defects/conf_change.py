@@ -11,6 +11,7 @@ from harness.codec.messages import (
     IncrementalAlterConfigsRequest,
 )
 from harness.proxies import FrameRule, SeenRequest
+from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import rule
 from labs.defects.edited_request import takes, with_body
 
@@ -42,14 +43,14 @@ class UnnamedConfigsStay(FrameRule):
         return with_body(seen, seen.message)
 
 
-@takes("CONF-009", r"after SET of retention\.ms and DELETE", IncrementalAlterConfigsRequest)
+@takes("CONF-009", r"after SET of retention\.ms and DELETE")
 def nothing_is_deleted(request: IncrementalAlterConfigsRequest) -> None:
     """DELETE leaves the config unchanged."""
     for resource in request.resources:
         resource.configs = [c for c in resource.configs if c.config_operation != DELETE]
 
 
-@takes("CONF-010", r"APPEND on retention\.ms: error is NONE", IncrementalAlterConfigsRequest)
+@takes("CONF-010", r"APPEND on retention\.ms: error is NONE")
 def adding_to_a_number_sets_it(request: IncrementalAlterConfigsRequest) -> None:
     """APPEND and SUBTRACT set the value of a config that is not a list."""
     for resource in request.resources:
@@ -58,17 +59,11 @@ def adding_to_a_number_sets_it(request: IncrementalAlterConfigsRequest) -> None:
                 config.config_operation = SET
 
 
-@takes("CONF-011", r"a topic twice: error is NONE", IncrementalAlterConfigsRequest)
+@takes("CONF-011", r"a topic twice: error is NONE")
 def the_last_of_a_name_counts(request: IncrementalAlterConfigsRequest) -> None:
     """The broker ignores the first entry of a resource that is named twice."""
     last = {(each.resource_type, each.resource_name): each for each in request.resources}
     request.resources = list(last.values())
-
-
-@takes("CONF-012", r"after a validation retention\.ms is 2000000", AlterConfigsRequest)
-def configs_are_never_only_validated(request: AlterConfigsRequest) -> None:
-    """The broker ignores validate_only."""
-    request.validate_only = False
 
 
 def _without(request: AlterConfigsRequest, is_dropped: Callable[[str], bool]) -> None:
@@ -77,31 +72,19 @@ def _without(request: AlterConfigsRequest, is_dropped: Callable[[str], bool]) ->
             resource.configs = [c for c in resource.configs if not is_dropped(c.name)]
 
 
-@takes("CONF-013", r"no\.such\.config=1: error is NONE", AlterConfigsRequest)
+@takes("CONF-013", r"no\.such\.config=1: error is NONE")
 def unknown_configs_are_left_out(request: AlterConfigsRequest) -> None:
     """The broker accepts an unknown key and ignores it."""
     _without(request, lambda name: name.startswith("no."))
 
 
-@takes(
-    "CONF-014", r"a batch of .* with max\.message\.bytes 2000: error is NONE", AlterConfigsRequest
-)
+@takes("CONF-014", r"a batch of .* with max\.message\.bytes 2000: error is NONE")
 def a_limit_is_that_of_the_creation(request: AlterConfigsRequest) -> None:
     """The broker accepts a change of max.message.bytes and never applies it."""
     _without(request, lambda name: name == "max.message.bytes")
 
 
-@takes("CONF-016", r"'retention\.ms': '1500000'\}", IncrementalAlterConfigsRequest)
-def one_broker_is_all_brokers(request: IncrementalAlterConfigsRequest) -> None:
-    """The broker applies the configs of one broker to all of them; the last change counts."""
-    for resource in request.resources:
-        if resource.resource_type == BROKER:
-            resource.resource_name = ""
-
-
-@takes(
-    "CONF-017", r"a topic with replica\.fetch\.max\.bytes=.*: error is NONE", AlterConfigsRequest
-)
+@takes("CONF-017", r"a topic with replica\.fetch\.max\.bytes=.*: error is NONE")
 def topics_take_configs_of_brokers(request: AlterConfigsRequest) -> None:
     """The broker accepts configs of replica fetches for a topic, which has no use for them."""
     _without(request, lambda name: name.startswith("replica."))
@@ -112,9 +95,18 @@ DEFECTS = [
     nothing_is_deleted,
     adding_to_a_number_sets_it,
     the_last_of_a_name_counts,
-    configs_are_never_only_validated,
+    changed_field("CONF-012", "configs_are_never_only_validated",
+        r"after a validation retention\.ms is 2000000",
+        "The broker ignores validate_only.",
+        AlterConfigsRequest, "validate_only", ANY, False),
     unknown_configs_are_left_out,
     a_limit_is_that_of_the_creation,
-    replace(one_broker_is_all_brokers, private=True),
+    replace(
+        changed_field("CONF-016", "one_broker_is_all_brokers", r"'retention\.ms': '1500000'\}",
+            "The broker applies the configs of one broker to all of them; the last change counts.",
+            IncrementalAlterConfigsRequest, "resources.resource_name",
+            ANY, "", where={"resources.resource_type": BROKER}),
+        private=True,
+    ),
     topics_take_configs_of_brokers,
-]
+]  # fmt: skip

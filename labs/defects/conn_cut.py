@@ -127,8 +127,7 @@ class HalfABatchUsesUpItsSequence(FrameRule):
             return [payload]
         return [edited(seen, payload, self.edit)]
 
-    def edit(self, _: SeenRequest, message: Message) -> None:
-        assert isinstance(message, ProduceResponse)
+    def edit(self, _: SeenRequest, message: ProduceResponse) -> None:
         for topic in message.responses:
             for one in topic.partition_responses:
                 one.error_code = ErrorCode.DUPLICATE_SEQUENCE_NUMBER

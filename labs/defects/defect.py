@@ -10,14 +10,14 @@ from __future__ import annotations
 import importlib
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from inspect import signature
+from typing import Any, get_type_hints
 
 from harness.codec import CodecError
 from harness.codec.header import decode_response, encode_response
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 
 BUILT_IN = "harness.reference_broker"
@@ -100,34 +100,9 @@ class Defect:
         return self.requirement.split("-")[0]
 
 
-def answers(
-    requirement: str, reason: str, api: str, versions: range | None = None
-) -> Callable[[Callable[[SeenRequest, Message], None]], Defect]:
-    """Make a defect that changes the decoded answers of one API: the function edits the message.
-
-    It strikes only where the request can be decoded too, as ``seen.message``.
-    ``versions``: only answers at these versions; all of them by default.
-    """
-
-    def make(edit: Callable[[SeenRequest, Message], None]) -> Defect:
-        class EditAnswers(FrameRule):
-            def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-                if seen.api is None or seen.api.name != api:
-                    return [payload]
-                if versions is not None and seen.version not in versions:
-                    return [payload]
-                if seen.message is None:
-                    return [payload]  # a broker reads more tolerantly than we do
-                return [edited(seen, payload, edit)]
-
-        return _defect(edit, requirement, reason, EditAnswers)
-
-    return make
-
-
 def rule(requirement: str, reason: str, made: type[FrameRule]) -> Defect:
     """Make a defect of a whole frame rule."""
-    return _defect(made, requirement, reason, made)
+    return made_from(made, requirement, reason, made)
 
 
 def wrong(
@@ -139,7 +114,7 @@ def wrong(
     """
 
     def make(instead: Callable[[Any], Any]) -> Defect:
-        defect = _defect(instead, requirement, reason, FrameRule)
+        defect = made_from(instead, requirement, reason, FrameRule)
         return replace(defect, wrong=WrongFunction(module, name, instead))
 
     return make
@@ -156,9 +131,10 @@ def wrong_in_broker(
     return lambda instead: replace(make_wrong(instead), built_in=True)
 
 
-def _defect(
+def made_from(
     made: Callable[..., object], requirement: str, reason: str, make_rule: Callable[[], FrameRule]
 ) -> Defect:
+    """Make a defect with the name and the docstring of a function, or of a class of rules."""
     name = made.__name__
     if isinstance(made, type):
         name = "".join("_" + c.lower() if c.isupper() else c for c in name).lstrip("_")
@@ -168,10 +144,17 @@ def _defect(
     return Defect(name, requirement, reason, make_rule, meaning)
 
 
-def edited(
-    seen: SeenRequest, payload: bytes, edit: Callable[[SeenRequest, Message], None]
-) -> bytes:
-    """Return an answer with its message changed, or unchanged if it cannot be decoded."""
+def parameter_types(edit: Callable[..., None]) -> list[type[Any]]:
+    """The classes in the annotations of a function's parameters, in their order."""
+    types = get_type_hints(edit)
+    return [types[name] for name in signature(edit).parameters]
+
+
+def edited(seen: SeenRequest, payload: bytes, edit: Callable[[SeenRequest, Any], None]) -> bytes:
+    """Return an answer with its message changed, or unchanged if it cannot be decoded.
+
+    ``edit`` gets the message, of the class that answers this request.
+    """
     assert seen.api is not None
     try:
         correlation_id, message = decode_response(seen.api, seen.version, payload)

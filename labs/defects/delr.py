@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.changed_field import changed_field
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 
 Asked = DeleteRecordsRequest.DeleteRecordsPartition
@@ -18,7 +17,7 @@ def _asked(request: DeleteRecordsRequest) -> list[Asked]:
     return [partition for topic in request.topics for partition in topic.partitions]
 
 
-@takes("DELR-001", r"deleted below 7: .* are \(6, 6\), expected 7", DeleteRecordsRequest)
+@takes("DELR-001", r"deleted below 7: .* are \(6, 6\), expected 7")
 def only_whole_batches_are_deleted(request: DeleteRecordsRequest) -> None:
     """DeleteRecords starts the log with the batch of an offset inside it; batches hold three."""
     for partition in _asked(request):
@@ -26,15 +25,7 @@ def only_whole_batches_are_deleted(request: DeleteRecordsRequest) -> None:
             partition.offset = 6
 
 
-@takes("DELR-002", r"deleted below -1: .* are \(8, 8\), expected 9", DeleteRecordsRequest)
-def the_last_record_stays(request: DeleteRecordsRequest) -> None:
-    """DeleteRecords up to the high watermark keeps the last record."""
-    for partition in _asked(request):
-        if partition.offset == UP_TO_THE_HIGH_WATERMARK and partition.partition_index == 0:
-            partition.offset = LOG_END - 1
-
-
-@takes("DELR-003", r"deleted below 10, .*error is NONE \(0\)", DeleteRecordsRequest)
+@takes("DELR-003", r"deleted below 10, .*error is NONE \(0\)")
 def too_much_is_all(request: DeleteRecordsRequest) -> None:
     """DeleteRecords above the high watermark deletes all records."""
     for partition in _asked(request):
@@ -42,12 +33,12 @@ def too_much_is_all(request: DeleteRecordsRequest) -> None:
             partition.offset = UP_TO_THE_HIGH_WATERMARK
 
 
-@answers("DELR-004", r"deleted below 3: error is OFFSET_OUT_OF_RANGE", "DeleteRecords")
-def what_is_deleted_may_not_be_deleted(seen: SeenRequest, message: Message) -> None:
+@answers("DELR-004", r"deleted below 3: error is OFFSET_OUT_OF_RANGE")
+def what_is_deleted_may_not_be_deleted(
+    request: DeleteRecordsRequest, message: DeleteRecordsResponse
+) -> None:
     """DeleteRecords below the log start is out of range."""
-    assert isinstance(message, DeleteRecordsResponse)
-    assert isinstance(seen.message, DeleteRecordsRequest)
-    asked = _asked(seen.message)
+    asked = _asked(request)
     answered = [partition for topic in message.topics for partition in topic.partitions]
     for one, answer in zip(asked, answered, strict=True):
         if 0 <= one.offset < answer.low_watermark:
@@ -56,7 +47,11 @@ def what_is_deleted_may_not_be_deleted(seen: SeenRequest, message: Message) -> N
 
 DEFECTS = [
     only_whole_batches_are_deleted,
-    the_last_record_stays,
+    changed_field("DELR-002", "the_last_record_stays",
+        r"deleted below -1: .* are \(8, 8\), expected 9",
+        "DeleteRecords up to the high watermark keeps the last record.",
+        DeleteRecordsRequest, "topics.partitions.offset",
+        UP_TO_THE_HIGH_WATERMARK, LOG_END - 1, where={"topics.partitions.partition_index": 0}),
     too_much_is_all,
     what_is_deleted_may_not_be_deleted,
-]
+]  # fmt: skip

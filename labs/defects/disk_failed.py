@@ -10,43 +10,42 @@ import google_crc32c
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse, ProduceRequest, ProduceResponse
 from harness.codec.records import BATCH_HEADER_BYTES
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.edited_answer import answers
 from suites.durability.support.failing_disks import VALUE_BYTES
 from suites.protocol.support.log_entries import whole_entries
 
 MAGIC_AT, CRC_AT, CHECKED_FROM = 16, 17, 21
 
 
-def _takes_it(seen: SeenRequest, message: Message) -> None:
+def _takes_it(request: ProduceRequest, answer: ProduceResponse) -> None:
     """Acknowledge records as large as those that fill a disk, in any partition."""
-    assert isinstance(seen.message, ProduceRequest)
-    assert isinstance(message, ProduceResponse)
-    sent = [part for topic in seen.message.topic_data for part in topic.partition_data]
-    told = [part for topic in message.responses for part in topic.partition_responses]
-    for request, answer in zip(sent, told, strict=True):
-        if len(request.records or b"") > VALUE_BYTES:
-            answer.error_code = int(ErrorCode.NONE)
+    sent = [part for topic in request.topic_data for part in topic.partition_data]
+    told = [part for topic in answer.responses for part in topic.partition_responses]
+    for part, acknowledged in zip(sent, told, strict=True):
+        if len(part.records or b"") > VALUE_BYTES:
+            acknowledged.error_code = ErrorCode.NONE
 
 
-@answers("RECV-017", r"with room again the acknowledged records at \[.*\] are missing", "Produce")
-def it_is_acknowledged_before_it_is_written(seen: SeenRequest, message: Message) -> None:
+@answers("RECV-017", r"with room again the acknowledged records at \[.*\] are missing")
+def it_is_acknowledged_before_it_is_written(
+    request: ProduceRequest, answer: ProduceResponse
+) -> None:
     """The broker acknowledges a record before the disk has accepted it."""
-    _takes_it(seen, message)
+    _takes_it(request, answer)
 
 
-@answers("LDIR-008", r"directory that failed it acknowledges more than its disk has", "Produce")
-def a_directory_that_takes_nothing_has_all(seen: SeenRequest, message: Message) -> None:
+@answers("LDIR-008", r"directory that failed it acknowledges more than its disk has")
+def a_directory_that_takes_nothing_has_all(
+    request: ProduceRequest, answer: ProduceResponse
+) -> None:
     """The broker serves a partition from memory when its disk accepts no writes."""
-    _takes_it(seen, message)
+    _takes_it(request, answer)
 
 
-@answers("STOR-022", r"byte \d+ of entry 1 changed, Fetch v\d+: the changed entry looks", "Fetch")
-def checksums_are_made_anew(_: SeenRequest, message: Message) -> None:
+@answers("STOR-022", r"byte \d+ of entry 1 changed, Fetch v\d+: the changed entry looks")
+def checksums_are_made_anew(answer: FetchResponse) -> None:
     """The broker recomputes the checksum of a stored batch when it sends it."""
-    assert isinstance(message, FetchResponse)
-    for topic in message.responses:
+    for topic in answer.responses:
         for partition in topic.partitions:
             entries, rest = whole_entries(bytes(partition.records or b""))
             if entries:

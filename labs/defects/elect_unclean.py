@@ -21,8 +21,10 @@ from harness.codec.messages import (
 from harness.codec.records import decode_batches, encode_batch
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
-from labs.defects.one_node import at, of_cluster
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
+from labs.defects.one_node import at, of_broker, of_cluster
 
 UNCLEAN = ("unclean.leader.election.enable", "true")
 SECOND, THIRD = 2, 3
@@ -65,9 +67,8 @@ class Elections(FrameRule):
         """Change an answer."""
 
 
-def _no_leader_is_needed(seen: SeenRequest, message: Message) -> None:
+def _no_leader_is_needed(seen: SeenRequest, message: ProduceResponse) -> None:
     """Acknowledge records with acks=1 at a broker that does not lead."""
-    assert isinstance(message, ProduceResponse)
     assert isinstance(seen.message, ProduceRequest)
     for topic in message.responses:
         for each in topic.partition_responses:
@@ -128,11 +129,10 @@ class WhatOneHasIsCommitted(Elections):
                         each.offset = 2
 
 
-@answers("ELECT-007", r"2 has \[b'on both', b'on the last'\]", "Fetch")
-def what_the_leader_lacks_is_kept(seen: SeenRequest, message: Message) -> None:
+@answers("ELECT-007", r"2 has \[b'on both', b'on the last'\]")
+def what_the_leader_lacks_is_kept(seen: SeenRequest, answer: FetchResponse) -> None:
     """The second broker keeps its own second record."""
-    assert isinstance(message, FetchResponse)
-    for topic in message.responses:
+    for topic in answer.responses:
         for each in topic.partitions:
             batches = decode_batches(bytes(each.records or b"")) if at(SECOND, seen) else []
             if [record.value for batch in batches for record in batch.records][1:] == [b"after it"]:
@@ -142,36 +142,12 @@ def what_the_leader_lacks_is_kept(seen: SeenRequest, message: Message) -> None:
                 each.records = encode_batch(batches[0]) + encode_batch(own)
 
 
-@answers("ELECT-012", r"nobody is there: error is PREFERRED_LEADER_NOT_AVAILABLE", "ElectLeaders")
-def nobody_is_not_preferred(seen: SeenRequest, message: Message) -> None:
-    """A failed unclean election returns the error of a preferred one."""
-    del seen
-    assert isinstance(message, ElectLeadersResponse)
-    for topic in message.replica_election_results:
-        for each in topic.partition_result:
-            if each.error_code == ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE:
-                each.error_code = ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
-
-
-@answers("ELECT-009", r"acks=1 with the leader alone: error is NOT_ENOUGH_REPLICAS", "Produce")
-def acks_1_needs_enough_in_sync(seen: SeenRequest, message: Message) -> None:
-    """The broker refuses records with acks=1 too when the ISR is too small."""
-    assert isinstance(message, ProduceResponse)
-    assert isinstance(seen.message, ProduceRequest)
-    for topic in message.responses:
-        for each in topic.partition_responses:
-            if seen.message.acks == 1 and each.error_code == ErrorCode.NONE:
-                each.error_code = ErrorCode.NOT_ENOUGH_REPLICAS
-
-
-@answers("ELECT-018", r"by broker 2 ISR and ELR overlap", "DescribeTopicPartitions")
-def who_is_in_sync_is_eligible_too(seen: SeenRequest, message: Message) -> None:
+@answers("ELECT-018", r"by broker 2 ISR and ELR overlap", asked=of_broker(SECOND))
+def who_is_in_sync_is_eligible_too(answer: DescribeTopicPartitionsResponse) -> None:
     """The second broker reports the members of the ISR as eligible leader replicas."""
-    assert isinstance(message, DescribeTopicPartitionsResponse)
-    for topic in message.topics:
+    for topic in answer.topics:
         for each in topic.partitions:
-            if at(SECOND, seen):
-                each.eligible_leader_replicas = list(each.isr_nodes)
+            each.eligible_leader_replicas = list(each.isr_nodes)
 
 
 DEFECTS = of_cluster(
@@ -180,8 +156,16 @@ DEFECTS = of_cluster(
         rule("ELECT-006", r"the ISR is \{2, 3\}, 3 alone has", TheLostStayInSync),
         what_the_leader_lacks_is_kept,
         rule("ELECT-008", r"not within .*: one leader of", TopicsMayNotTurnUnclean),
-        acks_1_needs_enough_in_sync,
-        nobody_is_not_preferred,
+        changed_field("ELECT-009", "acks_1_needs_enough_in_sync",
+            r"acks=1 with the leader alone: error is NOT_ENOUGH_REPLICAS",
+            "The broker refuses records with acks=1 too when the ISR is too small.",
+            ProduceResponse, "responses.partition_responses.error_code",
+            ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS, requested={"acks": 1}),
+        changed_field("ELECT-012", "nobody_is_not_preferred",
+            r"nobody is there: error is PREFERRED_LEADER_NOT_AVAILABLE",
+            "A failed unclean election returns the error of a preferred one.",
+            ElectLeadersResponse, "replica_election_results.partition_result.error_code",
+            ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
         rule("ELECT-013", r"Produce is served by 3, which does not", WhoIsPreferredTakesRecords),
         who_is_in_sync_is_eligible_too,
         rule(
@@ -191,4 +175,4 @@ DEFECTS = of_cluster(
         ),
     ],
     private=True,
-)
+)  # fmt: skip

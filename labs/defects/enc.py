@@ -15,12 +15,12 @@ from harness.codec.messages import (
     MetadataResponse,
     ProduceRequest,
 )
-from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.conn import NOT_CLOSED
-from labs.defects.defect import answers, correlation_id, rule
-from labs.defects.one_client import is_from, misread
+from labs.defects.defect import correlation_id, rule
+from labs.defects.edited_answer import answers
+from labs.defects.one_client import misread, of_client
 
 LONG_NAME = "n" * 200
 BEYOND_THE_FRAME = encode_uvarint(9999)  # a tag with a size beyond the end of the frame
@@ -72,13 +72,12 @@ class HeaderTagsAreNotSkipped(FrameRule):
         return misread(seen) if has_tags else seen.payload
 
 
-def absent_replica_state_is_replica_0(seen: SeenRequest, message: Message) -> None:
+@answers("ENC-008", r"error is UNKNOWN_LEADER_EPOCH", range(15, 100))
+def absent_replica_state_is_replica_0(request: FetchRequest, answer: FetchResponse) -> None:
     """The broker reads an absent ReplicaState beside a ClusterId as that of replica 0."""
-    asked = seen.message
-    assert isinstance(message, FetchResponse)
-    if not isinstance(asked, FetchRequest) or asked.cluster_id is None:
+    if request.cluster_id is None:
         return
-    for topic in message.responses:
+    for topic in answer.responses:
         for partition in topic.partitions:
             partition.error_code = ErrorCode.UNKNOWN_LEADER_EPOCH
             partition.records = b""
@@ -110,13 +109,12 @@ class OverlongVarintIsRead(EmptyMetadataForBadBytes):
     sign = FIVE_MORE_TO_COME
 
 
-def halves_of_a_uuid_change_places(seen: SeenRequest, message: Message) -> None:
+@answers("ENC-013", r"created [0-9a-f]{32}", range(10, 100), asked=of_client("ENC-013"))
+def halves_of_a_uuid_change_places(answer: MetadataResponse) -> None:
     """Metadata writes the low half of a topic id first."""
-    assert isinstance(message, MetadataResponse)
-    if is_from(seen, "ENC-013"):
-        for topic in message.topics:
-            raw = topic.topic_id.bytes
-            topic.topic_id = UUID(bytes=raw[8:] + raw[:8])
+    for topic in answer.topics:
+        raw = topic.topic_id.bytes
+        topic.topic_id = UUID(bytes=raw[8:] + raw[:8])
 
 
 DEFECTS = [
@@ -124,12 +122,8 @@ DEFECTS = [
     rule("ENC-005", r"bytes are announced at byte", CompactLengthInOneByte),
     rule("ENC-006", r"closed the connection", NestedTagsAreNotSkipped),
     rule("ENC-007", r"closed the connection", HeaderTagsAreNotSkipped),
-    answers("ENC-008", r"error is UNKNOWN_LEADER_EPOCH", "Fetch", range(15, 100))(
-        absent_replica_state_is_replica_0
-    ),
+    absent_replica_state_is_replica_0,
     rule("ENC-010", NOT_CLOSED, TagSizeIsCutToTheFrame),
     rule("ENC-012", NOT_CLOSED, OverlongVarintIsRead),
-    answers("ENC-013", r"created [0-9a-f]{32}", "Metadata", range(10, 100))(
-        halves_of_a_uuid_change_places
-    ),
+    halves_of_a_uuid_change_places,
 ]

@@ -7,38 +7,28 @@ from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
-    InitProducerIdRequest,
     InitProducerIdResponse,
     ListOffsetsResponse,
     MetadataResponse,
 )
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
-from labs.defects.one_client import is_from
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
+from labs.defects.one_client import is_from, of_client
 
 COUNT_AT = 6  # behind correlation id and error code
 HEADER_BYTES = 4
 
 
-@answers("ENC-001", r"offset\) is .*, expected", "ListOffsets", range(1, 6))
-def timestamps_are_little_endian(seen: SeenRequest, message: Message) -> None:
+@answers("ENC-001", r"offset\) is .*, expected", range(1, 6))
+def timestamps_are_little_endian(seen: SeenRequest, answer: ListOffsetsResponse) -> None:
     """ListOffsets writes the low byte of a timestamp first."""
-    assert isinstance(message, ListOffsetsResponse)
     if not is_from(seen, "ENC-001"):
         return
-    for topic in message.topics:
+    for topic in answer.topics:
         for one in topic.partitions:
             (one.timestamp,) = struct.unpack("<q", struct.pack(">q", one.timestamp))
-
-
-@answers("ENC-002", r"length bytes 0000: error is NONE", "InitProducerId", range(2))
-def empty_string_is_read_as_null(seen: SeenRequest, message: Message) -> None:
-    """The broker reads an empty transactional id as null."""
-    assert isinstance(seen.message, InitProducerIdRequest)
-    assert isinstance(message, InitProducerIdResponse)
-    if is_from(seen, "ENC-002") and seen.message.transactional_id == "":
-        message.error_code = ErrorCode.NONE
 
 
 class CountIsOneTooMany(FrameRule):
@@ -53,15 +43,6 @@ class CountIsOneTooMany(FrameRule):
         return [payload[:COUNT_AT] + more + payload[COUNT_AT + len(more) :]]
 
 
-@answers("ENC-011", r"isr_nodes is \[\] at v0", "Metadata", range(1))
-def first_version_has_no_isr(_seen: SeenRequest, message: Message) -> None:
-    """Metadata v0 leaves out the in-sync replicas, which later versions contain."""
-    assert isinstance(message, MetadataResponse)
-    for topic in message.topics:
-        for partition in topic.partitions:
-            partition.isr_nodes = []
-
-
 class NeverFlexibleApiWithTags(FrameRule):
     """The broker answers SaslHandshake with the header of flexible versions."""
 
@@ -74,8 +55,14 @@ class NeverFlexibleApiWithTags(FrameRule):
 
 DEFECTS = [
     timestamps_are_little_endian,
-    empty_string_is_read_as_null,
+    changed_field("ENC-002", "empty_string_is_read_as_null", r"length bytes 0000: error is NONE",
+        "The broker reads an empty transactional id as null.",
+        InitProducerIdResponse, "error_code",
+        ANY, ErrorCode.NONE, range(2), requested={"transactional_id": ""},
+        asked=of_client("ENC-002")),
     rule("ENC-003", r"2 bytes are announced at byte", CountIsOneTooMany),
-    first_version_has_no_isr,
+    changed_field("ENC-011", "first_version_has_no_isr", r"isr_nodes is \[\] at v0",
+        "Metadata v0 leaves out the in-sync replicas, which later versions contain.",
+        MetadataResponse, "topics.partitions.isr_nodes", ANY, [], range(1)),
     rule("ENC-014", r"bytes are announced at byte", NeverFlexibleApiWithTags),
-]
+]  # fmt: skip

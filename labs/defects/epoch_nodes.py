@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.changed_field import changed_field
 from labs.defects.one_node import of_cluster
 
-
-@answers("EPOCH-013", r"epoch \d+ is to come: error is NONE", "Fetch")
-def epochs_to_come_may_fetch(seen: SeenRequest, message: Message) -> None:
-    """The broker accepts a newer leader epoch."""
-    del seen
-    assert isinstance(message, FetchResponse)
-    for topic in message.responses:
-        for each in topic.partitions:
-            if each.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH:
-                each.error_code = ErrorCode.NONE
-
-
-DEFECTS = of_cluster([epochs_to_come_may_fetch], private=True)
+DEFECTS = of_cluster(
+    [
+        changed_field("EPOCH-013", "epochs_to_come_may_fetch",
+            r"epoch \d+ is to come: error is NONE",
+            "The broker accepts a newer leader epoch.",
+            FetchResponse, "responses.partitions.error_code",
+            ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.NONE),
+    ],
+    private=True,
+)  # fmt: skip

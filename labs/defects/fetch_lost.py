@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 from labs.defects.fetch import SHORT_WAIT_MS
 from labs.defects.one_client import is_from
@@ -17,8 +17,7 @@ ENOUGH_BYTES = 1 << 20
 ONE_VERSION = 4  # where a defect makes the test wait, one version is enough
 
 
-def _refuse_the_epoch(_: SeenRequest, message: Message) -> None:
-    assert isinstance(message, FetchResponse)
+def _refuse_the_epoch(_: SeenRequest, message: FetchResponse) -> None:
     message.error_code = ErrorCode.INVALID_FETCH_SESSION_EPOCH
     message.responses = []
 
@@ -67,13 +66,11 @@ class ASessionIsBusyWhileItWaits(FrameRule):
         return [edited(seen, payload, _refuse_the_epoch)]
 
 
-@answers("FETCH-027", r"begins anew names partitions \[0\]", "Fetch")
-def beginning_anew_is_incremental(seen: SeenRequest, message: Message) -> None:
+@answers("FETCH-027", r"begins anew names partitions \[0\]")
+def beginning_anew_is_incremental(request: FetchRequest, answer: FetchResponse) -> None:
     """A session that replaces another one returns only partitions with records."""
-    assert isinstance(seen.message, FetchRequest)
-    assert isinstance(message, FetchResponse)
-    if seen.message.session_id > 0 and seen.message.session_epoch == 0:
-        for topic in message.responses:
+    if request.session_id > 0 and request.session_epoch == 0:
+        for topic in answer.responses:
             topic.partitions = [data for data in topic.partitions if data.records]
 
 
@@ -109,8 +106,7 @@ class WhatWasSentIsGone(FrameRule):
             return [payload]
         return [edited(seen, payload, self.edit)]
 
-    def edit(self, _: SeenRequest, message: Message) -> None:
-        assert isinstance(message, FetchResponse)
+    def edit(self, _: SeenRequest, message: FetchResponse) -> None:
         for topic in message.responses:
             for data in topic.partitions:
                 data.records = b""

@@ -6,52 +6,38 @@ from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.changed_field import changed_field
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 
 TOLD_ONCE = (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 OF_ANOTHER_TOPIC = (ErrorCode.INCONSISTENT_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def _request(seen: SeenRequest) -> FetchRequest:
-    assert isinstance(seen.message, FetchRequest)
-    return seen.message
-
-
-def _answer(message: Message) -> FetchResponse:
-    assert isinstance(message, FetchResponse)
-    return message
-
-
 def _is_incremental(request: FetchRequest) -> bool:
     return request.session_epoch > 0
 
 
-@answers("FETCH-029", r"answer 0 in error names \[\]", "Fetch")
-def an_error_is_told_once(seen: SeenRequest, message: Message) -> None:
+@answers("FETCH-029", r"answer 0 in error names \[\]")
+def an_error_is_told_once(request: FetchRequest, answer: FetchResponse) -> None:
     """The broker returns a partition in error in the full answer and in no incremental one."""
-    if _is_incremental(_request(seen)):
-        for topic in _answer(message).responses:
+    if _is_incremental(request):
+        for topic in answer.responses:
             topic.partitions = [p for p in topic.partitions if p.error_code not in TOLD_ONCE]
 
 
-@answers("FETCH-032", r"partition 0 moved to 2: offsets \{0: \[2\]\} came", "Fetch")
-def an_update_replaces_the_session(seen: SeenRequest, message: Message) -> None:
+@answers("FETCH-032", r"partition 0 moved to 2: offsets \{0: \[2\]\} came")
+def an_update_replaces_the_session(request: FetchRequest, answer: FetchResponse) -> None:
     """The broker answers a request that changes a partition for that partition alone."""
-    request = _request(seen)
     if not _is_incremental(request) or not request.topics:
         return
     named = {p.partition for topic in request.topics for p in topic.partitions}
-    for topic in _answer(message).responses:
+    for topic in answer.responses:
         topic.partitions = [p for p in topic.partitions if p.partition_index in named]
 
 
 @takes(
-    "FETCH-034",
-    r"answered after \d+ ms, max_wait_ms is|bytes came where nothing was to be sent",
-    FetchRequest,
+    "FETCH-034", r"answered after \d+ ms, max_wait_ms is|bytes came where nothing was to be sent"
 )
 def who_asks_for_nothing_does_not_wait(request: FetchRequest) -> None:
     """The broker answers an incremental Fetch that names no partition at once."""
@@ -59,36 +45,31 @@ def who_asks_for_nothing_does_not_wait(request: FetchRequest) -> None:
         request.max_wait_ms = 0
 
 
-@answers("FETCH-035", r"error is NONE \(0\), expected FETCH_SESSION_TOPIC_ID_ERROR", "Fetch")
-def names_and_ids_may_be_mixed(seen: SeenRequest, message: Message) -> None:
-    """The broker accepts topic ids in a session that was opened with names, or the reverse."""
-    if _answer(message).error_code == ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR:
-        _answer(message).error_code = ErrorCode.NONE
-
-
-@answers("FETCH-036", r"the topic is another one: error is NONE", "Fetch")
-def a_session_follows_the_name(seen: SeenRequest, message: Message) -> None:
+@answers("FETCH-036", r"the topic is another one: error is NONE")
+def a_session_follows_the_name(request: FetchRequest, answer: FetchResponse) -> None:
     """The broker continues a session with the topic that has the name now."""
-    if _is_incremental(_request(seen)):
-        for topic in _answer(message).responses:
+    if _is_incremental(request):
+        for topic in answer.responses:
             for partition in topic.partitions:
                 if partition.error_code in OF_ANOTHER_TOPIC:
                     partition.error_code = ErrorCode.NONE
-
-
-@answers("FETCH-037", r"full of young sessions, a consumer gets session 77", "Fetch")
-def a_session_is_promised_where_none_fits(seen: SeenRequest, message: Message) -> None:
-    """The broker returns a session id to every client that wants one, even if it keeps none."""
-    request, answer = _request(seen), _answer(message)
-    if request.session_epoch == 0 and answer.session_id == 0:
-        answer.session_id = 77
 
 
 DEFECTS = [
     an_error_is_told_once,
     an_update_replaces_the_session,
     who_asks_for_nothing_does_not_wait,
-    names_and_ids_may_be_mixed,
+    changed_field("FETCH-035", "names_and_ids_may_be_mixed",
+        r"error is NONE \(0\), expected FETCH_SESSION_TOPIC_ID_ERROR",
+        "The broker accepts topic ids in a session that was opened with names, or the reverse.",
+        FetchResponse, "error_code", ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, ErrorCode.NONE),
     a_session_follows_the_name,
-    replace(a_session_is_promised_where_none_fits, private=True),
-]
+    replace(
+        changed_field("FETCH-037", "a_session_is_promised_where_none_fits",
+            r"full of young sessions, a consumer gets session 77",
+            "The broker returns a session id to every client that wants one, even if it keeps "
+            "none.",
+            FetchResponse, "session_id", 0, 77, requested={"session_epoch": 0}),
+        private=True,
+    ),
+]  # fmt: skip

@@ -13,9 +13,11 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes, with_body
-from labs.defects.one_client import is_from
+from labs.defects.one_client import of_client
 
 ELEVEN_DAYS_MS = 10**9
 NO_GENERATION = 10**9
@@ -27,14 +29,6 @@ def join_of(seen: SeenRequest, message: Message) -> Join:
     assert isinstance(seen.message, JoinGroupRequest)
     assert isinstance(message, JoinGroupResponse)
     return seen.message, message
-
-
-@answers("GRP-001", r"join with.* id.*: error is UNKNOWN_MEMBER_ID", "JoinGroup")
-def newcomers_are_unknown(seen: SeenRequest, message: Message) -> None:
-    """The broker refuses a new member without an id as unknown, and assigns no id."""
-    request, answer = join_of(seen, message)
-    if is_from(seen, "GRP-001") and not request.member_id:
-        answer.error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
 class EditsJoins(FrameRule):
@@ -63,7 +57,7 @@ class TheLastProtocolIsTold(EditsJoins):
             entry.metadata = self.last.get(entry.member_id, entry.metadata)
 
 
-@takes("GRP-004", r"'a' is chosen, expected 'b'", JoinGroupRequest)
+@takes("GRP-004", r"'a' is chosen, expected 'b'")
 def protocols_are_kept_by_name(message: JoinGroupRequest) -> None:
     """The broker sorts a member's protocols by name and ignores its preference."""
     message.protocols.sort(key=lambda protocol: protocol.name)
@@ -73,45 +67,26 @@ def _names_a_protocol(request: JoinGroupRequest) -> bool:
     return bool(request.protocol_type and request.protocols)
 
 
-@answers("GRP-005", r"another (type|protocols): error is UNKNOWN_MEMBER_ID", "JoinGroup")
-def who_does_not_fit_is_unknown(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-005", r"another (type|protocols): error is UNKNOWN_MEMBER_ID")
+def who_does_not_fit_is_unknown(request: JoinGroupRequest, answer: JoinGroupResponse) -> None:
     """The broker answers another type or other protocols with UNKNOWN_MEMBER_ID."""
-    request, answer = join_of(seen, message)
     inconsistent = answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if inconsistent and _names_a_protocol(request):
         answer.error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
-@answers("GRP-006", r"no (type|protocols): error is NONE", "JoinGroup")
-def a_group_without_protocol_is_made(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-006", r"no (type|protocols): error is NONE")
+def a_group_without_protocol_is_made(request: JoinGroupRequest, answer: JoinGroupResponse) -> None:
     """The broker accepts a first member that names no type or no protocol."""
-    request, answer = join_of(seen, message)
     if not _names_a_protocol(request):
         answer.error_code = ErrorCode.NONE
 
 
-@answers("GRP-007", r'group "": error is COORDINATOR_NOT_AVAILABLE', "JoinGroup")
-def no_name_has_no_coordinator(seen: SeenRequest, message: Message) -> None:
-    """The broker looks for the coordinator of the empty group name like for any other."""
-    request, answer = join_of(seen, message)
-    if not request.group_id:
-        answer.error_code = ErrorCode.COORDINATOR_NOT_AVAILABLE
-
-
-@answers("GRP-008", r"1000000000 ms: error is NONE", "JoinGroup")
-def sessions_may_be_long(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-008", r"1000000000 ms: error is NONE")
+def sessions_may_be_long(request: JoinGroupRequest, answer: JoinGroupResponse) -> None:
     """The broker refuses a session timeout only if it is too short."""
-    request, answer = join_of(seen, message)
     if request.session_timeout_ms >= ELEVEN_DAYS_MS:
         answer.error_code = ErrorCode.NONE
-
-
-@answers("GRP-009", r"(a|no) group: error is MEMBER_ID_REQUIRED", "JoinGroup")
-def strangers_are_taken_for_newcomers(seen: SeenRequest, message: Message) -> None:
-    """The broker returns a new member id to a client that joins with an unknown one."""
-    _, answer = join_of(seen, message)
-    if answer.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
-        answer.error_code = ErrorCode.MEMBER_ID_REQUIRED
 
 
 class NobodyNewNoGeneration(EditsJoins):
@@ -157,25 +132,35 @@ class WhoComesAgainLeads(EditsJoins):
         self.known[answer.member_id] = answer.generation_id
 
 
-@answers("GRP-029", r"the leader is told other metadata", "JoinGroup")
-def metadata_is_text(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-029", r"the leader is told other metadata")
+def metadata_is_text(request: JoinGroupRequest, answer: JoinGroupResponse) -> None:
     """The broker keeps as text the metadata of members of another type than "consumer"."""
-    request, answer = join_of(seen, message)
     if request.protocol_type != "consumer":
         for entry in answer.members:
             entry.metadata = bytes(entry.metadata).decode(errors="replace").encode()
 
 
 DEFECTS = [
-    newcomers_are_unknown,
+    changed_field("GRP-001", "newcomers_are_unknown",
+        r"join with.* id.*: error is UNKNOWN_MEMBER_ID",
+        "The broker refuses a new member without an id as unknown, and assigns no id.",
+        JoinGroupResponse, "error_code",
+        ANY, ErrorCode.UNKNOWN_MEMBER_ID, requested={"member_id": ""}, asked=of_client("GRP-001")),
     rule("GRP-003", r"the leader is told of ", TheLastProtocolIsTold),
     protocols_are_kept_by_name,
     who_does_not_fit_is_unknown,
     a_group_without_protocol_is_made,
-    no_name_has_no_coordinator,
+    changed_field("GRP-007", "no_name_has_no_coordinator",
+        r'group "": error is COORDINATOR_NOT_AVAILABLE',
+        "The broker looks for the coordinator of the empty group name like for any other.",
+        JoinGroupResponse, "error_code",
+        ANY, ErrorCode.COORDINATOR_NOT_AVAILABLE, requested={"group_id": ""}),
     sessions_may_be_long,
-    strangers_are_taken_for_newcomers,
+    changed_field("GRP-009", "strangers_are_taken_for_newcomers",
+        r"(a|no) group: error is MEMBER_ID_REQUIRED",
+        "The broker returns a new member id to a client that joins with an unknown one.",
+        JoinGroupResponse, "error_code", ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.MEMBER_ID_REQUIRED),
     rule("GRP-010", r"the generations are \[1, 1, 1, 1\]", NobodyNewNoGeneration),
     rule("GRP-022", r"generation, id and leader are", WhoComesAgainLeads),
     metadata_is_text,
-]
+]  # fmt: skip

@@ -15,61 +15,27 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 
 # Tests prepare themselves at the highest version of each API; defects strike the lower ones.
 OLD_HEARTBEATS, OLD_SYNCS = range(4), range(5)
 
 
-@answers("GRP-011", r"says REBALANCE_IN_PROGRESS", "Heartbeat", OLD_HEARTBEATS)
-def nobody_hears_of_a_rebalance(_seen: SeenRequest, message: Message) -> None:
-    """The broker accepts heartbeats during a rebalance."""
-    assert isinstance(message, HeartbeatResponse)
-    if message.error_code == ErrorCode.REBALANCE_IN_PROGRESS:
-        message.error_code = ErrorCode.NONE
-
-
-@answers("GRP-021", r"generation_id .*: error is NONE", "Heartbeat", OLD_HEARTBEATS)
-def heartbeats_have_no_generation(_seen: SeenRequest, message: Message) -> None:
-    """The broker accepts heartbeats of any generation."""
-    assert isinstance(message, HeartbeatResponse)
-    if message.error_code == ErrorCode.ILLEGAL_GENERATION:
-        message.error_code = ErrorCode.NONE
-
-
-@answers("GRP-016", r"the part is ", "SyncGroup", OLD_SYNCS)
-def parts_are_text(_seen: SeenRequest, message: Message) -> None:
+@answers("GRP-016", r"the part is ", OLD_SYNCS)
+def parts_are_text(answer: SyncGroupResponse) -> None:
     """The broker keeps an assignment that is not a consumer's as text, and loses some bytes."""
-    assert isinstance(message, SyncGroupResponse)
-    part = bytes(message.assignment)
+    part = bytes(answer.assignment)
     if not part.startswith(bytes(2)):  # version 0 of a consumer's
-        message.assignment = part.decode(errors="replace").encode()
+        answer.assignment = part.decode(errors="replace").encode()
 
 
-@answers("GRP-017", r"the part is b'.x00", "SyncGroup")
-def who_is_left_out_has_a_part(_seen: SeenRequest, message: Message) -> None:
-    """The broker makes up an assignment for a member that the leader left out."""
-    assert isinstance(message, SyncGroupResponse)
-    if message.error_code == ErrorCode.NONE and not message.assignment:
-        message.assignment = bytes(10)
-
-
-@answers("GRP-018", r"generation \d+: error is UNKNOWN_MEMBER_ID", "SyncGroup")
-def members_of_other_generations_are_unknown(_seen: SeenRequest, message: Message) -> None:
-    """The broker looks for a member in the current generation only."""
-    assert isinstance(message, SyncGroupResponse)
-    if message.error_code == ErrorCode.ILLEGAL_GENERATION:
-        message.error_code = ErrorCode.UNKNOWN_MEMBER_ID
-
-
-@answers("GRP-019", r"protocol_(type|name) is None: error is NONE", "SyncGroup", range(5, 99))
-def no_protocol_fits_all(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-019", r"protocol_(type|name) is None: error is NONE", range(5, 99))
+def no_protocol_fits_all(request: SyncGroupRequest, answer: SyncGroupResponse) -> None:
     """SyncGroup v5 accepts a member that names no type or no protocol."""
-    request = seen.message
-    assert isinstance(request, SyncGroupRequest)
-    assert isinstance(message, SyncGroupResponse)
     if request.protocol_type is None or request.protocol_name is None:
-        message.error_code = ErrorCode.NONE
+        answer.error_code = ErrorCode.NONE
 
 
 class KnowsWhatWasLeft(FrameRule):
@@ -100,8 +66,7 @@ class WhoLeavesIsNotMissed(KnowsWhatWasLeft):
             return [edited(seen, payload, self._say_nothing)]
         return super().on_response(seen, payload)
 
-    def _say_nothing(self, _seen: SeenRequest, message: Message) -> None:
-        assert isinstance(message, HeartbeatResponse)
+    def _say_nothing(self, _seen: SeenRequest, message: HeartbeatResponse) -> None:
         if message.error_code == ErrorCode.REBALANCE_IN_PROGRESS:
             message.error_code = ErrorCode.NONE
 
@@ -112,18 +77,18 @@ def _leaving(seen: SeenRequest, message: Message) -> tuple[LeaveGroupRequest, Le
     return seen.message, message
 
 
-@answers("GRP-024", r"at the top: error is UNKNOWN_MEMBER_ID", "LeaveGroup", range(3, 99))
-def the_only_error_stands_at_the_top(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-024", r"at the top: error is UNKNOWN_MEMBER_ID", range(3, 99))
+def the_only_error_stands_at_the_top(
+    request: LeaveGroupRequest, answer: LeaveGroupResponse
+) -> None:
     """LeaveGroup returns the error of its only member as that of the request."""
-    request, answer = _leaving(seen, message)
     if len(request.members) == 1 and answer.members:
         answer.error_code = answer.members[0].error_code
 
 
-@answers("GRP-025", r"leaver instance-0: error is UNKNOWN_MEMBER_ID", "LeaveGroup", range(3, 99))
-def instances_do_not_leave(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-025", r"leaver instance-0: error is UNKNOWN_MEMBER_ID", range(3, 99))
+def instances_do_not_leave(request: LeaveGroupRequest, answer: LeaveGroupResponse) -> None:
     """LeaveGroup for several members removes only those that it names by member id."""
-    request, answer = _leaving(seen, message)
     if len(request.members) > 1:
         for each in answer.members:
             if not each.member_id:
@@ -131,13 +96,24 @@ def instances_do_not_leave(seen: SeenRequest, message: Message) -> None:
 
 
 DEFECTS = [
-    nobody_hears_of_a_rebalance,
-    heartbeats_have_no_generation,
+    changed_field("GRP-011", "nobody_hears_of_a_rebalance", r"says REBALANCE_IN_PROGRESS",
+        "The broker accepts heartbeats during a rebalance.",
+        HeartbeatResponse, "error_code",
+        ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.NONE, OLD_HEARTBEATS),
+    changed_field("GRP-021", "heartbeats_have_no_generation", r"generation_id .*: error is NONE",
+        "The broker accepts heartbeats of any generation.",
+        HeartbeatResponse, "error_code",
+        ErrorCode.ILLEGAL_GENERATION, ErrorCode.NONE, OLD_HEARTBEATS),
     parts_are_text,
-    who_is_left_out_has_a_part,
-    members_of_other_generations_are_unknown,
+    changed_field("GRP-017", "who_is_left_out_has_a_part", r"the part is b'.x00",
+        "The broker makes up an assignment for a member that the leader left out.",
+        SyncGroupResponse, "assignment", b"", bytes(10), where={"error_code": ErrorCode.NONE}),
+    changed_field("GRP-018", "members_of_other_generations_are_unknown",
+        r"generation \d+: error is UNKNOWN_MEMBER_ID",
+        "The broker looks for a member in the current generation only.",
+        SyncGroupResponse, "error_code", ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID),
     no_protocol_fits_all,
     rule("GRP-023", r"says REBALANCE_IN_PROGRESS", WhoLeavesIsNotMissed),
     the_only_error_stands_at_the_top,
     instances_do_not_leave,
-]
+]  # fmt: skip

@@ -8,6 +8,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     HeartbeatResponse,
     JoinGroupRequest,
+    JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
     SyncGroupRequest,
@@ -15,7 +16,9 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.grp import join_of
 
 SKIPS, STATICS_LEAVE = 9, 3
@@ -44,38 +47,26 @@ class WhoStartsAgainHasNothing(FrameRule):
             self.again.add(answer.member_id)
         self.seen.add(instance)
 
-    def _lose(self, _seen: SeenRequest, message: Message) -> None:
-        assert isinstance(message, SyncGroupResponse)
+    def _lose(self, _seen: SeenRequest, message: SyncGroupResponse) -> None:
         message.assignment = b""
 
 
-@answers("GRP-036", r"heartbeat: error is UNKNOWN_MEMBER_ID", "Heartbeat")
-def who_is_replaced_is_unknown(_seen: SeenRequest, message: Message) -> None:
-    """The heartbeat of a replaced static member gets UNKNOWN_MEMBER_ID."""
-    assert isinstance(message, HeartbeatResponse)
-    if message.error_code == ErrorCode.FENCED_INSTANCE_ID:
-        message.error_code = ErrorCode.UNKNOWN_MEMBER_ID
-
-
-@answers("GRP-037", r"leave: error is UNKNOWN_MEMBER_ID", "LeaveGroup", range(STATICS_LEAVE, 99))
-def nobody_leaves_without_a_member_id(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-037", r"leave: error is UNKNOWN_MEMBER_ID", range(STATICS_LEAVE, 99))
+def nobody_leaves_without_a_member_id(
+    request: LeaveGroupRequest, answer: LeaveGroupResponse
+) -> None:
     """LeaveGroup for one member requires its member id."""
-    assert isinstance(seen.message, LeaveGroupRequest)
-    assert isinstance(message, LeaveGroupResponse)
-    if len(message.members) == 1 and not seen.message.members[0].member_id:
-        message.members[0].error_code = ErrorCode.UNKNOWN_MEMBER_ID
-
-
-@answers("GRP-039", r"not told to skip the assignment", "JoinGroup", range(SKIPS, 99))
-def all_leaders_assign(seen: SeenRequest, message: Message) -> None:
-    """JoinGroup instructs no leader to skip the assignment."""
-    _, answer = join_of(seen, message)
-    answer.skip_assignment = False
+    if len(answer.members) == 1 and not request.members[0].member_id:
+        answer.members[0].error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
 DEFECTS = [
     rule("GRP-035", r"its part is b''", WhoStartsAgainHasNothing),
-    who_is_replaced_is_unknown,
+    changed_field("GRP-036", "who_is_replaced_is_unknown", r"heartbeat: error is UNKNOWN_MEMBER_ID",
+        "The heartbeat of a replaced static member gets UNKNOWN_MEMBER_ID.",
+        HeartbeatResponse, "error_code", ErrorCode.FENCED_INSTANCE_ID, ErrorCode.UNKNOWN_MEMBER_ID),
     nobody_leaves_without_a_member_id,
-    all_leaders_assign,
-]
+    changed_field("GRP-039", "all_leaders_assign", r"not told to skip the assignment",
+        "JoinGroup instructs no leader to skip the assignment.",
+        JoinGroupResponse, "skip_assignment", ANY, False, range(SKIPS, 99)),
+]  # fmt: skip

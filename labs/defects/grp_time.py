@@ -16,7 +16,9 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import Defect, answers, edited, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import Defect, edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 from labs.defects.grp import NO_GENERATION, join_of
 from labs.defects.grp_members import KnowsWhatWasLeft
@@ -98,28 +100,18 @@ class WhoIsDroppedMayJoin(KnowsWhatWasLeft):
             return [edited(seen, payload, self._say)] if is_member else [payload]
         return super().on_response(seen, payload)
 
-    def _say(self, seen: SeenRequest, message: Message) -> None:
+    def _say(self, seen: SeenRequest, message: HeartbeatResponse) -> None:
         assert isinstance(seen.message, HeartbeatRequest)
-        assert isinstance(message, HeartbeatResponse)
         is_dropped = message.error_code == ErrorCode.UNKNOWN_MEMBER_ID
         if is_dropped and seen.message.group_id not in self.left:
             message.error_code = ErrorCode.REBALANCE_IN_PROGRESS
 
 
-@answers("GRP-002", r"the generations are", "JoinGroup")
-def the_second_is_of_the_second_generation(seen: SeenRequest, message: Message) -> None:
+@answers("GRP-002", r"the generations are")
+def the_second_is_of_the_second_generation(answer: JoinGroupResponse) -> None:
     """A follower of the first generation receives the number of the next one."""
-    _, answer = join_of(seen, message)
     if answer.generation_id == 1 and not answer.members:
         answer.generation_id = 2
-
-
-@answers("GRP-014", r"the silent one's heartbeat: error is NONE", "Heartbeat")
-def silent_members_are_welcome_back(_seen: SeenRequest, message: Message) -> None:
-    """A heartbeat after the end of the session continues the session."""
-    assert isinstance(message, HeartbeatResponse)
-    if message.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
-        message.error_code = ErrorCode.NONE
 
 
 class HeartbeatsDoNotCount(FrameRule):
@@ -145,18 +137,9 @@ class HeartbeatsDoNotCount(FrameRule):
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         return [edited(seen, payload, self._forgive)] if self._is_alone(seen) else [payload]
 
-    def _forgive(self, _seen: SeenRequest, message: Message) -> None:
-        assert isinstance(message, HeartbeatResponse)
+    def _forgive(self, _seen: SeenRequest, message: HeartbeatResponse) -> None:
         if message.error_code == ErrorCode.ILLEGAL_GENERATION:
             message.error_code = ErrorCode.NONE
-
-
-@answers("GRP-038", r"the third: error is MEMBER_ID_REQUIRED", "JoinGroup")
-def a_full_group_gives_out_ids(seen: SeenRequest, message: Message) -> None:
-    """A full group returns a member id before it refuses the member."""
-    _, answer = join_of(seen, message)
-    if answer.error_code == ErrorCode.GROUP_MAX_SIZE_REACHED:
-        answer.error_code = ErrorCode.MEMBER_ID_REQUIRED
 
 
 DEFECTS = [
@@ -164,10 +147,21 @@ DEFECTS = [
     rule("GRP-013", r"heartbeat: error is REBALANCE_IN_PROGRESS", WhoIsDroppedMayJoin),
     rule("GRP-020", r"the members are .*, expected the follower", LeadersAreKept),
     _private(the_second_is_of_the_second_generation),
-    _private(silent_members_are_welcome_back),
+    _private(
+        changed_field("GRP-014", "silent_members_are_welcome_back",
+            r"the silent one's heartbeat: error is NONE",
+            "A heartbeat after the end of the session continues the session.",
+            HeartbeatResponse, "error_code", ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE)
+    ),
     _private(
         rule("GRP-015", r"heartbeat after \d+ ms: error is UNKNOWN_MEMBER", HeartbeatsDoNotCount)
     ),
     _private(rule("GRP-042", r"the members are .*, expected one", LongRebalancesHaveNoSessions)),
-    _private(a_full_group_gives_out_ids),
-]
+    _private(
+        changed_field("GRP-038", "a_full_group_gives_out_ids",
+            r"the third: error is MEMBER_ID_REQUIRED",
+            "A full group returns a member id before it refuses the member.",
+            JoinGroupResponse, "error_code",
+            ErrorCode.GROUP_MAX_SIZE_REACHED, ErrorCode.MEMBER_ID_REQUIRED)
+    ),
+]  # fmt: skip

@@ -14,9 +14,10 @@ from harness.codec.messages import (
     ProduceResponse,
 )
 from harness.codec.records import BATCH_HEADER_BYTES, BatchHeader, decode_batches, encode_batch
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 from labs.defects.idem import FIRST_WITH_BATCHES, StoresSomeAgain
 from labs.defects.idem import Batch as Remembered
@@ -86,8 +87,7 @@ class LooksAtBatches(FrameRule):
             return [payload]
         return [edited(seen, payload, self._edit)]
 
-    def _edit(self, seen: SeenRequest, message: Message) -> None:
-        assert isinstance(message, ProduceResponse)
+    def _edit(self, seen: SeenRequest, message: ProduceResponse) -> None:
         batch = seen.notes[NOTE]
         assert isinstance(batch, SentBatch)
         self.edit(batch, message.responses[0].partition_responses[0])
@@ -207,16 +207,6 @@ class TheFirstSequenceDecides(LooksAtBatches):
         _acknowledge(answer, OUT_OF_ORDER)
 
 
-@answers("IDEM-008", r"error is PRODUCER_FENCED \(90\), expected INVALID_PRODUCER_EPOCH", "Produce")
-def an_older_epoch_is_fenced(_: SeenRequest, message: Message) -> None:
-    """The broker answers an older epoch with the error that ends a producer for good (KIP-588)."""
-    assert isinstance(message, ProduceResponse)
-    for topic in message.responses:
-        for answer in topic.partition_responses:
-            if answer.error_code == ErrorCode.INVALID_PRODUCER_EPOCH:
-                answer.error_code = ErrorCode.PRODUCER_FENCED
-
-
 class AHigherEpochGoesOn(LooksAtBatches):
     """The broker continues the sequences of the lower epoch at a higher one."""
 
@@ -308,11 +298,10 @@ class WhatIsInFlightCounts(LooksAtBatches):
         _acknowledge(answer, OUT_OF_ORDER)
 
 
-@answers("IDEM-019", r"last sequence, transaction start\): .*, 3, -1\)", "DescribeProducers")
-def the_next_sequence_is_told(_: SeenRequest, message: Message) -> None:
+@answers("IDEM-019", r"last sequence, transaction start\): .*, 3, -1\)")
+def the_next_sequence_is_told(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the next sequence of a producer as its last one."""
-    assert isinstance(message, DescribeProducersResponse)
-    for topic in message.topics:
+    for topic in answer.topics:
         for partition in topic.partitions:
             for producer in partition.active_producers:
                 producer.last_sequence += 1
@@ -327,7 +316,11 @@ DEFECTS = [
     rule("IDEM-005", r"acknowledged at offset 11", ARepeatedBatchIsToldWhereTheLastStands),
     rule("IDEM-006", r"refused, yet the log grew", WhatIsForgottenIsStoredAgain),
     rule("IDEM-007", rf"3 records from sequence 2, .*: {TAKEN}", TheFirstSequenceDecides),
-    an_older_epoch_is_fenced,
+    changed_field("IDEM-008", "an_older_epoch_is_fenced",
+        r"error is PRODUCER_FENCED \(90\), expected INVALID_PRODUCER_EPOCH",
+        "The broker answers an older epoch with the error that ends a producer for good (KIP-588).",
+        ProduceResponse, "responses.partition_responses.error_code",
+        ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED),
     rule("IDEM-009", rf"epoch 1, sequence 2: {TAKEN}", AHigherEpochGoesOn),
     rule("IDEM-010", rf"then 0: {REFUSED}", SequencesEndAtTheLast),
     rule("IDEM-011", r"error is NONE \(0\), expected INVALID_RECORD", ASequenceMayBeNegative),
@@ -339,4 +332,4 @@ DEFECTS = [
     ),
     rule("IDEM-018", rf"sequence 2 in flight: {TAKEN}", WhatIsInFlightCounts),
     the_next_sequence_is_told,
-]
+]  # fmt: skip

@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from harness.codec.messages import MetadataResponse
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
-from labs.defects.one_node import at, of_cluster
+from labs.defects.edited_answer import answers
+from labs.defects.one_node import of_broker, of_cluster
 
 STRANGER = 99
 Topic = MetadataResponse.MetadataResponseTopic
 
 
-def _topics(message: Message, partitions: int) -> list[Topic]:
+def _topics(message: MetadataResponse, partitions: int) -> list[Topic]:
     """The topics with so many partitions."""
-    assert isinstance(message, MetadataResponse)
     return [topic for topic in message.topics if len(topic.partitions) == partitions]
 
 
-@answers("ISR-008", r"broker 3 tells of the leader (\d) and the ISR (?!.*\1)", "Metadata")
-def a_leader_is_not_in_its_isr(seen: SeenRequest, message: Message) -> None:
+@answers("ISR-008", r"broker 3 tells of the leader (\d) and the ISR (?!.*\1)", asked=of_broker(3))
+def a_leader_is_not_in_its_isr(answer: MetadataResponse) -> None:
     """The third broker leaves the leader out of an ISR that is not whole."""
-    for topic in _topics(message, 2):
+    for topic in _topics(answer, 2):
         for each in topic.partitions:
-            if at(3, seen) and len(each.isr_nodes) < len(each.replica_nodes):
+            if len(each.isr_nodes) < len(each.replica_nodes):
                 each.isr_nodes = [node for node in each.isr_nodes if node != each.leader_id]
 
 
-@answers("ISR-012", r"tell of the ISRs \{1: \{1, 2\}, 2: \{1, 2, 3\}\}, it is", "Metadata")
-def one_broker_hears_of_no_shrink(seen: SeenRequest, message: Message) -> None:
+@answers("ISR-012", r"tell of the ISRs \{1: \{1, 2\}, 2: \{1, 2, 3\}\}, it is", asked=of_broker(2))
+def one_broker_hears_of_no_shrink(answer: MetadataResponse) -> None:
     """The second broker reports all three replicas as in sync."""
-    for topic in _topics(message, 1):
+    for topic in _topics(answer, 1):
         for each in topic.partitions:
-            if at(2, seen) and len(each.replica_nodes) == 3:
+            if len(each.replica_nodes) == 3:
                 each.isr_nodes = list(each.replica_nodes)
 
 
@@ -40,13 +37,13 @@ def one_broker_hears_of_no_shrink(seen: SeenRequest, message: Message) -> None:
     "META-013",
     r"broker 3 tells of the replicas .* and the ISR .*99"
     r"|by 3 after .*: the ISR has a member that is no replica: \[99\]",
-    "Metadata",
+    asked=of_broker(3),
 )
-def who_is_in_sync_is_no_replica(seen: SeenRequest, message: Message) -> None:
+def who_is_in_sync_is_no_replica(answer: MetadataResponse) -> None:
     """The third broker reports a broker in the ISR that has no replica."""
-    for topic in _topics(message, 1):
+    for topic in _topics(answer, 1):
         for each in topic.partitions:
-            if at(3, seen) and len(each.replica_nodes) == 2:
+            if len(each.replica_nodes) == 2:
                 each.isr_nodes = [*each.isr_nodes, STRANGER]
 
 

@@ -8,13 +8,15 @@ from dataclasses import replace
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import (
     DescribeConfigsResponse,
+    FetchResponse,
     OffsetFetchResponse,
     ProduceRequest,
 )
 from harness.codec.records import RecordBatch, decode_batches, encode_batch
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 from labs.defects.prod import change_stored
 
@@ -22,8 +24,8 @@ KEPT_MS, DEFAULT_MS = "7654321", "604800000"
 MAGIC_AT, CODEC = 16, 0x07
 
 
-@answers("STOR-010", r"bytes are fetched, \d+ are stored, byte \d+ differs", "Fetch")
-def what_is_fetched_is_made_anew(_: SeenRequest, message: Message) -> None:
+@answers("STOR-010", r"bytes are fetched, \d+ are stored, byte \d+ differs")
+def what_is_fetched_is_made_anew(answer: FetchResponse) -> None:
     """The broker sends compressed batches as if they were not compressed."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -32,10 +34,10 @@ def what_is_fetched_is_made_anew(_: SeenRequest, message: Message) -> None:
             return batch
         return replace(batch, attributes=batch.attributes & ~CODEC)
 
-    change_stored(message, change)
+    change_stored(answer, change)
 
 
-@takes("STOR-011", r"read by 0 groups, \d+ bytes are stored of \d+", ProduceRequest)
+@takes("STOR-011", r"read by 0 groups, \d+ bytes are stored of \d+")
 def each_message_is_stored_twice(request: ProduceRequest) -> None:
     """The broker stores each message twice."""
     for topic in request.topic_data:
@@ -50,19 +52,6 @@ def _doubled(batch: RecordBatch) -> RecordBatch:
     records = [replace(one, offset_delta=None) for one in [*batch.records, *batch.records]]
     unset = {"crc": None, "batch_length": None, "record_count": None, "last_offset_delta": None}
     return replace(batch, records=records, **unset)  # type: ignore[arg-type]
-
-
-@answers(
-    "OTOP-004", r"after an end in order, partition 0: \(offset, metadata\) is \(-1", "OffsetFetch"
-)
-def old_offsets_go_with_compaction(_: SeenRequest, message: Message) -> None:
-    """OffsetFetch returns no offset for a commit that is older than the compacted part."""
-    assert isinstance(message, OffsetFetchResponse)
-    for group in message.groups:
-        for topic in group.topics:
-            for one in topic.partitions:
-                if one.metadata == "early":
-                    one.committed_offset, one.metadata = -1, ""
 
 
 class TopicsForgetTheirSettings(FrameRule):
@@ -84,14 +73,13 @@ class TopicsForgetTheirSettings(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-@answers("OFFS-019", r"committed at version \d+: leader epochs are \[-1, -1\]", "OffsetFetch")
-def the_epoch_of_a_commit_is_not_kept(_: SeenRequest, message: Message) -> None:
+@answers("OFFS-019", r"committed at version \d+: leader epochs are \[-1, -1\]")
+def the_epoch_of_a_commit_is_not_kept(answer: OffsetFetchResponse) -> None:
     """The broker keeps only offset and metadata of a commit."""
-    assert isinstance(message, OffsetFetchResponse)
-    for topic in message.topics:
+    for topic in answer.topics:
         for each in topic.partitions:
             each.committed_leader_epoch = -1
-    for group in message.groups:
+    for group in answer.groups:
         for told in group.topics:
             for one in told.partitions:
                 one.committed_leader_epoch = -1
@@ -102,8 +90,12 @@ DEFECTS = [
     for made in (
         what_is_fetched_is_made_anew,
         each_message_is_stored_twice,
-        old_offsets_go_with_compaction,
+        changed_field("OTOP-004", "old_offsets_go_with_compaction",
+            r"after an end in order, partition 0: \(offset, metadata\) is \(-1",
+            "OffsetFetch returns no offset for a commit that is older than the compacted part.",
+            OffsetFetchResponse, "groups.topics.partitions.committed_offset",
+            ANY, -1, where={"groups.topics.partitions.metadata": "early"}, also={"metadata": ""}),
         rule("CONF-015", r"after an end in order: .*604800000", TopicsForgetTheirSettings),
         the_epoch_of_a_commit_is_not_kept,
     )
-]
+]  # fmt: skip

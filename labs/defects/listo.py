@@ -15,21 +15,20 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from harness.codec.records import BATCH_HEADER_BYTES, BatchHeader
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
-from labs.defects.edited_request import takes
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 
 EARLIEST_LOCAL = -4
 Asked = ListOffsetsRequest.ListOffsetsPartition
 Answered = ListOffsetsResponse.ListOffsetsPartitionResponse
 
 
-def _pairs(seen: SeenRequest, message: Message) -> list[tuple[str, Asked, Answered]]:
+def _pairs(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> list[tuple[str, Asked, Answered]]:
     """Topic, request and answer of each partition, if the request is about one topic."""
-    request = seen.message
-    assert isinstance(request, ListOffsetsRequest)
-    assert isinstance(message, ListOffsetsResponse)
     if len(request.topics) != 1:
         return []
     given = {answer.partition_index: answer for t in message.topics for answer in t.partitions}
@@ -41,56 +40,52 @@ def _pairs(seen: SeenRequest, message: Message) -> list[tuple[str, Asked, Answer
     ]
 
 
-@answers(
-    "LISTO-001",
-    r"of 6 records are \(0, 5\)|for read_committed is 5",
-    "ListOffsets",
-    range(1, 11),  # what the other tests ask, to prepare themselves, is asked at version 11
-)
-def latest_is_the_last_record(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-001", r"of 6 records are \(0, 5\)|for read_committed is 5", range(1, 11))
+def latest_is_the_last_record(request: ListOffsetsRequest, message: ListOffsetsResponse) -> None:
     """The latest offset is that of the last record, not the next one."""
-    for _, asked, answer in _pairs(seen, message):
+    for _, asked, answer in _pairs(request, message):
         if asked.timestamp == LATEST and answer.offset > 0:
             answer.offset -= 1
 
 
-def _lists(seen: SeenRequest, message: Message) -> list[tuple[Asked, list[int]]]:
+def _lists(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> list[tuple[Asked, list[int]]]:
     """Request and list of offsets of each partition, as in version 0."""
-    return [(asked, answer.old_style_offsets) for _, asked, answer in _pairs(seen, message)]
+    return [(asked, answer.old_style_offsets) for _, asked, answer in _pairs(request, message)]
 
 
-@answers("LISTO-002", r"offsets \[0, 3, 6, 9\], expected \[9, 6, 3, 0\]", "ListOffsets", range(1))
-def segments_come_oldest_first(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-002", r"offsets \[0, 3, 6, 9\], expected \[9, 6, 3, 0\]", range(1))
+def segments_come_oldest_first(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
     """Version 0 lists the base offsets of segments in the order of the log."""
-    for _, offsets in _lists(seen, message):
+    for _, offsets in _lists(request, answer):
         offsets.reverse()
 
 
-@answers("LISTO-003", r"at most 10: earliest is \[1, 0\]", "ListOffsets", range(1))
-def the_earliest_is_not_alone(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-003", r"at most 10: earliest is \[1, 0\]", range(1))
+def the_earliest_is_not_alone(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
     """Version 0 returns the earliest offset with the next one if it may return two."""
-    for asked, offsets in _lists(seen, message):
+    for asked, offsets in _lists(request, answer):
         if asked.timestamp == EARLIEST and asked.max_num_offsets > 1:
             offsets.insert(0, offsets[0] + 1)
 
 
-@answers("LISTO-004", r"time 0: \(offset, time\) is \(0, 0\), expected \(0, 100\)", "ListOffsets")
-def the_time_asked_is_the_time_answered(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-004", r"time 0: \(offset, time\) is \(0, 0\), expected \(0, 100\)")
+def the_time_asked_is_the_time_answered(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> None:
     """The answer for a time before the first record repeats the time of the request."""
-    for _, asked, answer in _pairs(seen, message):
+    for _, asked, answer in _pairs(request, message):
         if asked.timestamp >= 0 and answer.offset == 0:
             answer.timestamp = asked.timestamp
 
 
-@answers(
-    "LISTO-005",
-    r"\(offset, time\) is \(0, -1\), expected \(-1, -1\)",
-    "ListOffsets",
-    range(1, 99),
-)
-def no_record_is_the_first_record(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-005", r"\(offset, time\) is \(0, -1\), expected \(-1, -1\)", range(1, 99))
+def no_record_is_the_first_record(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> None:
     """ListOffsets answers a time after all records with offset 0."""
-    for _, asked, answer in _pairs(seen, message):
+    for _, asked, answer in _pairs(request, message):
         if asked.timestamp >= 0 and answer.offset == -1:
             answer.offset = 0
 
@@ -123,7 +118,9 @@ class CompressedBatchesAreNotOpened(FrameRule):
         if isinstance(message, MetadataResponse):
             self.ids |= {topic.name: topic.topic_id for topic in message.topics}
             return [payload]
-        for topic, asked, answer in _pairs(seen, message):
+        assert isinstance(seen.message, ListOffsetsRequest)
+        assert isinstance(message, ListOffsetsResponse)
+        for topic, asked, answer in _pairs(seen.message, message):
             self._edit(topic, asked, answer)
         return [encode_response(message, seen.version, correlation_id)]
 
@@ -145,7 +142,9 @@ class TimesOutliveTheirRecords(FrameRule):
         if seen.api is None or seen.api.name != "ListOffsets":
             return [payload]
         correlation_id, message = decode_response(seen.api, seen.version, payload)
-        for topic, asked, answer in _pairs(seen, message):
+        assert isinstance(seen.message, ListOffsetsRequest)
+        assert isinstance(message, ListOffsetsResponse)
+        for topic, asked, answer in _pairs(seen.message, message):
             if asked.timestamp >= 0:
                 key = (topic, asked.partition_index, asked.timestamp)
                 now = (answer.offset, answer.timestamp)
@@ -153,56 +152,32 @@ class TimesOutliveTheirRecords(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-@answers("LISTO-008", r"largest time: \(offset, time\) is \(5, 900\)", "ListOffsets")
-def the_last_of_the_largest_counts(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-008", r"largest time: \(offset, time\) is \(5, 900\)")
+def the_last_of_the_largest_counts(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> None:
     """ListOffsets returns the second of two records with the largest time in a batch."""
-    for _, asked, answer in _pairs(seen, message):
+    for _, asked, answer in _pairs(request, message):
         if asked.timestamp == MAX_TIMESTAMP and answer.offset >= 0:
             answer.offset += 1
 
 
-@answers(
-    "LISTO-009", r"timestamp -4: error is NONE \(0\), expected UNSUPPORTED_VERSION", "ListOffsets"
-)
-def earliest_local_is_known_too_early(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-009", r"timestamp -4: error is NONE \(0\), expected UNSUPPORTED_VERSION")
+def earliest_local_is_known_too_early(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> None:
     """ListOffsets answers -4 at versions that do not have it."""
-    for _, asked, answer in _pairs(seen, message):
+    for _, asked, answer in _pairs(request, message):
         if asked.timestamp == EARLIEST_LOCAL:
             answer.error_code = ErrorCode.NONE
 
 
-@takes("LISTO-012", r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH", ListOffsetsRequest)
-def the_leader_epoch_of_a_question_is_not_checked(request: ListOffsetsRequest) -> None:
-    """ListOffsets ignores the leader epoch of the request."""
-    for topic in request.topics:
-        for partition in topic.partitions:
-            partition.current_leader_epoch = -1
-
-
-@answers("LISTO-013", r"partition 0: error is NONE \(0\), expected INVALID_REQUEST", "ListOffsets")
-def a_partition_may_be_asked_twice(seen: SeenRequest, message: Message) -> None:
-    """ListOffsets answers a partition that is named twice without an error."""
-    assert isinstance(message, ListOffsetsResponse)
-    for topic in message.topics:
-        for answer in topic.partitions:
-            if answer.error_code == ErrorCode.INVALID_REQUEST:
-                answer.error_code, answer.offset = ErrorCode.NONE, 0
-
-
-@answers(
-    "LISTO-016", r"yesterday: error is NONE \(0\), expected UNSUPPORTED_FOR_MES", "ListOffsets"
-)
-def a_log_without_times_has_no_record_of_that_time(_: SeenRequest, message: Message) -> None:
-    """ListOffsets finds no record, without an error, in a log without times."""
-    assert isinstance(message, ListOffsetsResponse)
-    for topic in message.topics:
-        for answer in topic.partitions:
-            if answer.error_code == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT:
-                answer.error_code = ErrorCode.NONE
-
-
 DEFECTS = [
-    a_log_without_times_has_no_record_of_that_time,
+    changed_field("LISTO-016", "a_log_without_times_has_no_record_of_that_time",
+        r"yesterday: error is NONE \(0\), expected UNSUPPORTED_FOR_MES",
+        "ListOffsets finds no record, without an error, in a log without times.",
+        ListOffsetsResponse, "topics.partitions.error_code",
+        ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, ErrorCode.NONE),
     latest_is_the_last_record,
     segments_come_oldest_first,
     the_earliest_is_not_alone,
@@ -216,6 +191,13 @@ DEFECTS = [
     the_last_of_the_largest_counts,
     rule("LISTO-015", r"below 3 deleted: time 0: .* is \(2, 300\)", TimesOutliveTheirRecords),
     earliest_local_is_known_too_early,
-    the_leader_epoch_of_a_question_is_not_checked,
-    a_partition_may_be_asked_twice,
-]
+    changed_field("LISTO-012", "the_leader_epoch_of_a_question_is_not_checked",
+        r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH",
+        "ListOffsets ignores the leader epoch of the request.",
+        ListOffsetsRequest, "topics.partitions.current_leader_epoch", ANY, -1),
+    changed_field("LISTO-013", "a_partition_may_be_asked_twice",
+        r"partition 0: error is NONE \(0\), expected INVALID_REQUEST",
+        "ListOffsets answers a partition that is named twice without an error.",
+        ListOffsetsResponse, "topics.partitions.error_code",
+        ErrorCode.INVALID_REQUEST, ErrorCode.NONE, also={"offset": 0}),
+]  # fmt: skip

@@ -8,18 +8,16 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.codec.records import Record, RecordBatch, decode_batches, encode_batch
-from harness.codec.structs import Message
 from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.edited_answer import answers
 
 MAGIC_AT = 16
 
 
 def change_runs(
-    message: Message, key: bytes, change: Callable[[list[RecordBatch]], list[RecordBatch]]
+    message: FetchResponse, key: bytes, change: Callable[[list[RecordBatch]], list[RecordBatch]]
 ) -> None:
     """Edit together all batches of a Fetch answer if one of them has a record of this key."""
-    assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for partition in topic.partitions:
             data = bytes(partition.records or b"")
@@ -40,8 +38,8 @@ def _asked(seen: SeenRequest) -> int:
     return seen.message.topics[0].partitions[0].fetch_offset if seen.message.topics else 0
 
 
-@answers("STOR-012", r"which was never written", "Fetch")
-def compaction_numbers_anew(seen: SeenRequest, message: Message) -> None:
+@answers("STOR-012", r"which was never written")
+def compaction_numbers_anew(seen: SeenRequest, answer: FetchResponse) -> None:
     """Compaction gives the remaining records offsets without holes."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
@@ -53,7 +51,7 @@ def compaction_numbers_anew(seen: SeenRequest, message: Message) -> None:
             offset += len(batch.records)
         return made
 
-    change_runs(message, b"three", change)
+    change_runs(answer, b"three", change)
 
 
 def _renumbered(batch: RecordBatch, begin: int) -> RecordBatch:
@@ -61,8 +59,8 @@ def _renumbered(batch: RecordBatch, begin: int) -> RecordBatch:
     return replace(batch, records=records, base_offset=begin, last_offset_delta=len(records) - 1)
 
 
-@answers("STOR-012", r"the newest of their keys are gone", "Fetch")
-def the_newest_value_goes_with_the_rest(_: SeenRequest, message: Message) -> None:
+@answers("STOR-012", r"the newest of their keys are gone")
+def the_newest_value_goes_with_the_rest(answer: FetchResponse) -> None:
     """Compaction removes the newest value too of a key that is written often."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
@@ -70,7 +68,7 @@ def the_newest_value_goes_with_the_rest(_: SeenRequest, message: Message) -> Non
             return batches
         return [without(batch, lambda record: record.key == b"one") for batch in batches]
 
-    change_runs(message, b"three", change)
+    change_runs(answer, b"three", change)
 
 
 def without(batch: RecordBatch, is_gone: Callable[[Record], bool]) -> RecordBatch:
@@ -78,11 +76,10 @@ def without(batch: RecordBatch, is_gone: Callable[[Record], bool]) -> RecordBatc
     return replace(batch, records=[one for one in batch.records if not is_gone(one)])
 
 
-@answers("STOR-013", r"Fetch at 0: error is OFFSET_OUT_OF_RANGE", "Fetch", range(13))
-def a_hole_is_out_of_range(seen: SeenRequest, message: Message) -> None:
+@answers("STOR-013", r"Fetch at 0: error is OFFSET_OUT_OF_RANGE", range(13))
+def a_hole_is_out_of_range(seen: SeenRequest, answer: FetchResponse) -> None:
     """Fetch refuses the offset of a compacted record as out of range."""
-    assert isinstance(message, FetchResponse)
-    for topic in message.responses:
+    for topic in answer.responses:
         for one in topic.partitions:
             data = bytes(one.records or b"")
             if len(data) > MAGIC_AT and b"blue" in data and _asked(seen) < _first(data):
@@ -93,8 +90,8 @@ def _first(data: bytes) -> int:
     return int.from_bytes(data[:8], "big")
 
 
-@answers("STOR-014", r"cleaned 1 times, left of the key is \[\]", "Fetch")
-def tombstones_go_at_once(_: SeenRequest, message: Message) -> None:
+@answers("STOR-014", r"cleaned 1 times, left of the key is \[\]")
+def tombstones_go_at_once(answer: FetchResponse) -> None:
     """Compaction removes a tombstone together with the records that it deletes."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
@@ -103,11 +100,11 @@ def tombstones_go_at_once(_: SeenRequest, message: Message) -> None:
             return batches
         return [without(batch, lambda record: record.key == b"buried") for batch in batches]
 
-    change_runs(message, b"buried", change)
+    change_runs(answer, b"buried", change)
 
 
-@answers("STOR-015", r"the active segment: left is", "Fetch")
-def the_active_segment_is_compacted_too(_: SeenRequest, message: Message) -> None:
+@answers("STOR-015", r"the active segment: left is")
+def the_active_segment_is_compacted_too(answer: FetchResponse) -> None:
     """Compaction leaves only the newest record of a key in the active segment."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
@@ -116,11 +113,11 @@ def the_active_segment_is_compacted_too(_: SeenRequest, message: Message) -> Non
         *before, last = batches
         return [*before, replace(last, records=last.records[-1:])]
 
-    change_runs(message, b"a", change)
+    change_runs(answer, b"a", change)
 
 
-@answers("STOR-017", r"the last committed values \[b'a committed 1'\] are gone", "Fetch")
-def what_was_aborted_counts_as_newest(_: SeenRequest, message: Message) -> None:
+@answers("STOR-017", r"the last committed values \[b'a committed 1'\] are gone")
+def what_was_aborted_counts_as_newest(answer: FetchResponse) -> None:
     """Compaction removes a committed value because of a later aborted one of its key."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
@@ -129,17 +126,17 @@ def what_was_aborted_counts_as_newest(_: SeenRequest, message: Message) -> None:
             return batches
         return [without(batch, lambda one: one.value == b"a committed 1") for batch in batches]
 
-    change_runs(message, b"a", change)
+    change_runs(answer, b"a", change)
 
 
-@answers("STOR-018", r"at the head are .*, what came is \[Kept\(offset=1,", "Fetch")
-def the_head_is_compacted(_: SeenRequest, message: Message) -> None:
+@answers("STOR-018", r"at the head are .*, what came is \[Kept\(offset=1,")
+def the_head_is_compacted(answer: FetchResponse) -> None:
     """Compaction removes older records of a key as soon as they are written."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         return [replace(batch, records=batch.records[-1:]) for batch in batches]
 
-    change_runs(message, b"head", change)
+    change_runs(answer, b"head", change)
 
 
 DEFECTS = [

@@ -15,7 +15,8 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import edited, rule
 from labs.defects.newest_topic import NewestTopic, of_newest
 from suites.durability.support.segments import DAY_MS
 
@@ -107,14 +108,6 @@ def one_segment_more_goes(newest: NewestTopic, seen: SeenRequest, answer: Messag
             one.offset += one.offset == 2
 
 
-@answers("STOR-006", r"are removed: 0 bytes, not those|error is NONE \(0\), expected", "Fetch")
-def a_removed_offset_is_empty(_: SeenRequest, message: Message) -> None:
-    """Fetch of a removed offset returns no records and no error."""
-    for one in _fetched(message):
-        if one.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            one.error_code, one.records = ErrorCode.NONE, b""
-
-
 @of_newest("STOR-007", r"all is too old: earliest and latest are \(6, 0\)")
 def an_empty_log_ends_at_0(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
     """The end of a log is 0 after all its records are removed."""
@@ -144,10 +137,14 @@ DEFECTS = [
             a_log_is_cut_within_a_segment,
             the_last_record_decides,
             one_segment_more_goes,
-            a_removed_offset_is_empty,
+            changed_field("STOR-006", "a_removed_offset_is_empty",
+                r"are removed: 0 bytes, not those|error is NONE \(0\), expected",
+                "Fetch of a removed offset returns no records and no error.",
+                FetchResponse, "responses.partitions.error_code",
+                ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.NONE, also={"records": b""}),
             an_empty_log_ends_at_0,
             a_segment_is_never_full,
             what_is_compacted_is_not_cut,
         )
     ),
-]
+]  # fmt: skip

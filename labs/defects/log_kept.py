@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.client.requests import EARLIEST
-from harness.codec.messages import FetchResponse
+from harness.codec.messages import FetchResponse, ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records import (
     BATCH_HEADER_BYTES,
     BatchHeader,
@@ -15,28 +15,24 @@ from harness.codec.records import (
     encode_batch,
     split_batches,
 )
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
 from labs.defects.asked_times import told_of
-from labs.defects.defect import answers, rule
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 from labs.defects.idem import Batch, StoresSomeAgain
 
 MAGIC_AT = 16
 LAST_COMPACTED = 1  # the sequence of the last batch that IDEM-016 sends before compaction
 
 
-@answers(
-    "TIME-008", r"were written just now: the log of \d begins at 0", "ListOffsets", range(1, 99)
-)
-def the_age_of_a_file_counts(seen: SeenRequest, message: Message) -> None:
+@answers("TIME-008", r"were written just now: the log of \d begins at 0", range(1, 99))
+def the_age_of_a_file_counts(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
     """Retention keeps old records as long as the file is new to which they were written."""
-    for one in told_of(seen, message, EARLIEST):
+    for one in told_of(request, answer, EARLIEST):
         one.offset = 0
 
 
-def _change_batches(message: Message, change: Callable[[BatchHeader, bytes], bytes]) -> None:
+def _change_batches(message: FetchResponse, change: Callable[[BatchHeader, bytes], bytes]) -> None:
     """Edit the whole batches of magic 2 in an answer to Fetch."""
-    assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for partition in topic.partitions:
             data = bytes(partition.records or b"")
@@ -53,8 +49,8 @@ def _has_lost_some(header: BatchHeader) -> bool:
     return 0 < header.record_count <= header.last_offset_delta
 
 
-@answers("RECF-016", r"codec none, first and last offset of each batch: .* not \[\(0, 2\)", "Fetch")
-def a_compacted_batch_ends_with_its_last_record(_: SeenRequest, message: Message) -> None:
+@answers("RECF-016", r"codec none, first and last offset of each batch: .* not \[\(0, 2\)")
+def a_compacted_batch_ends_with_its_last_record(answer: FetchResponse) -> None:
     """The last offset of a compacted batch is that of the last record that is left."""
 
     def change(header: BatchHeader, data: bytes) -> bytes:
@@ -64,11 +60,11 @@ def a_compacted_batch_ends_with_its_last_record(_: SeenRequest, message: Message
         last = batch.records[-1].offset_delta
         return encode_batch(replace(batch, last_offset_delta=last, crc=None))
 
-    _change_batches(message, change)
+    _change_batches(answer, change)
 
 
-@answers("RECF-016", r"codec none, first and last offset of each batch: .* not \[\(0, 2\)", "Fetch")
-def a_compacted_batch_begins_with_its_first_record(_: SeenRequest, message: Message) -> None:
+@answers("RECF-016", r"codec none, first and last offset of each batch: .* not \[\(0, 2\)")
+def a_compacted_batch_begins_with_its_first_record(answer: FetchResponse) -> None:
     """The base offset of a compacted batch is that of the first record that is left."""
 
     def change(header: BatchHeader, data: bytes) -> bytes:
@@ -88,13 +84,13 @@ def a_compacted_batch_begins_with_its_first_record(_: SeenRequest, message: Mess
             )
         )
 
-    _change_batches(message, change)
+    _change_batches(answer, change)
 
 
-@answers("IDEM-016", r"last offset delta of the producer's batches are \[\], of", "Fetch")
-def nothing_is_left_of_an_empty_batch(_: SeenRequest, message: Message) -> None:
+@answers("IDEM-016", r"last offset delta of the producer's batches are \[\], of")
+def nothing_is_left_of_an_empty_batch(answer: FetchResponse) -> None:
     """Compaction removes every batch without records, including the last one of a producer."""
-    _change_batches(message, lambda header, data: data if header.record_count else b"")
+    _change_batches(answer, lambda header, data: data if header.record_count else b"")
 
 
 class CompactedBatchesAreForgotten(StoresSomeAgain):

@@ -11,14 +11,11 @@ from harness.codec.header import decode_response, encode_request, encode_respons
 from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 
 NO_BROKER_ID = 987_654
-
-
-def _asked(seen: SeenRequest) -> MetadataRequest:
-    assert isinstance(seen.message, MetadataRequest)
-    return seen.message
 
 
 def _answer(message: Message) -> MetadataResponse:
@@ -31,13 +28,6 @@ def _reencoded(seen: SeenRequest, message: Message) -> bytes:
     header = seen.header
     assert header is not None
     return encode_request(message, seen.version, header.correlation_id, header.client_id)
-
-
-@answers("META-003", r"2 of 2 topics are missing", "Metadata", range(1))
-def empty_list_gets_nothing_at_v0(seen: SeenRequest, message: Message) -> None:
-    """Metadata v0 answers an empty list of topics with no topic."""
-    if not _asked(seen).topics:
-        _answer(message).topics = []
 
 
 class EmptyListGetsAll(FrameRule):
@@ -66,15 +56,6 @@ class TwoNamesGetAll(FrameRule):
         return _reencoded(seen, asked)
 
 
-@answers("META-006", r"error is LEADER_NOT_AVAILABLE", "Metadata", range(4, 12))
-def unknown_topic_seems_to_be_created(seen: SeenRequest, message: Message) -> None:
-    """Metadata reports an unknown topic that may not be created as one without a leader yet."""
-    if not _asked(seen).allow_auto_topic_creation:
-        for topic in _answer(message).topics:
-            if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                topic.error_code = ErrorCode.LEADER_NOT_AVAILABLE
-
-
 class FlagIsForgottenBesideAKnownTopic(FrameRule):
     """Metadata ignores allow_auto_topic_creation=false in requests that name several topics."""
 
@@ -86,28 +67,6 @@ class FlagIsForgottenBesideAKnownTopic(FrameRule):
             return seen.payload
         asked.allow_auto_topic_creation = True
         return _reencoded(seen, asked)
-
-
-@answers("META-010", r"'\.\.': error is UNKNOWN_TOPIC_OR_PARTITION", "Metadata")
-def two_dots_are_a_name(seen: SeenRequest, message: Message) -> None:
-    """Metadata takes the name of two dots for a topic that does not exist."""
-    for topic in _answer(message).topics:
-        if topic.name == "..":
-            topic.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-
-@answers("META-017", rf"controller {NO_BROKER_ID}, not in", "Metadata", range(1, 99))
-def controller_is_no_broker(seen: SeenRequest, message: Message) -> None:
-    """Metadata names a controller that is none of the listed brokers."""
-    if _asked(seen).topics == []:
-        _answer(message).controller_id = NO_BROKER_ID
-
-
-@answers("META-018", r"the cluster id is None", "Metadata", range(2, 13))
-def no_cluster_id(seen: SeenRequest, message: Message) -> None:
-    """Metadata returns a null cluster id at versions that have one (v2 to v12)."""
-    if _asked(seen).topics == []:
-        _answer(message).cluster_id = None
 
 
 class RecreatedTopicKeepsItsId(FrameRule):
@@ -127,51 +86,63 @@ class RecreatedTopicKeepsItsId(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-@answers("META-023", r"error is UNKNOWN_TOPIC_OR_PARTITION", "Metadata", range(12, 99))
-def unknown_id_is_called_an_unknown_name(seen: SeenRequest, message: Message) -> None:
+@answers("META-023", r"error is UNKNOWN_TOPIC_OR_PARTITION", range(12, 99))
+def unknown_id_is_called_an_unknown_name(
+    request: MetadataRequest, answer: MetadataResponse
+) -> None:
     """Metadata answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
-    for topic in _answer(message).topics:
-        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_ID and len(_asked(seen).topics or []) == 1:
+    for topic in answer.topics:
+        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_ID and len(request.topics or []) == 1:
             topic.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-@answers("META-024", r"id alone: error is NONE", "Metadata", range(10, 12))
-def ids_can_be_asked_for_too_early(seen: SeenRequest, message: Message) -> None:
+@answers("META-024", r"id alone: error is NONE", range(10, 12))
+def ids_can_be_asked_for_too_early(request: MetadataRequest, answer: MetadataResponse) -> None:
     """Metadata v10 and v11 accept a topic id."""
-    for asked in _asked(seen).topics or []:
+    for asked in request.topics or []:
         if asked.name is None and asked.topic_id != ZERO_UUID:
-            for topic in _answer(message).topics:
+            for topic in answer.topics:
                 topic.error_code = ErrorCode.NONE
 
 
-@answers("META-009", r"the first answer is NONE \(0\) with 0 partitions", "Metadata", range(4, 99))
-def topic_in_creation_has_no_partitions(seen: SeenRequest, message: Message) -> None:
-    """Metadata returns a topic in creation without an error and without partitions."""
-    if _asked(seen).allow_auto_topic_creation:
-        for topic in _answer(message).topics:
-            if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                topic.error_code = ErrorCode.NONE
-
-
-@answers("META-019", r"__transaction_state is not internal", "Metadata", range(1, 99))
-def only_offsets_are_internal(_seen: SeenRequest, message: Message) -> None:
+@answers("META-019", r"__transaction_state is not internal", range(1, 99))
+def only_offsets_are_internal(answer: MetadataResponse) -> None:
     """Metadata does not mark the topic of the transaction coordinator as internal."""
-    for topic in _answer(message).topics:
+    for topic in answer.topics:
         topic.is_internal = topic.is_internal and topic.name == "__consumer_offsets"
 
 
 DEFECTS = [
-    topic_in_creation_has_no_partitions,
+    changed_field("META-009", "topic_in_creation_has_no_partitions",
+        r"the first answer is NONE \(0\) with 0 partitions",
+        "Metadata returns a topic in creation without an error and without partitions.",
+        MetadataResponse, "topics.error_code",
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NONE, range(4, 99),
+        requested={"allow_auto_topic_creation": True}),
     only_offsets_are_internal,
-    empty_list_gets_nothing_at_v0,
+    changed_field("META-003", "empty_list_gets_nothing_at_v0", r"2 of 2 topics are missing",
+        "Metadata v0 answers an empty list of topics with no topic.",
+        MetadataResponse, "topics", ANY, [], range(1), requested={"topics": []}),
     rule("META-004", r"no topic was asked for, \d+ came", EmptyListGetsAll),
     rule("META-005", r"asked for 2 of 3 topics, got", TwoNamesGetAll),
-    unknown_topic_seems_to_be_created,
+    changed_field("META-006", "unknown_topic_seems_to_be_created", r"error is LEADER_NOT_AVAILABLE",
+        "Metadata reports an unknown topic that may not be created as one without a leader yet.",
+        MetadataResponse, "topics.error_code",
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE, range(4, 12),
+        requested={"allow_auto_topic_creation": False}),
     rule("META-008", r"the unknown topic was created by asking", FlagIsForgottenBesideAKnownTopic),
-    two_dots_are_a_name,
-    controller_is_no_broker,
-    no_cluster_id,
+    changed_field("META-010", "two_dots_are_a_name", r"'\.\.': error is UNKNOWN_TOPIC_OR_PARTITION",
+        "Metadata takes the name of two dots for a topic that does not exist.",
+        MetadataResponse, "topics.error_code",
+        ANY, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, where={"topics.name": ".."}),
+    changed_field("META-017", "controller_is_no_broker", rf"controller {NO_BROKER_ID}, not in",
+        "Metadata names a controller that is none of the listed brokers.",
+        MetadataResponse, "controller_id",
+        ANY, NO_BROKER_ID, range(1, 99), requested={"topics": []}),
+    changed_field("META-018", "no_cluster_id", r"the cluster id is None",
+        "Metadata returns a null cluster id at versions that have one (v2 to v12).",
+        MetadataResponse, "cluster_id", ANY, None, range(2, 13), requested={"topics": []}),
     rule("META-022", r"has the id of the deleted one", RecreatedTopicKeepsItsId),
     unknown_id_is_called_an_unknown_name,
     ids_can_be_asked_for_too_early,
-]
+]  # fmt: skip

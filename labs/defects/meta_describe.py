@@ -4,45 +4,33 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
-    DescribeClusterRequest,
     DescribeClusterResponse,
     DescribeTopicPartitionsResponse,
 )
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.edited_answer import answers
 
 CONTROLLERS = 2
 SOME_OPERATIONS = 8
 
 
-@answers("META-028", r"pages of \d+: ", "DescribeTopicPartitions")
-def next_page_leaves_one_out(_seen: SeenRequest, message: Message) -> None:
+@answers("META-028", r"pages of \d+: ")
+def next_page_leaves_one_out(answer: DescribeTopicPartitionsResponse) -> None:
     """The cursor points behind the partition at which the next page has to begin."""
-    assert isinstance(message, DescribeTopicPartitionsResponse)
-    if message.next_cursor is not None:
-        message.next_cursor.partition_index += 1
-
-
-@answers("META-030", r"asked: False, authorized operations: 8", "DescribeCluster")
-def operations_are_told_to_everybody(_seen: SeenRequest, message: Message) -> None:
-    """DescribeCluster returns the authorized operations to clients that did not ask for them."""
-    assert isinstance(message, DescribeClusterResponse)
-    if message.error_code == ErrorCode.NONE:
-        message.cluster_authorized_operations = SOME_OPERATIONS
-
-
-@answers("META-031", r"endpoint type 2: error is NONE", "DescribeCluster", range(1, 99))
-def controllers_are_described_by_a_broker(seen: SeenRequest, message: Message) -> None:
-    """A broker answers a request for the controllers with an empty list."""
-    assert isinstance(seen.message, DescribeClusterRequest)
-    assert isinstance(message, DescribeClusterResponse)
-    if seen.message.endpoint_type == CONTROLLERS:
-        message.error_code = ErrorCode.NONE
+    if answer.next_cursor is not None:
+        answer.next_cursor.partition_index += 1
 
 
 DEFECTS = [
     next_page_leaves_one_out,
-    operations_are_told_to_everybody,
-    controllers_are_described_by_a_broker,
-]
+    changed_field("META-030", "operations_are_told_to_everybody",
+        r"asked: False, authorized operations: 8",
+        "DescribeCluster returns the authorized operations to clients that did not ask for them.",
+        DescribeClusterResponse, "cluster_authorized_operations",
+        ANY, SOME_OPERATIONS, where={"error_code": ErrorCode.NONE}),
+    changed_field("META-031", "controllers_are_described_by_a_broker",
+        r"endpoint type 2: error is NONE",
+        "A broker answers a request for the controllers with an empty list.",
+        DescribeClusterResponse, "error_code",
+        ANY, ErrorCode.NONE, range(1, 99), requested={"endpoint_type": CONTROLLERS}),
+]  # fmt: skip

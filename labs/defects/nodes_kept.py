@@ -16,7 +16,8 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.newest_topic import NewestTopic, drop_value, of_newest
 from labs.defects.one_node import of_cluster
 
@@ -27,8 +28,7 @@ LARGE = 50_000
 FIRST_WITH_CHOICE = 4  # below it every Metadata request creates topics
 
 
-def _refuse(message: Message, code: ErrorCode) -> None:
-    assert isinstance(message, ProduceResponse)
+def _refuse(message: ProduceResponse, code: ErrorCode) -> None:
     for topic in message.responses:
         for each in topic.partition_responses:
             each.error_code, each.base_offset = int(code), -1
@@ -60,9 +60,8 @@ class ListedForEver(FrameRule):
             return [payload]
         return [edited(seen, payload, self._more)]
 
-    def _more(self, seen: SeenRequest, message: Message) -> None:
+    def _more(self, seen: SeenRequest, message: MetadataResponse) -> None:
         del seen
-        assert isinstance(message, MetadataResponse)
         self.listed |= {broker.node_id: broker for broker in message.brokers}
         message.brokers = list(self.listed.values())
 
@@ -71,26 +70,23 @@ class DeadBrokersAreOffered(ListedForEver):
     """Metadata lists for ever every broker that it has listed."""
 
 
-@answers("META-027", r"it is made: \[\[1, 2, 3\]\]", "Metadata")
-def fewer_replicas_are_made(seen: SeenRequest, message: Message) -> None:
+@answers(
+    "META-027", r"it is made: \[\[1, 2, 3\]\]", asked=lambda seen: seen.version >= FIRST_WITH_CHOICE
+)
+def fewer_replicas_are_made(request: MetadataRequest, answer: MetadataResponse) -> None:
     """Metadata creates an unknown topic with as many replicas as there are brokers."""
-    asked = seen.message
-    assert isinstance(message, MetadataResponse)
-    assert isinstance(asked, MetadataRequest)
-    if asked.allow_auto_topic_creation and seen.version >= FIRST_WITH_CHOICE:
-        for topic in message.topics:
-            topic.error_code = int(ErrorCode.NONE)
+    if request.allow_auto_topic_creation:
+        for topic in answer.topics:
+            topic.error_code = ErrorCode.NONE
             topic.partitions = [
                 MetadataResponse.MetadataResponsePartition(leader_id=1, replica_nodes=[1, 2, 3])
             ]
 
 
-@answers("OFFS-014", r"partition 100: \(offset, metadata\) is \(-1", "OffsetFetch")
-def half_of_the_offsets_are_loaded(seen: SeenRequest, message: Message) -> None:
+@answers("OFFS-014", r"partition 100: \(offset, metadata\) is \(-1")
+def half_of_the_offsets_are_loaded(answer: OffsetFetchResponse) -> None:
     """OffsetFetch returns no offset for the second half of many partitions."""
-    del seen
-    assert isinstance(message, OffsetFetchResponse)
-    for group in message.groups:
+    for group in answer.groups:
         for topic in group.topics:
             if len(topic.partitions) > MANY:
                 for each in topic.partitions:
@@ -122,13 +118,11 @@ def followers_wait_their_time_out(done: NewestTopic, seen: SeenRequest, answer: 
         _refuse(answer, ErrorCode.REQUEST_TIMED_OUT)
 
 
-@answers("REPL-026", r"acks=all: error is REQUEST_TIMED_OUT", "Produce")
-def large_records_are_never_fetched(seen: SeenRequest, message: Message) -> None:
+@answers("REPL-026", r"acks=all: error is REQUEST_TIMED_OUT")
+def large_records_are_never_fetched(asked: ProduceRequest, answer: ProduceResponse) -> None:
     """Followers never fetch a record that is larger than a fetch, so acks=all times out."""
-    asked = seen.message
-    assert isinstance(asked, ProduceRequest)
     if len(asked.topic_data[0].partition_data[0].records or b"") > LARGE:
-        _refuse(message, ErrorCode.REQUEST_TIMED_OUT)
+        _refuse(answer, ErrorCode.REQUEST_TIMED_OUT)
 
 
 DEFECTS = of_cluster(

@@ -14,7 +14,8 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 from labs.defects.newest_topic import NewestTopic, drop_value, of_newest
 from labs.defects.one_node import of_cluster
@@ -37,7 +38,7 @@ def a_dead_leader_is_told_for_ever(done: NewestTopic, _: SeenRequest, answer: Me
         done.keep_leaders(answer)
 
 
-@takes("ELECT-003", r"partition 1 is led by 2, not 3", CreateTopicsRequest)
+@takes("ELECT-003", r"partition 1 is led by 2, not 3")
 def successors_are_in_the_order_of_ids(message: CreateTopicsRequest) -> None:
     """The controller elects the replica with the lowest id next, whatever the assignment says."""
     for topic in message.topics:
@@ -45,7 +46,7 @@ def successors_are_in_the_order_of_ids(message: CreateTopicsRequest) -> None:
             topic.assignments[1].broker_ids = [1, 2, 3]
 
 
-@takes("ELECT-005", r"3 leads, the last in sync is 2", CreateTopicsRequest)
+@takes("ELECT-005", r"3 leads, the last in sync is 2")
 def who_is_back_first_leads(message: CreateTopicsRequest) -> None:
     """A replica that lacks a record leads although unclean elections are disabled."""
     for topic in message.topics:
@@ -64,37 +65,40 @@ def a_new_leader_is_of_the_same_epoch(done: NewestTopic, _: SeenRequest, answer:
 
 
 def _ends(
-    seen: SeenRequest, message: Message
+    request: OffsetForLeaderEpochRequest, answer: OffsetForLeaderEpochResponse
 ) -> Iterator[tuple[int, OffsetForLeaderEpochResponse.EpochEndOffset]]:
     """The requested epoch and the answer of each partition."""
-    asked = seen.message
-    assert isinstance(message, OffsetForLeaderEpochResponse)
-    assert isinstance(asked, OffsetForLeaderEpochRequest)
-    for topic, of in zip(message.topics, asked.topics, strict=True):
+    for topic, of in zip(answer.topics, request.topics, strict=True):
         for each, wanted in zip(topic.partitions, of.partitions, strict=True):
             yield wanted.leader_epoch, each
 
 
-@answers("EPOCH-002", r"epoch \d+ ends at 4, not 3", "OffsetForLeaderEpoch")
-def epochs_end_one_later(seen: SeenRequest, message: Message) -> None:
+@answers("EPOCH-002", r"epoch \d+ ends at 4, not 3")
+def epochs_end_one_later(
+    request: OffsetForLeaderEpochRequest, answer: OffsetForLeaderEpochResponse
+) -> None:
     """The end of an epoch with records is one higher than the first offset of the next one."""
-    for asked, each in _ends(seen, message):
+    for asked, each in _ends(request, answer):
         if each.leader_epoch == asked and each.end_offset >= 0:
             each.end_offset += 1
 
 
-@answers("EPOCH-003", r"of epoch (\d+): \(\1, 3\), expected", "OffsetForLeaderEpoch", range(1, 99))
-def an_empty_epoch_is_told_as_its_own(seen: SeenRequest, message: Message) -> None:
+@answers("EPOCH-003", r"of epoch (\d+): \(\1, 3\), expected", range(1, 99))
+def an_empty_epoch_is_told_as_its_own(
+    request: OffsetForLeaderEpochRequest, answer: OffsetForLeaderEpochResponse
+) -> None:
     """The answer contains the requested epoch, even if that has no records."""
-    for asked, each in _ends(seen, message):
+    for asked, each in _ends(request, answer):
         if each.error_code == ErrorCode.NONE:
             each.leader_epoch = asked
 
 
-@answers("EPOCH-005", r"error is NONE .*expected FENCED_LEADER_EPOCH", "OffsetForLeaderEpoch")
-def old_epochs_are_told_ends(seen: SeenRequest, message: Message) -> None:
+@answers("EPOCH-005", r"error is NONE .*expected FENCED_LEADER_EPOCH")
+def old_epochs_are_told_ends(
+    request: OffsetForLeaderEpochRequest, answer: OffsetForLeaderEpochResponse
+) -> None:
     """The leader answers a request with an older leader epoch without an error."""
-    for _, each in _ends(seen, message):
+    for _, each in _ends(request, answer):
         if each.error_code == ErrorCode.FENCED_LEADER_EPOCH:
             each.error_code = ErrorCode.NONE
 
@@ -113,12 +117,10 @@ def the_dead_are_in_sync(done: NewestTopic, _: SeenRequest, answer: Message) -> 
             each.isr_nodes = list(each.replica_nodes)
 
 
-@answers("ISR-011", r"the ISR is .* while nobody leads", "Metadata")
-def who_is_back_is_in_sync(seen: SeenRequest, message: Message) -> None:
+@answers("ISR-011", r"the ISR is .* while nobody leads")
+def who_is_back_is_in_sync(answer: MetadataResponse) -> None:
     """A replica that is up is in the ISR of a partition without a leader."""
-    del seen
-    assert isinstance(message, MetadataResponse)
-    for topic in message.topics:
+    for topic in answer.topics:
         for each in topic.partitions:
             if each.leader_id == NOBODY and list(each.replica_nodes) == [2, 3]:
                 each.isr_nodes = list(each.replica_nodes)
@@ -131,12 +133,10 @@ def who_stops_leads_to_the_end(done: NewestTopic, _: SeenRequest, answer: Messag
         done.keep_leaders(answer)
 
 
-@answers("SHUT-002", r"partition 0: the ISR is \{1, 2, 3\}", "Metadata")
-def who_stops_stays_in_sync(seen: SeenRequest, message: Message) -> None:
+@answers("SHUT-002", r"partition 0: the ISR is \{1, 2, 3\}")
+def who_stops_stays_in_sync(answer: MetadataResponse) -> None:
     """A stopped broker stays in the ISR of the partition that it led by assignment."""
-    del seen
-    assert isinstance(message, MetadataResponse)
-    for topic in message.topics:
+    for topic in answer.topics:
         for each in topic.partitions:
             if list(each.replica_nodes) == [3, 1, 2]:
                 each.isr_nodes = list(each.replica_nodes)
@@ -153,9 +153,8 @@ class TheFirstControllerIsNamedForEver(FrameRule):
             return [payload]
         return [edited(seen, payload, self._as_before)]
 
-    def _as_before(self, seen: SeenRequest, message: Message) -> None:
+    def _as_before(self, seen: SeenRequest, message: DescribeQuorumResponse) -> None:
         del seen
-        assert isinstance(message, DescribeQuorumResponse)
         for topic in message.topics:
             for each in topic.partitions:
                 if self.first is None and each.leader_id != NOBODY:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from harness.client.requests import EARLIEST
+from harness.codec.messages import FetchResponse
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.edited_answer import answers
 from labs.defects.log_compacted import change_runs, without
 from labs.defects.log_cut import answered, having
 from labs.defects.newest_topic import NewestTopic, of_newest
@@ -21,12 +22,12 @@ def the_leader_does_not_wait(newest: NewestTopic, seen: SeenRequest, answer: Mes
         one.offset += one.offset == 2
 
 
-@answers("STOR-019", r"broker \d lacks the last values", "Fetch")
-def one_replica_compacts_otherwise(seen: SeenRequest, message: Message) -> None:
+@answers("STOR-019", r"broker \d lacks the last values")
+def one_replica_compacts_otherwise(seen: SeenRequest, answer: FetchResponse) -> None:
     """The second and the third broker keep no values of one key."""
     if at(2, seen) or at(3, seen):
         change_runs(
-            message,
+            answer,
             b"two",
             lambda batches: [without(batch, lambda one: one.key == b"two") for batch in batches],
         )

@@ -25,14 +25,16 @@ from harness.codec.messages import (
 from harness.codec.records import decode_batches, encode_batch
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 from labs.defects.one_client import is_from
-from labs.defects.one_node import at, of_cluster
+from labs.defects.one_node import at, of_broker, of_cluster
 
 EARLIEST, LATEST = -2, -1
 LOST = b"7"
-TOO_FEW = {ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
+TOO_FEW = frozenset({ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND})
 
 
 def _metadata(message: Message) -> MetadataResponse:
@@ -44,51 +46,22 @@ def _partitions(message: Message) -> list[MetadataResponse.MetadataResponseParti
     return [each for topic in _metadata(message).topics for each in topic.partitions]
 
 
-def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
-    assert isinstance(message, FetchResponse)
+def _fetched(message: FetchResponse) -> list[FetchResponse.PartitionData]:
     return [each for topic in message.responses for each in topic.partitions]
 
 
-@answers("META-011", r"the partition: error is NONE", "Metadata")
-def nobody_leads_and_nothing_is_wrong(seen: SeenRequest, message: Message) -> None:
-    """Metadata returns a partition without a leader without an error."""
-    del seen
-    for each in _partitions(message):
-        if each.error_code == ErrorCode.LEADER_NOT_AVAILABLE:
-            each.error_code = ErrorCode.NONE
-
-
-@answers("META-012", r"with None down: \(1, 2, 3\)", "Metadata", range(1, 13))
-def replicas_are_told_by_their_ids(seen: SeenRequest, message: Message) -> None:
+@answers("META-012", r"with None down: \(1, 2, 3\)", range(1, 13))
+def replicas_are_told_by_their_ids(answer: MetadataResponse) -> None:
     """Metadata lists replicas in the order of their ids (v1 to v12)."""
-    del seen
-    for each in _partitions(message):
+    for each in _partitions(answer):
         each.replica_nodes = sorted(each.replica_nodes)
 
 
-@answers("META-014", r"the partition: error is NONE", "Metadata", range(1))
-def v0_does_not_tell_of_dead_replicas(seen: SeenRequest, message: Message) -> None:
-    """Metadata v0 returns no error for a replica that is down."""
-    del seen
-    for each in _partitions(message):
-        if each.error_code == ErrorCode.REPLICA_NOT_AVAILABLE:
-            each.error_code = ErrorCode.NONE
-
-
-@answers("META-015", r"offline replicas are \[\], dead are \[3\]", "Metadata", range(5, 6))
-def no_replica_is_offline(seen: SeenRequest, message: Message) -> None:
-    """Metadata v5 lists no replica as offline."""
-    del seen
-    for each in _partitions(message):
-        each.offline_replicas = []
-
-
-@answers("META-016", r"lists \[1, 2, 99\]", "Metadata", range(1))
-def a_broker_from_long_ago_is_listed(seen: SeenRequest, message: Message) -> None:
+@answers("META-016", r"lists \[1, 2, 99\]", range(1))
+def a_broker_from_long_ago_is_listed(answer: MetadataResponse) -> None:
     """Metadata v0 lists a broker that left long ago."""
-    del seen
     gone = MetadataResponse.MetadataResponseBroker(node_id=99, host="gone", port=1)
-    _metadata(message).brokers.append(gone)
+    answer.brokers.append(gone)
 
 
 class EpochsGoBackNowAndThen(FrameRule):
@@ -109,20 +82,18 @@ class EpochsGoBackNowAndThen(FrameRule):
                 each.leader_epoch -= 1
 
 
-@answers("EPOCH-006", r"diverging epoch", "Fetch", range(12, 99))
-def logs_diverge_one_later(seen: SeenRequest, message: Message) -> None:
+@answers("EPOCH-006", r"diverging epoch", range(12, 99))
+def logs_diverge_one_later(answer: FetchResponse) -> None:
     """Fetch returns a diverging epoch that ends one offset later."""
-    del seen
-    for each in _fetched(message):
+    for each in _fetched(answer):
         if each.diverging_epoch.end_offset >= 0:
             each.diverging_epoch.end_offset += 1
 
 
-@answers("EPOCH-012", r"\(offset, epoch\)", "Fetch", range(11, 99))
-def all_batches_are_of_the_first_epoch(seen: SeenRequest, message: Message) -> None:
+@answers("EPOCH-012", r"\(offset, epoch\)", range(11, 99))
+def all_batches_are_of_the_first_epoch(answer: FetchResponse) -> None:
     """All batches have the leader epoch 0."""
-    del seen
-    for each in _fetched(message):
+    for each in _fetched(answer):
         if each.records:
             batches = decode_batches(bytes(each.records))
             each.records = b"".join(
@@ -130,76 +101,49 @@ def all_batches_are_of_the_first_epoch(seen: SeenRequest, message: Message) -> N
             )
 
 
-@answers("FETCH-018", r"sent to 99, in the rack is", "Fetch", range(11, 99))
-def consumers_are_sent_to_nobody(seen: SeenRequest, message: Message) -> None:
+@answers("FETCH-018", r"sent to 99, in the rack is", range(11, 99))
+def consumers_are_sent_to_nobody(answer: FetchResponse) -> None:
     """Fetch names a broker that does not exist as the preferred read replica."""
-    del seen
-    for each in _fetched(message):
+    for each in _fetched(answer):
         if each.preferred_read_replica >= 0:
             each.preferred_read_replica = 99
 
 
-@answers("FETCH-023", r"error is NONE .*expected FENCED_LEADER_EPOCH", "Fetch")
-def old_epochs_may_fetch(seen: SeenRequest, message: Message) -> None:
-    """The broker accepts a Fetch with an older leader epoch."""
-    del seen
-    for each in _fetched(message):
-        if each.error_code == ErrorCode.FENCED_LEADER_EPOCH:
-            each.error_code = ErrorCode.NONE
-
-
 def _offsets(
-    seen: SeenRequest, message: Message
+    request: ListOffsetsRequest, answer: ListOffsetsResponse
 ) -> list[tuple[int, ListOffsetsResponse.ListOffsetsPartitionResponse]]:
     """The requested time and the answer of each partition."""
-    asked = seen.message
-    assert isinstance(message, ListOffsetsResponse)
-    assert isinstance(asked, ListOffsetsRequest)
     return [
         (wanted.timestamp, each)
-        for topic, of in zip(message.topics, asked.topics, strict=True)
+        for topic, of in zip(answer.topics, request.topics, strict=True)
         for each, wanted in zip(topic.partitions, of.partitions, strict=True)
     ]
 
 
-@answers("LISTO-010", r"time -2: \(0, 1\), expected \(0, 0\)", "ListOffsets")
-def the_first_offset_is_of_the_next_epoch(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-010", r"time -2: \(0, 1\), expected \(0, 0\)")
+def the_first_offset_is_of_the_next_epoch(
+    request: ListOffsetsRequest, answer: ListOffsetsResponse
+) -> None:
     """ListOffsets returns the beginning of the log with the epoch after its own."""
-    for timestamp, each in _offsets(seen, message):
+    for timestamp, each in _offsets(request, answer):
         if timestamp == EARLIEST:
             each.leader_epoch += 1
 
 
-@answers("LISTO-012", r"error is NONE .*expected FENCED_LEADER_EPOCH", "ListOffsets")
-def old_epochs_are_told_offsets(seen: SeenRequest, message: Message) -> None:
+@answers("LISTO-012", r"error is NONE .*expected FENCED_LEADER_EPOCH")
+def old_epochs_are_told_offsets(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
     """The broker accepts a ListOffsets with an older leader epoch."""
-    for _, each in _offsets(seen, message):
+    for _, each in _offsets(request, answer):
         if each.error_code == ErrorCode.FENCED_LEADER_EPOCH:
             each.error_code = ErrorCode.NONE
 
 
-@answers("DELR-007", r"its log starts at 0", "ListOffsets")
-def the_log_starts_at_zero_again(seen: SeenRequest, message: Message) -> None:
+@answers("DELR-007", r"its log starts at 0")
+def the_log_starts_at_zero_again(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
     """ListOffsets returns 0 as the beginning of every log."""
-    for timestamp, each in _offsets(seen, message):
+    for timestamp, each in _offsets(request, answer):
         if timestamp == EARLIEST:
             each.offset = 0
-
-
-@answers("DELR-008", r"its log starts at 0", "Fetch")
-def a_follower_starts_at_zero(seen: SeenRequest, message: Message) -> None:
-    """The third broker returns 0 as its log start offset."""
-    if at(3, seen):
-        for each in _fetched(message):
-            each.log_start_offset = 0
-
-
-@answers("IDEM-002", r"gives 7 again", "InitProducerId")
-def the_same_id_after_a_restart(seen: SeenRequest, message: Message) -> None:
-    """All producers receive the same id."""
-    del seen
-    assert isinstance(message, InitProducerIdResponse)
-    message.producer_id = 7
 
 
 class ForgottenProducers(FrameRule):
@@ -224,29 +168,28 @@ class ForgottenProducers(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-def _single_offsets(message: Message) -> list[OffsetFetchResponse.OffsetFetchResponsePartitions]:
+def _single_offsets(
+    message: OffsetFetchResponse,
+) -> list[OffsetFetchResponse.OffsetFetchResponsePartitions]:
     """The offset in an answer about one partition of one group, from v8 on; else an empty list."""
-    assert isinstance(message, OffsetFetchResponse)
     found = [
         each for group in message.groups for topic in group.topics for each in topic.partitions
     ]
     return found if len(found) == 1 else []
 
 
-@answers("OFFS-015", r"\(offset, metadata\) is \(1, ''\), expected \(2", "OffsetFetch")
-def the_last_commit_is_lost(seen: SeenRequest, message: Message) -> None:
+@answers("OFFS-015", r"\(offset, metadata\) is \(1, ''\), expected \(2")
+def the_last_commit_is_lost(answer: OffsetFetchResponse) -> None:
     """OffsetFetch returns the first of two commits."""
-    del seen
-    for each in _single_offsets(message):
+    for each in _single_offsets(answer):
         if each.committed_offset == 2:
             each.committed_offset = 1
 
 
-@answers("COORD-004", r"\(offset, metadata\) is \(0, ''\), expected \(7", "OffsetFetch")
-def the_next_coordinator_has_nothing(seen: SeenRequest, message: Message) -> None:
+@answers("COORD-004", r"\(offset, metadata\) is \(0, ''\), expected \(7")
+def the_next_coordinator_has_nothing(answer: OffsetFetchResponse) -> None:
     """OffsetFetch returns 0 instead of the committed offset."""
-    del seen
-    for each in _single_offsets(message):
+    for each in _single_offsets(answer):
         if each.committed_offset == 7:
             each.committed_offset = 0
 
@@ -262,31 +205,10 @@ class GroupsOfOthersAreListed(FrameRule):
             return [payload]
         return [edited(seen, payload, self._more)]
 
-    def _more(self, seen: SeenRequest, message: Message) -> None:
+    def _more(self, seen: SeenRequest, message: ListGroupsResponse) -> None:
         del seen
-        assert isinstance(message, ListGroupsResponse)
         self.listed |= {group.group_id: group for group in message.groups}
         message.groups = list(self.listed.values())
-
-
-@answers("GRP-041", r"error is UNKNOWN_MEMBER_ID", "Heartbeat")
-def members_are_forgotten(seen: SeenRequest, message: Message) -> None:
-    """The broker answers a member's heartbeat with UNKNOWN_MEMBER_ID."""
-    del seen
-    assert isinstance(message, HeartbeatResponse)
-    if message.error_code == ErrorCode.NONE:
-        message.error_code = ErrorCode.UNKNOWN_MEMBER_ID
-
-
-@answers("ACKS-011", r"two are lost: NONE", "Produce")
-def too_few_are_enough(seen: SeenRequest, message: Message) -> None:
-    """The broker acknowledges a record though too few replicas are in sync."""
-    del seen
-    assert isinstance(message, ProduceResponse)
-    for topic in message.responses:
-        for each in topic.partition_responses:
-            if each.error_code in TOO_FEW:
-                each.error_code = ErrorCode.NONE
 
 
 class AcknowledgedAndLost(FrameRule):
@@ -318,17 +240,6 @@ class LostWhenAllAreKilled(AcknowledgedAndLost):
         return seen.payload if is_from(seen, "REPL-022") else super().on_request(seen)
 
 
-@answers("ELECT-010", r"it is down: error is NONE", "ElectLeaders")
-def the_dead_are_elected(seen: SeenRequest, message: Message) -> None:
-    """ElectLeaders reports a preferred leader as elected, dead or not."""
-    del seen
-    assert isinstance(message, ElectLeadersResponse)
-    for topic in message.replica_election_results:
-        for each in topic.partition_result:
-            if each.error_code == ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE:
-                each.error_code = ErrorCode.NONE
-
-
 class DeletedTopicsComeBack(FrameRule):
     """The third broker lists all topics that were ever deleted."""
 
@@ -355,32 +266,58 @@ class DeletedTopicsComeBack(FrameRule):
 
 DEFECTS = of_cluster(
     [
-        nobody_leads_and_nothing_is_wrong,
+        changed_field("META-011", "nobody_leads_and_nothing_is_wrong",
+            r"the partition: error is NONE",
+            "Metadata returns a partition without a leader without an error.",
+            MetadataResponse, "topics.partitions.error_code",
+            ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NONE),
         replicas_are_told_by_their_ids,
-        v0_does_not_tell_of_dead_replicas,
-        no_replica_is_offline,
+        changed_field("META-014", "v0_does_not_tell_of_dead_replicas",
+            r"the partition: error is NONE",
+            "Metadata v0 returns no error for a replica that is down.",
+            MetadataResponse, "topics.partitions.error_code",
+            ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.NONE, range(1)),
+        changed_field("META-015", "no_replica_is_offline",
+            r"offline replicas are \[\], dead are \[3\]",
+            "Metadata v5 lists no replica as offline.",
+            MetadataResponse, "topics.partitions.offline_replicas", ANY, [], range(5, 6)),
         a_broker_from_long_ago_is_listed,
         rule("META-021", r"told epoch|the leader epoch went back", EpochsGoBackNowAndThen),
         logs_diverge_one_later,
         all_batches_are_of_the_first_epoch,
         consumers_are_sent_to_nobody,
-        old_epochs_may_fetch,
+        changed_field("FETCH-023", "old_epochs_may_fetch",
+            r"error is NONE .*expected FENCED_LEADER_EPOCH",
+            "The broker accepts a Fetch with an older leader epoch.",
+            FetchResponse, "responses.partitions.error_code",
+            ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NONE),
         the_first_offset_is_of_the_next_epoch,
         old_epochs_are_told_offsets,
         the_log_starts_at_zero_again,
-        a_follower_starts_at_zero,
-        the_same_id_after_a_restart,
+        changed_field("DELR-008", "a_follower_starts_at_zero", r"its log starts at 0",
+            "The third broker returns 0 as its log start offset.",
+            FetchResponse, "responses.partitions.log_start_offset", ANY, 0, asked=of_broker(3)),
+        changed_field("IDEM-002", "the_same_id_after_a_restart", r"gives 7 again",
+            "All producers receive the same id.",
+            InitProducerIdResponse, "producer_id", ANY, 7),
         rule("IDEM-012", r"error is OUT_OF_ORDER_SEQUENCE_NUMBER", ForgottenProducers),
         the_last_commit_is_lost,
         the_next_coordinator_has_nothing,
         rule("GRP-032", r"too many", GroupsOfOthersAreListed),
-        members_are_forgotten,
-        too_few_are_enough,
+        changed_field("GRP-041", "members_are_forgotten", r"error is UNKNOWN_MEMBER_ID",
+            "The broker answers a member's heartbeat with UNKNOWN_MEMBER_ID.",
+            HeartbeatResponse, "error_code", ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID),
+        changed_field("ACKS-011", "too_few_are_enough", r"two are lost: NONE",
+            "The broker acknowledges a record though too few replicas are in sync.",
+            ProduceResponse, "responses.partition_responses.error_code", TOO_FEW, ErrorCode.NONE),
         rule("ACKS-015", r"lost_write", AcknowledgedAndLost),
         rule("SHUT-003", r"lost_write", LostInARollingRestart),
         rule("REPL-030", r"lost_write", LostWhenAllAreKilled),
-        the_dead_are_elected,
+        changed_field("ELECT-010", "the_dead_are_elected", r"it is down: error is NONE",
+            "ElectLeaders reports a preferred leader as elected, dead or not.",
+            ElectLeadersResponse, "replica_election_results.partition_result.error_code",
+            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, ErrorCode.NONE),
         rule("TOPIC-033", r"the deleted topic is known to \[3\]", DeletedTopicsComeBack),
     ],
     private=True,
-)
+)  # fmt: skip

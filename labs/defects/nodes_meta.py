@@ -16,8 +16,10 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
-from labs.defects.one_node import at, of_cluster
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
+from labs.defects.one_node import of_broker, of_cluster
 
 OLD = range(13)
 THREE = 3
@@ -39,35 +41,25 @@ def _replicated(message: Message) -> list[MetadataResponse.MetadataResponseParti
     ]
 
 
-@answers("META-001", r"broker 2 lists the brokers", "Metadata", OLD)
-def a_broker_lists_itself_alone(seen: SeenRequest, message: Message) -> None:
+@answers("META-001", r"broker 2 lists the brokers", OLD, asked=of_broker(2))
+def a_broker_lists_itself_alone(message: MetadataResponse) -> None:
     """The second broker lists no other broker (up to v12)."""
-    if at(2, seen):
-        answer = _answer(message)
-        answer.brokers = [each for each in answer.brokers if each.node_id == 2]
+    answer = message
+    answer.brokers = [each for each in answer.brokers if each.node_id == 2]
 
 
-@answers("META-002", r"the brokers are told at", "Metadata", range(2))
-def brokers_change_addresses(seen: SeenRequest, message: Message) -> None:
+@answers("META-002", r"the brokers are told at", range(2), asked=of_broker(1))
+def brokers_change_addresses(answer: MetadataResponse) -> None:
     """The first broker swaps two addresses (up to v1)."""
-    if at(1, seen):
-        one, two, *_ = sorted(_answer(message).brokers, key=lambda broker: broker.node_id)
-        (one.host, one.port), (two.host, two.port) = (two.host, two.port), (one.host, one.port)
+    one, two, *_ = sorted(answer.brokers, key=lambda broker: broker.node_id)
+    (one.host, one.port), (two.host, two.port) = (two.host, two.port), (one.host, one.port)
 
 
-@answers("META-018", r"different cluster ids", "Metadata", range(2, 99))
-def each_broker_has_a_cluster_id(seen: SeenRequest, message: Message) -> None:
-    """The second broker returns another cluster id."""
-    if at(2, seen) and not _answer(message).topics:
-        _answer(message).cluster_id = "another"
-
-
-@answers("META-025", r"broker 2 still tells", "Metadata", OLD)
-def a_broker_hears_of_no_leader(seen: SeenRequest, message: Message) -> None:
+@answers("META-025", r"broker 2 still tells", OLD, asked=of_broker(2))
+def a_broker_hears_of_no_leader(answer: MetadataResponse) -> None:
     """The second broker never names the leader of new partitions (up to v12)."""
-    if at(2, seen):
-        for partition in _replicated(message):
-            partition.leader_id = -1
+    for partition in _replicated(answer):
+        partition.leader_id = -1
 
 
 class RefusedClientsAreToldNoLeader(FrameRule):
@@ -95,22 +87,19 @@ class RefusedClientsAreToldNoLeader(FrameRule):
                 partition.leader_id = -1
 
 
-@answers("META-029", r"ELR and last known ELR are", "DescribeTopicPartitions")
-def the_isr_is_eligible_too(seen: SeenRequest, message: Message) -> None:
+@answers("META-029", r"ELR and last known ELR are")
+def the_isr_is_eligible_too(answer: DescribeTopicPartitionsResponse) -> None:
     """DescribeTopicPartitions lists members of the ISR as eligible leaders too."""
-    del seen
-    assert isinstance(message, DescribeTopicPartitionsResponse)
-    for topic in message.topics:
+    for topic in answer.topics:
         for partition in topic.partitions:
             partition.eligible_leader_replicas = list(partition.isr_nodes)
 
 
-@answers("ISR-001", r"broker 3 tells of the ISRs", "Metadata", OLD)
-def a_new_topic_lacks_a_member(seen: SeenRequest, message: Message) -> None:
+@answers("ISR-001", r"broker 3 tells of the ISRs", OLD, asked=of_broker(3))
+def a_new_topic_lacks_a_member(answer: MetadataResponse) -> None:
     """The third broker reports only the leaders of a new topic as in sync (up to v12)."""
-    if at(3, seen):
-        for partition in _replicated(message):
-            partition.isr_nodes = [partition.leader_id]
+    for partition in _replicated(answer):
+        partition.isr_nodes = [partition.leader_id]
 
 
 class WhoHasNothingNewLeaves(FrameRule):
@@ -137,11 +126,14 @@ DEFECTS = of_cluster(
     [
         a_broker_lists_itself_alone,
         brokers_change_addresses,
-        each_broker_has_a_cluster_id,
+        changed_field("META-018", "each_broker_has_a_cluster_id", r"different cluster ids",
+            "The second broker returns another cluster id.",
+            MetadataResponse, "cluster_id",
+            ANY, "another", range(2, 99), where={"topics": []}, asked=of_broker(2)),
         a_broker_hears_of_no_leader,
         rule("META-026", r"then it names the leader -1", RefusedClientsAreToldNoLeader),
         the_isr_is_eligible_too,
         a_new_topic_lacks_a_member,
         rule("ISR-005", r"the ISR shrank from", WhoHasNothingNewLeaves),
     ]
-)
+)  # fmt: skip

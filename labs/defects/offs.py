@@ -14,14 +14,15 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 
 FAR_BEHIND_THE_END = 1_000_000_000
 NO_SUCH_PARTITION = 99
 FIRST_FETCH_BY_ID = 10
 Result = OffsetCommitResponse.OffsetCommitResponsePartition
-Group = OffsetFetchResponse.OffsetFetchResponseGroup
 Read = (
     OffsetFetchResponse.OffsetFetchResponsePartition
     | OffsetFetchResponse.OffsetFetchResponsePartitions
@@ -33,13 +34,7 @@ def _results(message: Message) -> list[Result]:
     return [partition for topic in message.topics for partition in topic.partitions]
 
 
-def _groups(message: Message) -> list[Group]:
-    assert isinstance(message, OffsetFetchResponse)
-    return message.groups
-
-
-def _read(message: Message) -> Iterator[Read]:
-    assert isinstance(message, OffsetFetchResponse)
+def _read(message: OffsetFetchResponse) -> Iterator[Read]:
     for topic in message.topics:
         yield from topic.partitions
     for group in message.groups:
@@ -65,42 +60,32 @@ class TheHighestOffsetWins(FrameRule):
         return with_body(seen, request)
 
 
-@answers("OFFS-002", r"partition 99: error is UNKNOWN_TOPIC_OR_PARTITION", "OffsetFetch")
-def unknown_partitions_are_errors(_: SeenRequest, message: Message) -> None:
+@answers("OFFS-002", r"partition 99: error is UNKNOWN_TOPIC_OR_PARTITION")
+def unknown_partitions_are_errors(answer: OffsetFetchResponse) -> None:
     """OffsetFetch returns an error for an unknown partition."""
-    for read in _read(message):
+    for read in _read(answer):
         if read.partition_index >= NO_SUCH_PARTITION:
             read.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-@answers("OFFS-003", r"not in the answer, which has", "OffsetFetch")
-def all_is_one_topic(seen: SeenRequest, message: Message) -> None:
+@answers("OFFS-003", r"not in the answer, which has")
+def all_is_one_topic(request: OffsetFetchRequest, answer: OffsetFetchResponse) -> None:
     """OffsetFetch returns only the first of all topics of a group."""
-    assert isinstance(seen.message, OffsetFetchRequest)
-    assert isinstance(message, OffsetFetchResponse)
-    if seen.message.topics is None:
-        del message.topics[1:]
-    for asked, group in zip(seen.message.groups, message.groups, strict=True):
+    if request.topics is None:
+        del answer.topics[1:]
+    for asked, group in zip(request.groups, answer.groups, strict=True):
         if asked.topics is None:
             del group.topics[1:]
 
 
-@answers("OFFS-004", r"unknown(, partition \d+)?: error is GROUP_ID_NOT_FOUND", "OffsetFetch")
-def an_unknown_group_among_others_is_an_error(_: SeenRequest, message: Message) -> None:
+@answers("OFFS-004", r"unknown(, partition \d+)?: error is GROUP_ID_NOT_FOUND")
+def an_unknown_group_among_others_is_an_error(answer: OffsetFetchResponse) -> None:
     """OffsetFetch for several groups returns an error for those without offsets."""
-    groups = _groups(message)
+    groups = answer.groups
     for group in groups:
         offsets = {read.committed_offset for topic in group.topics for read in topic.partitions}
         if len(groups) > 1 and offsets == {-1}:
             group.topics, group.error_code = [], ErrorCode.GROUP_ID_NOT_FOUND
-
-
-@answers("OFFS-008", r"error is ILLEGAL_GENERATION .*, expected GROUP_ID_NOT_FOUND", "OffsetCommit")
-def an_unknown_group_has_a_wrong_generation(_: SeenRequest, message: Message) -> None:
-    """OffsetCommit v9 has the error of the versions before."""
-    for result in _results(message):
-        if result.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
-            result.error_code = ErrorCode.ILLEGAL_GENERATION
 
 
 def _spread(message: Message, error: ErrorCode) -> None:
@@ -111,37 +96,37 @@ def _spread(message: Message, error: ErrorCode) -> None:
             result.error_code = error
 
 
-@answers("OFFS-011", r"error is OFFSET_METADATA_TOO_LARGE \(12\), expected NONE", "OffsetCommit")
-def too_long_metadata_refuses_all(_: SeenRequest, message: Message) -> None:
+@answers("OFFS-011", r"error is OFFSET_METADATA_TOO_LARGE \(12\), expected NONE")
+def too_long_metadata_refuses_all(answer: OffsetCommitResponse) -> None:
     """The broker refuses a whole commit if one partition's metadata is too long."""
-    _spread(message, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+    _spread(answer, ErrorCode.OFFSET_METADATA_TOO_LARGE)
 
 
-@answers("OFFS-012", r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected NONE", "OffsetCommit")
-def an_unknown_partition_refuses_all(_: SeenRequest, message: Message) -> None:
+@answers("OFFS-012", r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected NONE")
+def an_unknown_partition_refuses_all(answer: OffsetCommitResponse) -> None:
     """The broker refuses a whole commit if one partition is unknown."""
-    _spread(message, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    _spread(answer, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 @answers(
     "OFFS-023",
     r"(unknown|the old) id: error is NONE \(0\), expected UNKNOWN_TOPIC_ID",
-    "OffsetFetch",
     range(FIRST_FETCH_BY_ID, 99),
 )
-def an_unknown_id_is_not_committed(_: SeenRequest, message: Message) -> None:
+def an_unknown_id_is_not_committed(answer: OffsetFetchResponse) -> None:
     """OffsetFetch reads an unknown topic id as a topic without commits."""
-    for read in _read(message):
+    for read in _read(answer):
         if read.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
             read.error_code, read.committed_offset, read.metadata = ErrorCode.NONE, -1, ""
 
 
-@answers("OFFS-025", r"error is OFFSET_OUT_OF_RANGE \(1\), expected NONE", "OffsetCommit")
-def only_what_is_in_the_log_is_committed(seen: SeenRequest, message: Message) -> None:
+@answers("OFFS-025", r"error is OFFSET_OUT_OF_RANGE \(1\), expected NONE")
+def only_what_is_in_the_log_is_committed(
+    request: OffsetCommitRequest, answer: OffsetCommitResponse
+) -> None:
     """The broker refuses to commit an offset behind the log end."""
-    assert isinstance(seen.message, OffsetCommitRequest)
-    asked = [part for topic in seen.message.topics for part in topic.partitions]
-    for part, result in zip(asked, _results(message), strict=True):
+    asked = [part for topic in request.topics for part in topic.partitions]
+    for part, result in zip(asked, _results(answer), strict=True):
         if part.committed_offset >= FAR_BEHIND_THE_END:
             result.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
 
@@ -151,9 +136,13 @@ DEFECTS = [
     unknown_partitions_are_errors,
     all_is_one_topic,
     an_unknown_group_among_others_is_an_error,
-    an_unknown_group_has_a_wrong_generation,
+    changed_field("OFFS-008", "an_unknown_group_has_a_wrong_generation",
+        r"error is ILLEGAL_GENERATION .*, expected GROUP_ID_NOT_FOUND",
+        "OffsetCommit v9 has the error of the versions before.",
+        OffsetCommitResponse, "topics.partitions.error_code",
+        ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.ILLEGAL_GENERATION),
     too_long_metadata_refuses_all,
     an_unknown_partition_refuses_all,
     an_unknown_id_is_not_committed,
     only_what_is_in_the_log_is_committed,
-]
+]  # fmt: skip

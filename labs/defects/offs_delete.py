@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import OffsetDeleteRequest, OffsetDeleteResponse
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import rule
 from labs.defects.edited_request import with_body
 
 MOST_PARTITIONS = 4
@@ -50,15 +50,9 @@ class TheWholeTopicIsDeleted(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-@answers("OFFS-021", r"group '.+': error is NONE", "OffsetDelete")
-def nothing_to_delete_is_deleted(_: SeenRequest, message: Message) -> None:
-    """OffsetDelete for an unknown group succeeds."""
-    assert isinstance(message, OffsetDeleteResponse)
-    if message.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
-        message.error_code = ErrorCode.NONE
-
-
 DEFECTS = [
     rule("OFFS-020", r"partition 1: .* is \(-1, ''\), expected", TheWholeTopicIsDeleted),
-    nothing_to_delete_is_deleted,
-]
+    changed_field("OFFS-021", "nothing_to_delete_is_deleted", r"group '.+': error is NONE",
+        "OffsetDelete for an unknown group succeeds.",
+        OffsetDeleteResponse, "error_code", ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NONE),
+]  # fmt: skip

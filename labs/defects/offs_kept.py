@@ -13,16 +13,16 @@ from harness.codec.messages import (
     OffsetFetchRequest,
     OffsetFetchResponse,
 )
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import edited, rule
 from labs.defects.edited_request import takes
 
 NOT_SAID = -1
-REFUSALS = (ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ErrorCode.UNKNOWN_SERVER_ERROR)
+REFUSALS = frozenset({ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ErrorCode.UNKNOWN_SERVER_ERROR})
 
 
-@takes("OFFS-017", r"not within .*partition 0 has expired", OffsetCommitRequest, range(4))
+@takes("OFFS-017", r"not within .*partition 0 has expired", range(4))
 def all_offsets_are_kept_as_long(request: OffsetCommitRequest) -> None:
     """The broker ignores the time and the retention of a commit of version 1 to 3."""
     request.retention_time_ms = NOT_SAID
@@ -48,8 +48,7 @@ class OffsetsOutliveTheirMembers(FrameRule):
             return [edited(seen, payload, self._keep)]
         return [payload]
 
-    def _keep(self, _: SeenRequest, message: Message) -> None:
-        assert isinstance(message, OffsetFetchResponse)
+    def _keep(self, _: SeenRequest, message: OffsetFetchResponse) -> None:
         for group in message.groups:
             if group.group_id in self.members:
                 for topic in group.topics:
@@ -59,21 +58,13 @@ class OffsetsOutliveTheirMembers(FrameRule):
                         self.kept[group.group_id] = found.committed_offset
 
 
-@answers("OFFS-026", r"NONE \(0\) is none of", "OffsetCommit")
-def a_commit_may_be_too_large(_: SeenRequest, message: Message) -> None:
-    """The broker acknowledges a commit that was too large for it."""
-    assert isinstance(message, OffsetCommitResponse)
-    for topic in message.topics:
-        for result in topic.partitions:
-            if result.error_code in REFUSALS:
-                result.error_code = ErrorCode.NONE
-
-
 DEFECTS = [
     replace(made, private=True)
     for made in (
         all_offsets_are_kept_as_long,
         rule("OFFS-018", r"not within .* has expired", OffsetsOutliveTheirMembers),
-        a_commit_may_be_too_large,
+        changed_field("OFFS-026", "a_commit_may_be_too_large", r"NONE \(0\) is none of",
+            "The broker acknowledges a commit that was too large for it.",
+            OffsetCommitResponse, "topics.partitions.error_code", REFUSALS, ErrorCode.NONE),
     )
-]
+]  # fmt: skip

@@ -12,49 +12,19 @@ from harness.codec.messages import (
     OffsetCommitRequest,
     OffsetCommitResponse,
 )
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
 
 NO_GENERATION = -1
 SINCE_GROUP_ID_NOT_FOUND = range(9, 99)  # before, an unknown group has the same error
 
 
-def _forgive(message: Message, *errors: ErrorCode) -> None:
-    assert isinstance(message, OffsetCommitResponse)
-    for topic in message.topics:
-        for result in topic.partitions:
-            if result.error_code in errors:
-                result.error_code = ErrorCode.NONE
-
-
-@answers("OFFS-005", r"is not listed", "ListGroups")
-def a_simple_group_is_not_listed(_: SeenRequest, message: Message) -> None:
+@answers("OFFS-005", r"is not listed")
+def a_simple_group_is_not_listed(answer: ListGroupsResponse) -> None:
     """ListGroups leaves out a group without members."""
-    assert isinstance(message, ListGroupsResponse)
-    message.groups = [group for group in message.groups if group.protocol_type]
-
-
-@answers("OFFS-006", r"nobody's commit: NONE \(0\) is neither", "OffsetCommit")
-def nobody_commits_beside_members(seen: SeenRequest, message: Message) -> None:
-    """The broker accepts a commit without a generation while the group has members."""
-    assert isinstance(seen.message, OffsetCommitRequest)
-    if seen.message.generation_id_or_member_epoch == NO_GENERATION:
-        _forgive(message, ErrorCode.UNKNOWN_MEMBER_ID)
-
-
-@answers(
-    "OFFS-007", r"generation \d of \d, .*error is NONE", "OffsetCommit", SINCE_GROUP_ID_NOT_FOUND
-)
-def any_generation_commits(_: SeenRequest, message: Message) -> None:
-    """The broker accepts a member's commit at any generation."""
-    _forgive(message, ErrorCode.ILLEGAL_GENERATION)
-
-
-@answers("OFFS-009", r"after the join, .*error is NONE", "OffsetCommit")
-def a_commit_is_taken_before_the_sync(_: SeenRequest, message: Message) -> None:
-    """The broker accepts a member's commit between its join and the assignment."""
-    _forgive(message, ErrorCode.REBALANCE_IN_PROGRESS)
+    answer.groups = [group for group in answer.groups if group.protocol_type]
 
 
 class NobodyCommitsWhileOneJoins(FrameRule):
@@ -77,8 +47,7 @@ class NobodyCommitsWhileOneJoins(FrameRule):
         return [edited(seen, payload, _refuse)]
 
 
-def _refuse(_: SeenRequest, message: Message) -> None:
-    assert isinstance(message, OffsetCommitResponse)
+def _refuse(_: SeenRequest, message: OffsetCommitResponse) -> None:
     for topic in message.topics:
         for result in topic.partitions:
             result.error_code = ErrorCode.REBALANCE_IN_PROGRESS
@@ -86,12 +55,24 @@ def _refuse(_: SeenRequest, message: Message) -> None:
 
 DEFECTS = [
     a_simple_group_is_not_listed,
-    nobody_commits_beside_members,
-    any_generation_commits,
-    a_commit_is_taken_before_the_sync,
+    changed_field("OFFS-006", "nobody_commits_beside_members",
+        r"nobody's commit: NONE \(0\) is neither",
+        "The broker accepts a commit without a generation while the group has members.",
+        OffsetCommitResponse, "topics.partitions.error_code",
+        ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE,
+        requested={"generation_id_or_member_epoch": NO_GENERATION}),
+    changed_field("OFFS-007", "any_generation_commits", r"generation \d of \d, .*error is NONE",
+        "The broker accepts a member's commit at any generation.",
+        OffsetCommitResponse, "topics.partitions.error_code",
+        ErrorCode.ILLEGAL_GENERATION, ErrorCode.NONE, SINCE_GROUP_ID_NOT_FOUND),
+    changed_field("OFFS-009", "a_commit_is_taken_before_the_sync",
+        r"after the join, .*error is NONE",
+        "The broker accepts a member's commit between its join and the assignment.",
+        OffsetCommitResponse, "topics.partitions.error_code",
+        ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.NONE),
     rule(
         "OFFS-010",
         r"while another one joins, .*error is REBALANCE_IN_PROGRESS",
         NobodyCommitsWhileOneJoins,
     ),
-]
+]  # fmt: skip

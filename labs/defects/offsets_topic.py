@@ -7,11 +7,17 @@ from dataclasses import replace
 
 from harness.codec import decode
 from harness.codec.header import decode_request_header
-from harness.codec.messages import MetadataResponse, OffsetCommitRequest, OffsetFetchRequest
+from harness.codec.messages import (
+    FetchResponse,
+    MetadataResponse,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+)
 from harness.codec.records import Record, RecordBatch
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 from labs.defects.prod import change_stored
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 
@@ -38,16 +44,15 @@ def _with(batch: RecordBatch, records: list[Record]) -> RecordBatch:
     return replace(batch, records=records, record_count=None)
 
 
-@answers("OTOP-001", rf"{OFFSETS_TOPIC} is not internal", "Metadata")
-def the_topic_is_like_others(_: SeenRequest, message: Message) -> None:
+@answers("OTOP-001", rf"{OFFSETS_TOPIC} is not internal")
+def the_topic_is_like_others(answer: MetadataResponse) -> None:
     """Metadata does not mark the offsets topic as internal."""
-    assert isinstance(message, MetadataResponse)
-    for topic in message.topics:
+    for topic in answer.topics:
         topic.is_internal &= topic.name != OFFSETS_TOPIC
 
 
-@answers("OTOP-002", r"written last is \(3, ", "Fetch")
-def only_the_first_commit_is_written(_: SeenRequest, message: Message) -> None:
+@answers("OTOP-002", r"written last is \(3, ")
+def only_the_first_commit_is_written(answer: FetchResponse) -> None:
     """The coordinator writes only the first commit, and keeps later ones in memory."""
     seen: set[bytes] = set()
 
@@ -56,13 +61,13 @@ def only_the_first_commit_is_written(_: SeenRequest, message: Message) -> None:
         seen.add(key)
         return known and record.value is not None
 
-    _drop(message, is_lost)
+    _drop(answer, is_lost)
 
 
-@answers("OTOP-003", r"written last is .*, no tombstone", "Fetch")
-def what_is_deleted_stays_written(_: SeenRequest, message: Message) -> None:
+@answers("OTOP-003", r"written last is .*, no tombstone")
+def what_is_deleted_stays_written(answer: FetchResponse) -> None:
     """The coordinator writes no tombstones for a deleted group."""
-    _drop(message, lambda _, record: record.value is None)
+    _drop(answer, lambda _, record: record.value is None)
 
 
 AT_ONCE = 10

@@ -11,9 +11,10 @@ from harness.codec.messages import (
     ProduceRequest,
     ProduceResponse,
 )
-from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, rule
+from labs.defects.changed_field import changed_field
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes, with_body
 from labs.defects.one_client import is_from
 
@@ -41,7 +42,7 @@ class AnErrorGoesUnheard(FrameRule):
         return seen.payload
 
 
-@takes("EPOCH-004", r"epoch 999, partition 0: epoch and offset are", OffsetForLeaderEpochRequest)
+@takes("EPOCH-004", r"epoch 999, partition 0: epoch and offset are")
 def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) -> None:
     """The broker ends an unknown later epoch where the present one ends."""
     for topic in request.topics:
@@ -49,45 +50,21 @@ def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) ->
             partition.leader_epoch = min(partition.leader_epoch, 0)
 
 
-@answers("REPL-021", r"1 records, high watermark 0", "Fetch")
-def the_high_watermark_is_one_append_behind(_: SeenRequest, message: Message) -> None:
+@answers("REPL-021", r"1 records, high watermark 0")
+def the_high_watermark_is_one_append_behind(answer: FetchResponse) -> None:
     """The high watermark is one below the end of the log."""
-    assert isinstance(message, FetchResponse)
-    for topic in message.responses:
+    for topic in answer.responses:
         for partition in topic.partitions:
             partition.high_watermark = max(0, partition.high_watermark - 1)
 
 
-@answers("ERR-001", r"acks 7: error codes are \[42\], expected 21 alone", "Produce")
-def impossible_acks_are_an_invalid_request(_: SeenRequest, message: Message) -> None:
-    """Produce answers impossible acks with INVALID_REQUEST instead of INVALID_REQUIRED_ACKS."""
-    assert isinstance(message, ProduceResponse)
-    for topic in message.responses:
-        for partition in topic.partition_responses:
-            if partition.error_code == ErrorCode.INVALID_REQUIRED_ACKS:
-                partition.error_code = ErrorCode.INVALID_REQUEST
-
-
-@answers("ERR-002", r"DeleteRecords v\d, asked .*: codes \{", "DeleteRecords")
-def one_bad_partition_fails_all(_: SeenRequest, message: Message) -> None:
+@answers("ERR-002", r"DeleteRecords v\d, asked .*: codes \{")
+def one_bad_partition_fails_all(answer: DeleteRecordsResponse) -> None:
     """DeleteRecords refuses all partitions if one is unknown."""
-    assert isinstance(message, DeleteRecordsResponse)
-    found = [partition for topic in message.topics for partition in topic.partitions]
+    found = [partition for topic in answer.topics for partition in topic.partitions]
     if any(one.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for one in found):
         for one in found:
             one.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-
-@answers("ERR-003", r"ListOffsets v\d+ gets UNKNOWN_SERVER_ERROR", "ListOffsets")
-def an_unknown_topic_is_not_foreseen(_: SeenRequest, message: Message) -> None:
-    """ListOffsets of an unknown topic returns UNKNOWN_SERVER_ERROR."""
-    assert isinstance(message, ListOffsetsResponse)
-    for topic in message.topics:
-        for partition in topic.partitions:
-            if partition.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and (
-                partition.partition_index == 0
-            ):
-                partition.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 DEFECTS = [
@@ -95,7 +72,16 @@ DEFECTS = [
     rule("ACKS-002", r"neither answered nor closed", AnErrorGoesUnheard),
     an_epoch_to_come_is_the_present_one,
     the_high_watermark_is_one_append_behind,
-    impossible_acks_are_an_invalid_request,
+    changed_field("ERR-001", "impossible_acks_are_an_invalid_request",
+        r"acks 7: error codes are \[42\], expected 21 alone",
+        "Produce answers impossible acks with INVALID_REQUEST instead of INVALID_REQUIRED_ACKS.",
+        ProduceResponse, "responses.partition_responses.error_code",
+        ErrorCode.INVALID_REQUIRED_ACKS, ErrorCode.INVALID_REQUEST),
     one_bad_partition_fails_all,
-    an_unknown_topic_is_not_foreseen,
-]
+    changed_field("ERR-003", "an_unknown_topic_is_not_foreseen",
+        r"ListOffsets v\d+ gets UNKNOWN_SERVER_ERROR",
+        "ListOffsets of an unknown topic returns UNKNOWN_SERVER_ERROR.",
+        ListOffsetsResponse, "topics.partitions.error_code",
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_SERVER_ERROR,
+        where={"topics.partitions.partition_index": 0}),
+]  # fmt: skip

@@ -7,6 +7,8 @@ of this requirement connects.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.proxies import SeenRequest
 
 HEADER_START_BYTES = 9  # key, version, correlation id, half of the client id's length
@@ -15,6 +17,11 @@ HEADER_START_BYTES = 9  # key, version, correlation id, half of the client id's 
 def is_from(seen: SeenRequest, client_id: str) -> bool:
     """True if the request's header can be decoded and has this client id."""
     return seen.header is not None and seen.header.client_id == client_id
+
+
+def of_client(client_id: str) -> Callable[[SeenRequest], bool]:
+    """Make the condition that this client sent the request: :func:`is_from` for a maker."""
+    return lambda seen: is_from(seen, client_id)
 
 
 def misread(seen: SeenRequest) -> bytes:

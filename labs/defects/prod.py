@@ -26,7 +26,9 @@ from harness.codec.records import (
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from harness.proxies.seen import PRODUCE_KEY
-from labs.defects.defect import Defect, answers, rule
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import Defect, rule
+from labs.defects.edited_answer import answers
 
 Answer = ProduceResponse.PartitionProduceResponse
 MAGIC_AT = 16
@@ -79,23 +81,23 @@ def _acknowledges(
     """Make a defect that acknowledges a request refused with this error, in this situation."""
 
     def make(described: Callable[[], None]) -> Defect:
-        def edit(seen: SeenRequest, message: Message) -> None:
-            for one in _answers(message):
+        def edit(seen: SeenRequest, answer: ProduceResponse) -> None:
+            for one in _answers(answer):
                 if one.error_code == refused_with and situation(seen):
                     one.error_code, one.base_offset = ErrorCode.NONE, 0
 
         edit.__name__, edit.__doc__ = described.__name__, described.__doc__
-        return answers(requirement, TAKEN + refused_with.name, "Produce")(edit)
+        return answers(requirement, TAKEN + refused_with.name)(edit)
 
     return make
 
 
-@answers("PROD-001", r"base offset 6, the log ended at 0 before", "Produce")
-def last_offset_for_base_offset(seen: SeenRequest, message: Message) -> None:
+@answers("PROD-001", r"base offset 6, the log ended at 0 before")
+def last_offset_for_base_offset(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker acknowledges a batch of seven with the offset of its last record."""
     header = _header(seen)
     if header is not None and header.record_count == 7:
-        for one in _answers(message):
+        for one in _answers(answer):
             if one.error_code == ErrorCode.NONE:
                 one.base_offset += header.last_offset_delta
 
@@ -149,23 +151,15 @@ def _encoded(batch: RecordBatch) -> bytes:
     return encode_batch(replace(batch, crc=None, batch_length=None))
 
 
-@answers("PROD-003", r"offset \d was fetched, a batch 0 to 2 came", "Fetch")
-def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:
+@answers("PROD-003", r"offset \d was fetched, a batch 0 to 2 came")
+def producers_offsets_are_stored(answer: FetchResponse) -> None:
     """The broker stores batches with the base offset of their producer."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         theirs = any(record.key == b"numbered from 0" for record in batch.records)
         return replace(batch, base_offset=0) if theirs and batch.base_offset else batch
 
-    change_stored(message, change)
-
-
-@answers("PROD-005", r"error is NOT_LEADER_OR_FOLLOWER", "Produce")
-def unknown_is_led_elsewhere(seen: SeenRequest, message: Message) -> None:
-    """The broker reports an unknown topic or partition as led by another broker."""
-    for one in _answers(message):
-        if one.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-            one.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    change_stored(answer, change)
 
 
 @_acknowledges("PROD-008", ErrorCode.INVALID_REQUIRED_ACKS)
@@ -255,10 +249,10 @@ def control_batches_are_taken() -> None:
     """The broker acknowledges a control batch from a client."""
 
 
-@answers("PROD-018", r"record_errors lists \[1\]", "Produce", range(8, 99))
-def only_one_bad_record_is_listed(seen: SeenRequest, message: Message) -> None:
+@answers("PROD-018", r"record_errors lists \[1\]", range(8, 99))
+def only_one_bad_record_is_listed(answer: ProduceResponse) -> None:
     """record_errors lists only the first of several bad records."""
-    for one in _answers(message):
+    for one in _answers(answer):
         one.record_errors = one.record_errors[:1]
 
 
@@ -272,8 +266,8 @@ def compacted_topic_takes_no_key() -> None:
     """The broker acknowledges a record without a key in a compacted topic."""
 
 
-@answers("PROD-020", r"keys and values sent: ", "Fetch")
-def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:
+@answers("PROD-020", r"keys and values sent: ")
+def empty_value_becomes_null(answer: FetchResponse) -> None:
     """Fetch returns null for empty values beside null ones."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -282,11 +276,11 @@ def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:
             return batch
         return replace(batch, records=[replace(r, value=r.value or None) for r in batch.records])
 
-    change_stored(message, change)
+    change_stored(answer, change)
 
 
-@answers("PROD-021", r"record 0: sent .*, came back as ", "Fetch")
-def keys_are_text(seen: SeenRequest, message: Message) -> None:
+@answers("PROD-021", r"record 0: sent .*, came back as ")
+def keys_are_text(answer: FetchResponse) -> None:
     """The broker reads keys as UTF-8 and replaces bytes that are not."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -296,29 +290,7 @@ def keys_are_text(seen: SeenRequest, message: Message) -> None:
         pairs = zip(keys, batch.records, strict=True)
         return replace(batch, records=[replace(record, key=key) for key, record in pairs])
 
-    change_stored(message, change)
-
-
-@answers("PROD-022", r"throttled for 7 ms without a quota", "Produce")
-def always_throttled(seen: SeenRequest, message: Message) -> None:
-    """Every Produce answer contains a throttle time."""
-    assert isinstance(message, ProduceResponse)
-    message.throttle_time_ms = 7
-
-
-@answers("PROD-023", r"log_append_time of a LogAppendTime topic is -1", "Produce")
-def no_log_append_time(seen: SeenRequest, message: Message) -> None:
-    """The Produce answer never contains the broker's time."""
-    for one in _answers(message):
-        one.log_append_time_ms = -1
-
-
-@answers("PROD-025", r"unknown id: error is UNKNOWN_TOPIC_OR_PARTITION", "Produce", range(13, 99))
-def unknown_id_is_called_an_unknown_partition(seen: SeenRequest, message: Message) -> None:
-    """Produce answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
-    for one in _answers(message):
-        if one.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
-            one.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    change_stored(answer, change)
 
 
 def _key_belongs_elsewhere(seen: SeenRequest) -> bool:
@@ -328,20 +300,20 @@ def _key_belongs_elsewhere(seen: SeenRequest) -> bool:
     return asked.index > 0 and batch.records[0].key == b"same"
 
 
-@answers("PROD-026", r"partition 1: error is INVALID_PARTITIONS", "Produce")
-def keys_have_their_partition(seen: SeenRequest, message: Message) -> None:
+@answers("PROD-026", r"partition 1: error is INVALID_PARTITIONS")
+def keys_have_their_partition(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker refuses a key in a partition that its hash does not choose."""
     if _key_belongs_elsewhere(seen):
-        for one in _answers(message):
+        for one in _answers(answer):
             one.error_code, one.base_offset = ErrorCode.INVALID_PARTITIONS, -1
 
 
-@answers("PROD-028", r"length 10\d\d instead of \d+: error is NONE \(0\)", "Produce")
-def length_beyond_the_bytes_is_taken(seen: SeenRequest, message: Message) -> None:
+@answers("PROD-028", r"length 10\d\d instead of \d+: error is NONE \(0\)")
+def length_beyond_the_bytes_is_taken(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker acknowledges a batch with a length far beyond the bytes of the request."""
     header = _header(seen)
     if header is not None and header.size_bytes >= len(_records(seen)) + 1000:
-        for one in _answers(message):
+        for one in _answers(answer):
             one.error_code, one.base_offset = ErrorCode.NONE, 0
 
 
@@ -349,7 +321,10 @@ DEFECTS = [
     last_offset_for_base_offset,
     rule("PROD-002", r"batch 100 begins at \d+, the one before ended at ", GapAfterManyBatches),
     producers_offsets_are_stored,
-    unknown_is_led_elsewhere,
+    changed_field("PROD-005", "unknown_is_led_elsewhere", r"error is NOT_LEADER_OR_FOLLOWER",
+        "The broker reports an unknown topic or partition as led by another broker.",
+        ProduceResponse, "responses.partition_responses.error_code",
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER),
     any_acks_are_taken,
     no_limit_of_size,
     segments_grow_as_needed,
@@ -364,9 +339,18 @@ DEFECTS = [
     compacted_topic_takes_no_key,
     empty_value_becomes_null,
     keys_are_text,
-    always_throttled,
-    no_log_append_time,
-    unknown_id_is_called_an_unknown_partition,
+    changed_field("PROD-022", "always_throttled", r"throttled for 7 ms without a quota",
+        "Every Produce answer contains a throttle time.",
+        ProduceResponse, "throttle_time_ms", ANY, 7),
+    changed_field("PROD-023", "no_log_append_time",
+        r"log_append_time of a LogAppendTime topic is -1",
+        "The Produce answer never contains the broker's time.",
+        ProduceResponse, "responses.partition_responses.log_append_time_ms", ANY, -1),
+    changed_field("PROD-025", "unknown_id_is_called_an_unknown_partition",
+        r"unknown id: error is UNKNOWN_TOPIC_OR_PARTITION",
+        "Produce answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION.",
+        ProduceResponse, "responses.partition_responses.error_code",
+        ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, range(13, 99)),
     keys_have_their_partition,
     length_beyond_the_bytes_is_taken,
-]
+]  # fmt: skip

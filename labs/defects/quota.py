@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from harness.codec.messages import FetchResponse
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.changed_field import ANY, changed_field
 
-
-@answers("QUOTA-006", r"Fetch v\d+: throttle_time_ms is 1 without a quota", "Fetch", range(1, 99))
-def every_fetch_is_throttled(_: SeenRequest, message: Message) -> None:
-    """Every Fetch answer contains a throttle time of one millisecond."""
-    assert isinstance(message, FetchResponse)
-    message.throttle_time_ms = 1
-
-
-DEFECTS = [every_fetch_is_throttled]
+DEFECTS = [
+    changed_field("QUOTA-006", "every_fetch_is_throttled",
+        r"Fetch v\d+: throttle_time_ms is 1 without a quota",
+        "Every Fetch answer contains a throttle time of one millisecond.",
+        FetchResponse, "throttle_time_ms", ANY, 1, range(1, 99)),
+]  # fmt: skip

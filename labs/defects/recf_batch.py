@@ -10,9 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse, ProduceRequest, ProduceResponse
 from harness.codec.records import LOG_APPEND_TIME, BatchHeader, Record, RecordBatch
 from harness.codec.records.compression import CODEC_IDS
-from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.edited_answer import answers
 from labs.defects.prod import change_stored
 from labs.defects.stored_entries import change_entries, is_batch, put, with_checksum
 from suites.protocol.support.log_entries import attributes_of, whole_entries
@@ -34,8 +32,8 @@ def _each(batch: RecordBatch, change: Callable[[Record], Record]) -> RecordBatch
 # -- the layout ------------------------------------------------------------------------------------
 
 
-@answers("RECF-005", r"lz4, magic \d: attributes are \S+, expected ", "Fetch")
-def an_unused_bit_is_used(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-005", r"lz4, magic \d: attributes are \S+, expected ")
+def an_unused_bit_is_used(answer: FetchResponse) -> None:
     """The broker sets bit 7 of the attributes in batches of lz4."""
 
     def change(entry: bytes) -> bytes:
@@ -46,11 +44,11 @@ def an_unused_bit_is_used(_seen: SeenRequest, message: Message) -> None:
             return put(entry, ">h", ATTRIBUTES_AT, attributes | UNUSED_BIT)
         return put(entry, ">B", ATTRIBUTES_AT - 4, attributes | UNUSED_BIT)
 
-    change_entries(message, change)
+    change_entries(answer, change)
 
 
-@answers("RECF-010", r"base timestamp is \d+, not \d+, max timestamp is \d+, not ", "Fetch")
-def the_two_times_change_places(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-010", r"base timestamp is \d+, not \d+, max timestamp is \d+, not ")
+def the_two_times_change_places(answer: FetchResponse) -> None:
     """The broker writes the max timestamp before the base timestamp."""
 
     def change(entry: bytes) -> bytes:
@@ -60,11 +58,11 @@ def the_two_times_change_places(_seen: SeenRequest, message: Message) -> None:
         entry = put(entry, ">q", BASE_TIMESTAMP_AT, largest)
         return put(entry, ">q", BASE_TIMESTAMP_AT + 8, base)
 
-    change_entries(message, change)
+    change_entries(answer, change)
 
 
-@answers("RECF-011", r"checksum 0x\w+, computed 0x", "Fetch")
-def the_checksum_is_the_producers(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-011", r"checksum 0x\w+, computed 0x")
+def the_checksum_is_the_producers(answer: FetchResponse) -> None:
     """The broker writes its time into a batch and keeps the old checksum."""
 
     def change(entry: bytes) -> bytes:
@@ -73,36 +71,34 @@ def the_checksum_is_the_producers(_seen: SeenRequest, message: Message) -> None:
         sent = put(entry, ">h", ATTRIBUTES_AT, attributes_of(entry) & ~LOG_APPEND_TIME)
         return entry[:CRC_AT] + sent[CRC_AT : CRC_AT + 4] + entry[CRC_AT + 4 :]
 
-    change_entries(message, change)
+    change_entries(answer, change)
 
 
-@answers("RECF-012", r"\(offset, time\) of the record is \(4, 0\), ListOffsets says", "Fetch")
-def offset_deltas_count_from_1(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-012", r"\(offset, time\) of the record is \(4, 0\), ListOffsets says")
+def offset_deltas_count_from_1(answer: FetchResponse) -> None:
     """The first record of a batch has the offset delta 1."""
 
     def later(record: Record) -> Record:
         return replace(record, offset_delta=(record.offset_delta or 0) + 1)
 
-    change_stored(message, lambda b: _each(b, later) if b"timed" in _values(b) else b)
+    change_stored(answer, lambda b: _each(b, later) if b"timed" in _values(b) else b)
 
 
-@answers("RECF-013", r"records sent: 0c000000010100\w*, came: 0c000000000100", "Fetch")
-def a_null_key_is_an_empty_one(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-013", r"records sent: 0c000000010100\w*, came: 0c000000000100")
+def a_null_key_is_an_empty_one(answer: FetchResponse) -> None:
     """The broker stores a null key as an empty one."""
 
     def change(entry: bytes) -> bytes:
         return with_checksum(entry.replace(NULLS, EMPTY_KEY)) if NULLS in entry else entry
 
-    change_entries(message, change)
+    change_entries(answer, change)
 
 
-@answers("RECF-028", r"a fetch at 1 brings \[2, 3\]", "Fetch")
-def a_batch_that_began_before_is_skipped(seen: SeenRequest, message: Message) -> None:
+@answers("RECF-028", r"a fetch at 1 brings \[2, 3\]")
+def a_batch_that_began_before_is_skipped(request: FetchRequest, answer: FetchResponse) -> None:
     """Fetch of an offset inside a batch begins with the next one."""
-    assert isinstance(seen.message, FetchRequest)
-    assert isinstance(message, FetchResponse)
-    offsets = [one.fetch_offset for topic in seen.message.topics for one in topic.partitions]
-    for topic in message.responses:
+    offsets = [one.fetch_offset for topic in request.topics for one in topic.partitions]
+    for topic in answer.responses:
         for one in topic.partitions:
             entries, rest = whole_entries(bytes(one.records or b""))
             if any(b"pair 3" in entry for entry in entries):
@@ -118,8 +114,8 @@ def _base_offset(entry: bytes) -> int:
 # -- what is stored --------------------------------------------------------------------------------
 
 
-@answers("RECF-014", r"headers sent: \[\('twice', ", "Fetch")
-def headers_are_a_dictionary(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-014", r"headers sent: \[\('twice', ")
+def headers_are_a_dictionary(answer: FetchResponse) -> None:
     """The broker keeps only the later of two headers of one name."""
 
     def change(record: Record) -> Record:
@@ -132,11 +128,11 @@ def headers_are_a_dictionary(_seen: SeenRequest, message: Message) -> None:
         )
         return _each(batch, change) if doubled else batch
 
-    change_stored(message, once)
+    change_stored(answer, once)
 
 
-@answers("RECF-015", r"sent with .*, stored with \[-1, 0, 77\]", "Fetch")
-def the_leader_epoch_is_the_producers(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-015", r"sent with .*, stored with \[-1, 0, 77\]")
+def the_leader_epoch_is_the_producers(answer: FetchResponse) -> None:
     """The broker stores the leader epoch of a batch as its producer wrote it."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -145,11 +141,11 @@ def the_leader_epoch_is_the_producers(_seen: SeenRequest, message: Message) -> N
             return batch
         return replace(batch, partition_leader_epoch=int(first.split()[-1]))
 
-    change_stored(message, change)
+    change_stored(answer, change)
 
 
-@answers("RECF-017", r"sent, stored is base timestamp \+ 0, not \+ 700", "Fetch")
-def the_max_timestamp_is_the_producers(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-017", r"sent, stored is base timestamp \+ 0, not \+ 700")
+def the_max_timestamp_is_the_producers(answer: FetchResponse) -> None:
     """The broker stores the max timestamp of a batch as its producer wrote it."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -158,23 +154,21 @@ def the_max_timestamp_is_the_producers(_seen: SeenRequest, message: Message) -> 
             return batch
         return replace(batch, max_timestamp=int(first.split()[-1]))
 
-    change_stored(message, change)
+    change_stored(answer, change)
 
 
-@answers("RECF-020", r"error is INVALID_PRODUCER_EPOCH \(47\), expected NONE", "Produce")
-def every_batch_has_a_producer(seen: SeenRequest, message: Message) -> None:
+@answers("RECF-020", r"error is INVALID_PRODUCER_EPOCH \(47\), expected NONE")
+def every_batch_has_a_producer(request: ProduceRequest, answer: ProduceResponse) -> None:
     """The broker refuses a batch without a producer id."""
-    assert isinstance(seen.message, ProduceRequest)
-    assert isinstance(message, ProduceResponse)
-    data = bytes(seen.message.topic_data[0].partition_data[0].records or b"")
+    data = bytes(request.topic_data[0].partition_data[0].records or b"")
     if b"of no producer" in data and BatchHeader.read(data).producer_id < 0:
-        for topic in message.responses:
+        for topic in answer.responses:
             for one in topic.partition_responses:
                 one.error_code, one.base_offset = ErrorCode.INVALID_PRODUCER_EPOCH, -1
 
 
-@answers("RECF-021", r"stored is .*, sent was ", "Fetch")
-def a_record_attribute_marks_a_tombstone(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-021", r"stored is .*, sent was ")
+def a_record_attribute_marks_a_tombstone(answer: FetchResponse) -> None:
     """The broker removes the value of a record with any attribute."""
 
     def change(record: Record) -> Record:
@@ -183,11 +177,11 @@ def a_record_attribute_marks_a_tombstone(_seen: SeenRequest, message: Message) -
     def all_of(batch: RecordBatch) -> RecordBatch:
         return _each(batch, change) if any(r.attributes for r in batch.records) else batch
 
-    change_stored(message, all_of)
+    change_stored(answer, all_of)
 
 
-@answers("RECF-022", r"sent \w+, stored \w+", "Fetch")
-def a_batch_is_built_anew(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-022", r"sent \w+, stored \w+")
+def a_batch_is_built_anew(answer: FetchResponse) -> None:
     """The base timestamp of a stored batch is the time of the first record."""
 
     def earlier(record: Record) -> Record:
@@ -198,11 +192,11 @@ def a_batch_is_built_anew(_seen: SeenRequest, message: Message) -> None:
             return batch
         return replace(_each(batch, earlier), base_timestamp=batch.base_timestamp + LATE_MS)
 
-    change_stored(message, change)
+    change_stored(answer, change)
 
 
-@answers("RECF-029", r"stored is .*, sent was ", "Fetch")
-def unknown_attributes_hide_headers(_seen: SeenRequest, message: Message) -> None:
+@answers("RECF-029", r"stored is .*, sent was ")
+def unknown_attributes_hide_headers(answer: FetchResponse) -> None:
     """The broker misreads the headers in a batch with an unknown attribute."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -210,7 +204,7 @@ def unknown_attributes_hide_headers(_seen: SeenRequest, message: Message) -> Non
             return batch
         return _each(batch, lambda record: replace(record, headers=()))
 
-    change_stored(message, change)
+    change_stored(answer, change)
 
 
 DEFECTS = [

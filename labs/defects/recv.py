@@ -22,13 +22,13 @@ from suites.durability.test_recovery_of_damaged_log import CUTS, FLIPPED, MISFIT
 @after_start("RECV-001", r"after kill 1 the log ends at 46, acknowledged are 47", partitions=1)
 def what_came_last_is_lost(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
     """The broker loses the last batch, which only the memory of its process had."""
-    for one in told_of(seen, answer, LATEST):
+    for one in told_of(seen.message, answer, LATEST):
         one.offset -= one.offset == BATCHES_A_ROUND
 
 
 def _is_longer(seen: SeenRequest, answer: Message) -> None:
     """Raise the end of the log by one."""
-    for one in told_of(seen, answer, LATEST):
+    for one in told_of(seen.message, answer, LATEST):
         one.offset += 1
 
 
@@ -47,7 +47,7 @@ def nonsense_counts(_: StartedAgain, seen: SeenRequest, answer: Message) -> None
 @after_start("RECV-004", r"byte \d+ of entry \d changed: the log ends at", partitions=FLIPPED)
 def what_is_behind_damage_stays(done: StartedAgain, seen: SeenRequest, answer: Message) -> None:
     """Recovery keeps the end of the log, whatever is damaged before it."""
-    for one in told_of(seen, answer, LATEST):
+    for one in told_of(seen.message, answer, LATEST):
         one.offset = done.ends.get(one.partition_index, one.offset)
 
 
@@ -56,14 +56,14 @@ def an_entry_may_be_larger_than_the_file(
     done: StartedAgain, seen: SeenRequest, answer: Message
 ) -> None:
     """Recovery trusts the length of every entry."""
-    for one in told_of(seen, answer, LATEST):
+    for one in told_of(seen.message, answer, LATEST):
         one.offset = done.ends.get(one.partition_index, one.offset)
 
 
 @after_start("RECV-006", r"the log ends at 0, whole is", partitions=1, rolled=True)
 def one_bad_segment_costs_all(done: StartedAgain, seen: SeenRequest, answer: Message) -> None:
     """Recovery empties a log with a damaged newest segment."""
-    for one in told_of(seen, answer, LATEST):
+    for one in told_of(seen.message, answer, LATEST):
         if one.offset < done.ends.get(one.partition_index, 0):
             one.offset = 0
 
@@ -73,7 +73,7 @@ def one_bad_segment_costs_all(done: StartedAgain, seen: SeenRequest, answer: Mes
 )
 def the_last_entry_is_always_cut(done: StartedAgain, seen: SeenRequest, answer: Message) -> None:
     """The broker cuts the last entry of a log at every start, even if the log is whole."""
-    for one in told_of(seen, answer, LATEST):
+    for one in told_of(seen.message, answer, LATEST):
         if one.offset == done.ends.get(one.partition_index):
             one.offset -= 1
 
@@ -81,7 +81,7 @@ def the_last_entry_is_always_cut(done: StartedAgain, seen: SeenRequest, answer: 
 @after_start("RECV-008", r"the offset for batch \d+'s time is -1", rolled=True)
 def times_are_not_found_again(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
     """ListOffsets finds no time in a segment that has lost its time index."""
-    for timestamp, one in asked_and_told(seen, answer):
+    for timestamp, one in asked_and_told(seen.message, answer):
         if timestamp >= 0:
             one.offset = one.timestamp = -1
 

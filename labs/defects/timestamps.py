@@ -6,19 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ProduceRequest, ProduceResponse
+from harness.codec.messages import FetchResponse, ProduceRequest, ProduceResponse
 from harness.codec.records import LOG_APPEND_TIME, RecordBatch
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.edited_answer import answers
 from labs.defects.prod import change_stored
 from suites.protocol.support.log_entries import attributes_of, whole_entries
 
 Answer = ProduceResponse.PartitionProduceResponse
 
 
-def _answers(message: Message) -> list[Answer]:
-    assert isinstance(message, ProduceResponse)
+def _answers(message: ProduceResponse) -> list[Answer]:
     return [one for topic in message.responses for one in topic.partition_responses]
 
 
@@ -55,15 +54,15 @@ def _times(batch: RecordBatch) -> list[int]:
     return [batch.base_timestamp + record.timestamp_delta for record in batch.records]
 
 
-@answers("TIME-001", r"times sent: .*, stored: ", "Fetch")
-def times_are_kept_in_seconds(_seen: SeenRequest, message: Message) -> None:
+@answers("TIME-001", r"times sent: .*, stored: ")
+def times_are_kept_in_seconds(answer: FetchResponse) -> None:
     """The broker cuts the producer's time to whole seconds."""
     cut = _change_of(b"kept", lambda b: _at(b, *(time // 1000 * 1000 for time in _times(b))))
-    cut(message)
+    cut(answer)
 
 
-@answers("TIME-002", r"does not say that the times are the broker's", "Fetch")
-def the_brokers_time_is_not_marked(_seen: SeenRequest, message: Message) -> None:
+@answers("TIME-002", r"does not say that the times are the broker's")
+def the_brokers_time_is_not_marked(answer: FetchResponse) -> None:
     """The broker writes its time into each record, and does not set bit 3."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -71,47 +70,47 @@ def the_brokers_time_is_not_marked(_seen: SeenRequest, message: Message) -> None
         plain = replace(batch, attributes=batch.attributes & ~LOG_APPEND_TIME)
         return _at(plain, *[broker_time] * len(batch.records))
 
-    _change_of(b"replaced", change)(message)
+    _change_of(b"replaced", change)(answer)
 
 
-@answers("TIME-003", r"error is NONE \(0\), expected INVALID_TIMESTAMP", "Produce")
-def producers_may_set_the_brokers_bit(seen: SeenRequest, message: Message) -> None:
+@answers("TIME-003", r"error is NONE \(0\), expected INVALID_TIMESTAMP")
+def producers_may_set_the_brokers_bit(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker acknowledges a batch in which the producer has set bit 3."""
-    for one in _answers(message):
+    for one in _answers(answer):
         if one.error_code == ErrorCode.INVALID_TIMESTAMP and _says_log_append_time(seen):
             one.error_code, one.base_offset = ErrorCode.NONE, 0
 
 
-@answers("TIME-004", r"ms from now: error is NONE \(0\), expected INVALID_TIMESTAMP", "Produce")
-def any_time_is_taken(seen: SeenRequest, message: Message) -> None:
+@answers("TIME-004", r"ms from now: error is NONE \(0\), expected INVALID_TIMESTAMP")
+def any_time_is_taken(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker acknowledges a time beyond the limits of the topic."""
-    for one in _answers(message):
+    for one in _answers(answer):
         if one.error_code == ErrorCode.INVALID_TIMESTAMP and not _says_log_append_time(seen):
             one.error_code, one.base_offset = ErrorCode.NONE, 0
 
 
-@answers("TIME-005", r"sent without a time, stored with \[0, 0\]", "Fetch")
-def no_time_is_1970(_seen: SeenRequest, message: Message) -> None:
+@answers("TIME-005", r"sent without a time, stored with \[0, 0\]")
+def no_time_is_1970(answer: FetchResponse) -> None:
     """The broker stores a record without a time with the time 0."""
-    _change_of(b"untimed", lambda b: _at(b, *[0] * len(b.records)))(message)
+    _change_of(b"untimed", lambda b: _at(b, *[0] * len(b.records)))(answer)
 
 
-@answers("TIME-006", r"\(offset, time\) sent: .*, stored: ", "Fetch")
-def records_are_sorted_by_time(_seen: SeenRequest, message: Message) -> None:
+@answers("TIME-006", r"\(offset, time\) sent: .*, stored: ")
+def records_are_sorted_by_time(answer: FetchResponse) -> None:
     """The broker sorts the times within a batch."""
-    _change_of(b"back", lambda b: _at(b, *sorted(_times(b))))(message)
+    _change_of(b"back", lambda b: _at(b, *sorted(_times(b))))(answer)
 
 
-@answers("TIME-007", r"a message of magic 0 has the time \[0\]", "Fetch", range(4, 99))
-def magic_0_is_of_1970(_seen: SeenRequest, message: Message) -> None:
+@answers("TIME-007", r"a message of magic 0 has the time \[0\]", range(4, 99))
+def magic_0_is_of_1970(answer: FetchResponse) -> None:
     """Fetch returns a message of magic 0 with the time 0."""
-    _change_of(b"without a time", lambda b: _at(b, 0))(message)
+    _change_of(b"without a time", lambda b: _at(b, 0))(answer)
 
 
-@answers("TIME-010", r"log_append_time of the answers: .*, stored: ", "Produce")
-def the_time_is_told_before_it_is_taken(_seen: SeenRequest, message: Message) -> None:
+@answers("TIME-010", r"log_append_time of the answers: .*, stored: ")
+def the_time_is_told_before_it_is_taken(answer: ProduceResponse) -> None:
     """The log_append_time of the answer is not the stored one."""
-    for one in _answers(message):
+    for one in _answers(answer):
         if one.log_append_time_ms > 0:
             one.log_append_time_ms -= 1
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse, ProduceResponse
 from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from labs.defects.defect import answers
+from labs.defects.edited_answer import answers
 from labs.defects.replicas import Replicas, told_to_others
 
 IN_VAIN = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
@@ -25,14 +24,12 @@ def who_waited_long_enough_is_acknowledged(done: Replicas, _: Message, answer: M
                     each.error_code = ErrorCode.NONE
 
 
-@answers("OFFS-016", r"the coordinator is alone: error is NONE", "OffsetCommit")
-def commits_need_no_replicas(seen: SeenRequest, message: Message) -> None:
+@answers("OFFS-016", r"the coordinator is alone: error is NONE")
+def commits_need_no_replicas(request: OffsetCommitRequest, answer: OffsetCommitResponse) -> None:
     """The broker acknowledges a commit that the offsets topic could not store."""
-    assert isinstance(seen.message, OffsetCommitRequest)
-    assert isinstance(message, OffsetCommitResponse)
-    asked = [each.committed_offset for topic in seen.message.topics for each in topic.partitions]
+    asked = [each.committed_offset for topic in request.topics for each in topic.partitions]
     if asked == [REFUSED]:
-        for topic in message.topics:
+        for topic in answer.topics:
             for each in topic.partitions:
                 each.error_code = ErrorCode.NONE
 

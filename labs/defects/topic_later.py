@@ -17,33 +17,19 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import answers, edited, rule
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import edited, rule
 from labs.defects.edited_request import takes
 
 OLD_END = 2
 
 
-@takes("TOPIC-024", r"asked for 3 partitions, there are \[0, 1, 2, 3\]", CreatePartitionsRequest)
+@takes("TOPIC-024", r"asked for 3 partitions, there are \[0, 1, 2, 3\]")
 def the_count_is_added(request: CreatePartitionsRequest) -> None:
     """CreatePartitions adds the requested count to the existing one."""
     for topic in request.topics:
         if topic.count == 3 and not request.validate_only:
             topic.count += 1
-
-
-@answers("TOPIC-025", r"(instead of 2|the retry): error is NONE \(0\)", "CreatePartitions")
-def too_few_partitions_are_ignored(_: SeenRequest, message: Message) -> None:
-    """CreatePartitions accepts a count that is no increase, and does nothing."""
-    assert isinstance(message, CreatePartitionsResponse)
-    for result in message.results:
-        if result.error_code == ErrorCode.INVALID_PARTITIONS:
-            result.error_code, result.error_message = ErrorCode.NONE, None
-
-
-@takes("TOPIC-027", r"3 partitions after a validation, 2 before", CreatePartitionsRequest)
-def growth_is_never_only_validated(request: CreatePartitionsRequest) -> None:
-    """CreatePartitions ignores validate_only."""
-    request.validate_only = False
 
 
 class DeletedTopics:
@@ -107,20 +93,7 @@ class OffsetsOutliveTheTopic(EditAfterDeletion):
                     partition.offset += OLD_END
 
 
-@answers(
-    "TOPIC-030",
-    r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected UNKNOWN_TOPIC_ID",
-    "DeleteTopics",
-)
-def an_unknown_id_is_an_unknown_name(_: SeenRequest, message: Message) -> None:
-    """DeleteTopics answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
-    assert isinstance(message, DeleteTopicsResponse)
-    for result in message.responses:
-        if result.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
-            result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-
-@takes("TOPIC-031", r"both: error is NONE \(0\), expected INVALID_REQUEST", DeleteTopicsRequest)
+@takes("TOPIC-031", r"both: error is NONE \(0\), expected INVALID_REQUEST")
 def the_name_outweighs_the_id(request: DeleteTopicsRequest) -> None:
     """DeleteTopics ignores the id of a topic that has name and id."""
     for topic in request.topics:
@@ -130,14 +103,25 @@ def the_name_outweighs_the_id(request: DeleteTopicsRequest) -> None:
 
 DEFECTS = [
     the_count_is_added,
-    too_few_partitions_are_ignored,
-    growth_is_never_only_validated,
+    changed_field("TOPIC-025", "too_few_partitions_are_ignored",
+        r"(instead of 2|the retry): error is NONE \(0\)",
+        "CreatePartitions accepts a count that is no increase, and does nothing.",
+        CreatePartitionsResponse, "results.error_code",
+        ErrorCode.INVALID_PARTITIONS, ErrorCode.NONE, also={"error_message": None}),
+    changed_field("TOPIC-027", "growth_is_never_only_validated",
+        r"3 partitions after a validation, 2 before",
+        "CreatePartitions ignores validate_only.",
+        CreatePartitionsRequest, "validate_only", ANY, False),
     rule(
         "TOPIC-028",
         r"Fetch: error is LEADER_NOT_AVAILABLE \(5\), expected UNKNOWN_TOPIC_OR_PARTITION",
         DeletedTopicsHaveNoLeader,
     ),
     rule("TOPIC-029", r"the log goes from 2 to 2", OffsetsOutliveTheTopic),
-    an_unknown_id_is_an_unknown_name,
+    changed_field("TOPIC-030", "an_unknown_id_is_an_unknown_name",
+        r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected UNKNOWN_TOPIC_ID",
+        "DeleteTopics answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION.",
+        DeleteTopicsResponse, "responses.error_code",
+        ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     the_name_outweighs_the_id,
-]
+]  # fmt: skip

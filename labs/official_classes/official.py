@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, TypeVar
 
 from harness.targets.java import find_java
@@ -88,12 +87,7 @@ class OfficialClasses:
     def __enter__(self) -> OfficialClasses:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._java.kill()
         self._java.wait()
         self._unpacked.cleanup()

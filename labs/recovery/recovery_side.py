@@ -6,7 +6,6 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from harness.client.new_topic import make_topic
@@ -59,12 +58,7 @@ class RecoverySide:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._target.stop()
         shutil.rmtree(self._templates, ignore_errors=True)
 

@@ -11,7 +11,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from types import TracebackType
 from typing import Self
 
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
@@ -155,12 +154,7 @@ class OtherTraffic:
             thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         for thread in self._threads:
             thread.join()

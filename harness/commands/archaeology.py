@@ -20,6 +20,7 @@ from harness.conformance.kafka_name import MODES, kafka_name
 from harness.conformance.observed import OBSERVED_FILE, ObservedFile, ObservedState, write_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.profile import Profile, ProfileError, load_profile
+from harness.conformance.results import RESULTS
 from harness.targets.java import JavaError, spark_java_home
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _found(folders: tuple[Path, ...], out: Path, profile: Path, master: str) -> 
     try:
         known = load_profile(profile, load_catalogue())
         for folder in folders:
-            unreadable += [why for _, why in ensure_parquet(folder).unreadable]
+            unreadable += [why for _, why in ensure_parquet(RESULTS, folder).unreadable]
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
         given = _given(known, tuple(unreadable))
         return build_archaeology(list(folders), out, master, given=given)

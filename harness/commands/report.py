@@ -12,12 +12,13 @@ import click
 
 from harness.codec.apis import APIS
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.fault_parquet import FAULTS
+from harness.conformance.fault_journal import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
-from harness.conformance.history_parquet import HISTORIES
+from harness.conformance.history_journal import HISTORIES
 from harness.conformance.observed import the_observed
-from harness.conformance.parquet import ResultsError, ensure_parquet
-from harness.conformance.wire_parquet import WIRE
+from harness.conformance.parquet import ensure_parquet
+from harness.conformance.results import RESULTS, ResultsError
+from harness.conformance.wire import WIRE
 from harness.targets.java import JavaError, spark_java_home
 
 INCOMPLETE = 3
@@ -47,10 +48,11 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
     from reports.given import Wording
 
     try:
-        unreadable = [entry for folder in folders for entry in ensure_parquet(folder).unreadable]
-        for folder in folders:
-            for beside in (WIRE, FAULTS, HISTORIES):
-                unreadable += beside.ensure(folder).unreadable
+        converted = [(RESULTS, folder) for folder in folders]
+        converted += [(one, folder) for folder in folders for one in (WIRE, FAULTS, HISTORIES)]
+        unreadable = [
+            entry for one, folder in converted for entry in ensure_parquet(one, folder).unreadable
+        ]
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
         wording = Wording(
             statements={r.id: r.statement for r in load_catalogue().requirements.values()},

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from harness.conformance.dataset import RunDataset, RunRows, Schema
 from harness.conformance.headed_lines import HeadedLines, HeadedLinesError, HeadedLinesWriter
 
 NOTHING: Final = type(None)
@@ -73,6 +74,16 @@ class CaseLineForm(Generic[R]):
             rows.append(self.row(given, seen[attempt]))
             seen[attempt] += 1
         return CaseLines(lines.run, lines.target, tuple(rows))
+
+    def dataset(self, name: str, file: str, schema: Schema) -> RunDataset:
+        """The dataset with a row for each line, in their order."""
+
+        def rows_of(path: Path) -> RunRows:
+            found: CaseLines[Any] = self.read(path)
+            about = {"run": found.run, "target": found.target}
+            return RunRows(found.run, [{**about, **row._asdict()} for row in found.rows])
+
+        return RunDataset(name=name, file=file, schema=schema, read=rows_of, wrong=self.wrong)
 
     def _check(self, values: dict[str, Any], where: str) -> None:
         if values.pop("type", None) != self.what:

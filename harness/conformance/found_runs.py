@@ -112,11 +112,11 @@ def _add_from_parquet(
 ) -> None:
     if not parts:
         return
-    from harness.conformance.parquet import ResultsError, read_parquet  # slow to import
+    from harness.conformance.results import ResultsError, read_results  # slow to import
 
     for path in parts:
         try:
-            found[_run_of(path)] = read_parquet(path)
+            found[_run_of(path)] = read_results(path)
         except ResultsError as error:
             unreadable.append((path, str(error)))
 

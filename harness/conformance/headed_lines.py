@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.conformance.line_file import LineFile
+
 
 class HeadedLinesError(ValueError):
     """The file breaks its own rules; the message says which file, which line and what."""
@@ -19,14 +21,12 @@ class HeadedLinesWriter:
     """
 
     def __init__(self, path: Path, version: tuple[str, int], run: str, target: str) -> None:
-        self._file = path.open("xb", buffering=0)
+        self._file = LineFile(path)
         self.write([{"type": "header", version[0]: version[1], "run": run, "target": target}])
 
     def write(self, lines: Sequence[Mapping[str, Any]]) -> None:
         """Append them together."""
-        data = b"".join(json.dumps(one, separators=(",", ":")).encode() + b"\n" for one in lines)
-        while data:
-            data = data[self._file.write(data) :]
+        self._file.append(json.dumps(one, separators=(",", ":")) for one in lines)
 
     def close(self) -> None:
         """Twice is fine."""

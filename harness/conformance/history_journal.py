@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from harness.conformance.case_lines import NOTHING, CaseLineForm, LineField
+from harness.conformance.dataset import ATTEMPT, CASE, RUN, TARGET, Schema
 from harness.conformance.headed_lines import HeadedLinesError
 
 HISTORY_VERSION = 1
@@ -61,3 +62,27 @@ HISTORY_LINES: Final = CaseLineForm(
     _row,
     HistoryJournalError,
 )
+
+_ACTIONS = (
+    "send: a record, by its value; poll: one that a consumer was given; end: where a partition was "
+    "told to end; finish: a process has done its part; final_read: a record as it stands in the "
+    "log when all is over; fault: what was done to brokers and links"
+)
+_OUTCOMES = "invoke: it begins; ok: surely done; fail: surely not; info: nobody knows"
+_COLUMNS: Final = (
+    RUN,
+    TARGET,
+    CASE,
+    ATTEMPT,
+    ("ordinal", "int32", False, "of the operation in its attempt, from 0"),
+    ("at_ms", "double", False, "milliseconds since the test began, as in its faults"),
+    ("process", "string", False, "who did it: producer, reader, ...; nemesis, who does harm"),
+    ("outcome", "string", False, _OUTCOMES),
+    ("action", "string", False, _ACTIONS),
+    ("partition", "int32", True, "null: not about one"),
+    ("offset", "int64", True, "null: nobody said"),
+    ("value", "string", True, "the record's; null: not about one"),
+    ("detail", "string", True, "what happened, in words; null: nothing more is known"),
+)
+HISTORY_SCHEMA: Final = Schema(b"kafka_conformance.history_schema_version", "1", _COLUMNS)
+HISTORIES: Final = HISTORY_LINES.dataset("histories", HISTORY_NAME, HISTORY_SCHEMA)

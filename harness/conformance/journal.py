@@ -8,13 +8,13 @@ which line is torn and whether the footer is there.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
+from harness.conformance.line_file import LineFile
 from harness.conformance.record import (
     RUN_SHAPE,
     CheckRecord,
@@ -105,7 +105,7 @@ class JournalWriter:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._file = path.open("xb", buffering=0)
+        self._file = LineFile(path)
         self._header: RunHeader | None = None
         self._plan: tuple[PlannedCase, ...] | None = None
         self._checks: list[CheckRecord] = []
@@ -141,7 +141,7 @@ class JournalWriter:
         self._require(self._footer is None, "footer", "one is written already")
         footer = Footer(finished_at=finished_at, checks=len(self._checks), exit=exit_code)
         self._write({"type": "footer", **footer.to_json()})
-        os.fsync(self._file.fileno())
+        self._file.sync()
         self._footer = footer
 
     def journal(self) -> Journal:
@@ -170,11 +170,7 @@ class JournalWriter:
             raise MisplacedLine(f"{self.path}: a {line} line may not come here: {why}")
 
     def _write(self, line: dict[str, Any]) -> None:
-        data = json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-        written = self._file.write(data)
-        while written < len(data):
-            data = data[written:]
-            written = self._file.write(data)
+        self._file.append([json.dumps(line, ensure_ascii=False, allow_nan=False)])
 
 
 def read_journal(path: Path) -> Journal:

@@ -1,4 +1,5 @@
-"""Traffic of a run on the wire, beside its journal: append-only JSON Lines, counts to be summed.
+"""Traffic of a run on the wire, beside its journal: append-only JSON Lines, counts to be summed;
+and the dataset made from it, one row a thing seen.
 
 A header, then lines with counts as they come in; a killed run loses the counts of the last seconds,
 which it had not handed over. The journal shows whether a run is whole.
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from harness.conformance.dataset import RUN, TARGET, RunDataset, RunRows, Schema
 from harness.conformance.headed_lines import (
     HeadedLines,
     HeadedLinesError,
@@ -104,3 +106,38 @@ def _row(values: Any, where: str) -> tuple[WireRow, int]:
     ):
         raise WireError(f"{where}: a row that cannot be: {values!r}")
     return row, count
+
+
+_WHAT_MEANS: Final = (
+    "message; error: an error code in a field so called; default or other: the field's value "
+    "against its default; null or empty, counted beside these; unknown_tag: the struct had "
+    "tagged fields that its definition does not know"
+)
+_COLUMNS: Final = (
+    RUN,
+    TARGET,
+    ("direction", "string", False, "request (we sent it) or response (we received and decoded it)"),
+    ("api_key", "int32", False, "API key"),
+    ("api_name", "string", False, "name of the API"),
+    ("api_version", "int32", False, "version of the message"),
+    ("what", "string", False, _WHAT_MEANS),
+    ("field", "string", False, "path as topics.partitions.error_code; empty: the message itself"),
+    ("error_code", "int32", True, "for error: the code"),
+    ("error_name", "string", True, "for error: its name; null: Kafka has no such code"),
+    ("count", "int64", False, "how often; of an array only the first elements are looked at"),
+)
+WIRE_SCHEMA: Final = Schema(b"kafka_conformance.wire_schema_version", "1", _COLUMNS)
+
+
+def _read(path: Path) -> RunRows:
+    """The rows of a file, sorted."""
+    found = read_wire(path)
+    order = sorted(found.counts, key=lambda row: (*row[:6], row.error_code or 0))
+    about = {"run": found.run, "target": found.target}
+    rows = [{**about, **row._asdict(), "count": found.counts[row]} for row in order]
+    return RunRows(found.run, rows)
+
+
+WIRE: Final = RunDataset(
+    name="wire", file=WIRE_NAME, schema=WIRE_SCHEMA, read=_read, wrong=WireError
+)

@@ -1,4 +1,4 @@
-"""The broker's settings, by Kafka's names, read strictly."""
+"""The broker's settings, by Kafka's names, read strictly: those of `settings.tsv` and of topics."""
 
 import os
 from collections.abc import Mapping
@@ -7,87 +7,22 @@ from pathlib import Path
 
 from harness.base.suggestion import did_you_mean
 from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease, LikenessError
+from harness.reference_broker.state.config_definitions.config_table import config_table
 from harness.reference_broker.state.config_definitions.config_values import (
     ConfigDefinition as Definition,
 )
 from harness.reference_broker.state.config_definitions.config_values import ConfigError, ConfigValue
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig, configs_of
 
-_INT_MAX = 2**31 - 1
-
 
 class SettingError(ValueError):
     """A setting that does not exist or has an illegal value; the message says what to write."""
 
 
-_OWN_SETTINGS = (
-    Definition("advertised.listeners", "string", ""),
-    Definition("auto.create.topics.enable", "boolean", "true"),
-    Definition("auto.leader.rebalance.enable", "boolean", "true"),
-    Definition("broker.heartbeat.interval.ms", "int", "2000", 1),
-    Definition("broker.rack", "string", ""),
-    Definition("broker.session.timeout.ms", "int", "9000", 1),
-    Definition("connections.max.idle.ms", "long", "600000"),
-    Definition("controller.socket.timeout.ms", "int", "30000", 1),
-    Definition("default.replication.factor", "int", "1", 1, 32767),
-    Definition("delete.topic.enable", "boolean", "true"),
-    Definition("fetch.max.bytes", "int", "57671680", 1024),
-    Definition("group.initial.rebalance.delay.ms", "int", "3000", 0),
-    Definition("group.max.session.timeout.ms", "int", "1800000", 0),
-    Definition("group.max.size", "int", str(_INT_MAX), 1),
-    Definition("group.min.session.timeout.ms", "int", "6000", 0),
-    Definition("leader.imbalance.check.interval.seconds", "long", "300", 1),
-    Definition("log.cleaner.backoff.ms", "long", "15000", 0),
-    Definition("log.cleaner.enable", "boolean", "true"),
-    Definition("log.dir.failure.timeout.ms", "long", "30000", 1),
-    Definition("log.dirs", "string", ""),
-    Definition("log.flush.offset.checkpoint.interval.ms", "int", "60000", 0),
-    Definition("log.flush.scheduler.interval.ms", "long", str(2**63 - 1)),
-    Definition("log.flush.start.offset.checkpoint.interval.ms", "int", "60000", 0),
-    Definition("log.initial.task.delay.ms", "long", "30000", 0),
-    Definition("log.retention.check.interval.ms", "long", "300000", 1),
-    Definition("max.connections", "int", str(_INT_MAX), 0),
-    Definition("max.connections.per.ip", "int", str(_INT_MAX), 0),
-    Definition("max.incremental.fetch.session.cache.slots", "int", "1000", 0),
-    Definition("max.request.partition.size.limit", "int", "2000", 1),
-    Definition("metadata.log.max.record.bytes.between.snapshots", "long", "20971520", 1),
-    Definition("metadata.log.segment.bytes", "int", "1073741824", 1048576),
-    Definition("metadata.max.retention.bytes", "long", "104857600"),
-    Definition("node.id", "int", "1", 0),
-    Definition("num.partitions", "int", "1", 1),
-    Definition("offset.metadata.max.bytes", "int", "4096"),
-    Definition("offsets.commit.timeout.ms", "int", "5000", 1),
-    Definition("offsets.retention.check.interval.ms", "long", "600000", 1),
-    Definition("offsets.retention.minutes", "int", "10080", 1),
-    Definition("offsets.topic.num.partitions", "int", "50", 1),
-    Definition("offsets.topic.replication.factor", "int", "3", 1),
-    Definition("offsets.topic.segment.bytes", "int", "104857600", 1),
-    Definition("producer.id.expiration.check.interval.ms", "int", "600000", 1),
-    Definition("producer.id.expiration.ms", "int", "86400000", 1),
-    Definition("queued.max.request.bytes", "long", "-1"),
-    Definition("replica.fetch.backoff.ms", "int", "1000", 0),
-    Definition("replica.fetch.max.bytes", "int", "1048576", 0),
-    Definition("replica.fetch.min.bytes", "int", "1"),
-    Definition("replica.fetch.response.max.bytes", "int", "10485760", 0),
-    Definition("replica.fetch.wait.max.ms", "int", "500"),
-    Definition("replica.high.watermark.checkpoint.interval.ms", "long", "5000", 1),
-    Definition("replica.lag.time.max.ms", "long", "30000", 0),
-    Definition("replica.selector.class", "string", ""),
-    Definition("replica.socket.timeout.ms", "int", "30000"),
-    Definition("request.timeout.ms", "int", "30000"),
-    Definition("share.coordinator.state.topic.num.partitions", "int", "50", 1),
-    Definition("share.coordinator.state.topic.replication.factor", "int", "3", 1),
-    Definition("share.coordinator.state.topic.segment.bytes", "int", "104857600", 1),
-    Definition("socket.request.max.bytes", "int", "104857600", 1),
-    # There is no listener with TLS: the broker only shows the setting, as a secret.
-    Definition("ssl.keystore.password", "password", ""),
-    Definition("transaction.max.timeout.ms", "int", "900000", 1),
-    Definition("transaction.state.log.num.partitions", "int", "50", 1),
-    Definition("transaction.state.log.replication.factor", "int", "3", 1),
-    Definition("transaction.state.log.segment.bytes", "int", "104857600", 1),
-    Definition("unclean.leader.election.interval.ms", "long", "300000", 1),
-)
-_KNOWN = {definition.name: definition for definition in _OWN_SETTINGS}
+_KNOWN = {
+    row.definition.name: row.definition
+    for row in config_table("harness.reference_broker", "settings.tsv")
+}
 
 
 @dataclass(frozen=True, slots=True)

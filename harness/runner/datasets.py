@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.conformance.beside_parquet import BesideDataset
+    from harness.conformance.dataset import RunDataset
     from harness.conformance.parquet import Conversion
 
 
@@ -19,24 +19,28 @@ def load_parquet() -> None:
 
 def write_parquet(out: Path) -> list[str]:
     """Make all datasets of the runs in ``out``; a sentence for each that cannot be made."""
-    ensure_results, beside = _modules()
-    ensure_results(out)
+    ensure, results, beside = _modules()
+    ensure(results, out)
     return [
         f"no {what}: {why}"
         for what, dataset in beside.items()
-        for _, why in dataset.ensure(out).unreadable
+        for _, why in ensure(dataset, out).unreadable
     ]
 
 
-def _modules() -> tuple[Callable[[Path], Conversion], Mapping[str, BesideDataset]]:
-    """Return the maker of the results, and the datasets beside them by content."""
-    from harness.conformance.fault_parquet import FAULTS
-    from harness.conformance.history_parquet import HISTORIES
+def _modules() -> tuple[
+    Callable[[RunDataset, Path], Conversion], RunDataset, Mapping[str, RunDataset]
+]:
+    """Return the converter, the results, and the datasets beside them by content."""
+    from harness.conformance.fault_journal import FAULTS
+    from harness.conformance.history_journal import HISTORIES
     from harness.conformance.parquet import ensure_parquet
-    from harness.conformance.wire_parquet import WIRE
+    from harness.conformance.results import RESULTS
+    from harness.conformance.wire import WIRE
 
-    return ensure_parquet, {
+    beside = {
         "coverage from the wire": WIRE,
         "timeline of faults": FAULTS,
         "history of clients": HISTORIES,
     }
+    return ensure_parquet, RESULTS, beside

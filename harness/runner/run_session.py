@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.own_names import new_nonce
-from harness.conformance.case_lines import CaseLineWriter
+from harness.conformance.case_lines import CaseLineForm, CaseLineWriter
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
 from harness.conformance.history_journal import HISTORY_LINES, HISTORY_NAME
@@ -80,8 +80,8 @@ class RunSession:
         self.greases = greases
         self._writer: JournalWriter | None = None
         self._wire: WireWriter | None = None
-        self._faults: CaseLineWriter | None = None
-        self._histories: CaseLineWriter | None = None
+        self._case_lines: dict[str, CaseLineWriter] = {}
+        """By name of the file; a file begins with its first lines."""
         self._begun: BegunWriter | None = None
         self._planned = False
         self.groups: Mapping[str, str] = {}
@@ -156,23 +156,22 @@ class RunSession:
         """Append what was done on the way to the broker in one test; see
         :mod:`harness.runner.faults`.
         """
-        if not events:
-            return
-        if self._faults is None:
-            assert self.context is not None
-            spec = self.context.info.spec
-            self._faults = FAULT_LINES.writer(self.run_dir / FAULTS_NAME, self.run_id, spec)
-        self._faults.add(events)
+        self._add_case_lines(FAULT_LINES, FAULTS_NAME, events)
 
     def record_history(self, operations: Sequence[dict[str, Any]]) -> None:
         """Append what the workloads of one test saw; see :mod:`harness.runner.cluster_notes`."""
-        if not operations:
+        self._add_case_lines(HISTORY_LINES, HISTORY_NAME, operations)
+
+    def _add_case_lines(
+        self, form: CaseLineForm[Any], file: str, lines: Sequence[dict[str, Any]]
+    ) -> None:
+        if not lines:
             return
-        if self._histories is None:
+        if file not in self._case_lines:
             assert self.context is not None
-            spec = self.context.info.spec
-            self._histories = HISTORY_LINES.writer(self.run_dir / HISTORY_NAME, self.run_id, spec)
-        self._histories.add(operations)
+            place, spec = self.run_dir / file, self.context.info.spec
+            self._case_lines[file] = form.writer(place, self.run_id, spec)
+        self._case_lines[file].add(lines)
 
     def take(self, report: object) -> None:
         """All that a test's report carries."""
@@ -207,7 +206,7 @@ class RunSession:
         try:
             self.target.stop()
         finally:
-            for writer in (self._writer, self._begun, self._wire, self._faults, self._histories):
+            for writer in (self._writer, self._begun, self._wire, *self._case_lines.values()):
                 if writer:
                     writer.close()
 

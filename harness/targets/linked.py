@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.base.address import Address
-from harness.proxies.clock import new_clock
 from harness.proxies.event import Listener
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.links import Links
-from harness.proxies.partitions import Name
 from harness.proxies.proxy import Proxy
-from harness.proxies.rules.link_rules import LinkRules
-from harness.proxies.running import RunningProxies
 from harness.proxies.tap import Tap
-from harness.targets.errors import TargetError
 from harness.targets.kafka.jvm import HEAP, QUICK
-from harness.targets.kafka.link_plan import ZOOKEEPER, LinkedPlan, PlannedLink
+from harness.targets.kafka.link_plan import LinkedPlan
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.start_again import StartAgain
+from harness.targets.link_proxies import LinkProxies
 
 
 class LinkedKafka(KafkaTarget):
@@ -62,16 +55,12 @@ class LinkedKafka(KafkaTarget):
             settings=settings,
             log_dir=log_dir,
         )
-        self._interceptor, self._tell, self._seed, self._tap = interceptor, tell, seed, tap
-        self._links: Links[Proxy] | None = None
-        self._running = ExitStack()
+        self._links = LinkProxies(self.spec, interceptor=interceptor, tell=tell, seed=seed, tap=tap)
 
     @property
     def links(self) -> Links[Proxy]:
         """All links of the running cluster. Raises TargetError: it does not run."""
-        if self._links is None:
-            raise TargetError(f"{self.spec} has links only while it runs")
-        return self._links
+        return self._links.opened
 
     def _planned(self, brokers: int, controllers: int) -> LinkedPlan:
         return LinkedPlan(self.release, self.mode, brokers, self.settings, controllers)
@@ -79,79 +68,14 @@ class LinkedKafka(KafkaTarget):
     def _before_start(self, addresses: Sequence[Address]) -> None:
         """Listen at all links: what starts afterwards finds its way from the first moment on."""
         assert isinstance(self._plan, LinkedPlan)
-        net = self._running.enter_context(RunningProxies())
-        planned = self._plan.links(addresses)
-        self._links = open_links(
-            net,
-            planned,
-            interceptor=self._interceptor,
-            tell=self._tell,
-            seed=self._seed,
-            tap=self._tap,
-        )
+        self._links.open(self._plan.links(addresses))
 
     def stop(self) -> None:
-        if self._links is not None:
-            self._links.heal()  # an end in good order needs everybody
+        self._links.heal()  # an end in good order needs everybody
         super().stop()
 
     def _end(self) -> None:
         try:
             super()._end()
         finally:
-            self._links = None
-            self._running.close()
-
-
-def open_links(
-    net: RunningProxies,
-    planned: Iterable[PlannedLink],
-    *,
-    interceptor: Interceptor | None = None,
-    tell: Listener | None = None,
-    seed: int = 0,
-    tap: Tap | None = None,
-) -> Links[Proxy]:
-    """Listen at all of them; they end with ``net``.
-
-    Each that carries Kafka's frames has rules of its own, unless ``interceptor`` is for all.
-    Raises StartAgain: a port was taken meanwhile; TargetError: it can never be listened at.
-    """
-    proxies: dict[tuple[Name, Name], Proxy] = {}
-    heard, now_ms = tell or _nobody, new_clock()
-    for link in planned:
-        own = interceptor
-        if own is None and link.destination != ZOOKEEPER:  # ZooKeeper has other frames
-            own = LinkRules(seed=seed, now_ms=now_ms, tell=heard)
-        proxy = Proxy(
-            f"{link.source}-to-{link.destination}",
-            link.upstream,
-            listen=link.listen,
-            source=link.source,
-            destination=link.destination,
-            interceptor=own,
-            seed=seed,
-            tell=heard,
-            now_ms=now_ms,
-            tap=tap,
-        )
-        _listen(net, proxy)
-        proxies[link.source, link.destination] = proxy
-    return Links(proxies, net.call)
-
-
-def _nobody(event: object) -> None:
-    """Ignore an event."""
-
-
-def _listen(net: RunningProxies, proxy: Proxy) -> None:
-    try:
-        net.add(proxy)
-    except OSError as problem:
-        called = f"the link {proxy.link} at {proxy.listen}"
-        if problem.errno == errno.EADDRINUSE:
-            raise StartAgain(f"{called}: the port was taken by another process") from problem
-        hint = ""
-        if problem.errno == errno.EADDRNOTAVAIL:
-            hint = "; all of 127.0.0.0/8 must be this machine, as it is on Linux"
-        raise TargetError(f"{called}: {problem.strerror}{hint}") from problem
+            self._links.close()

@@ -8,17 +8,14 @@ the cluster takes only ports of the machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from harness.base.address import Address
 from harness.proxies.event import Listener
 from harness.proxies.links import Links
 from harness.proxies.proxy import Proxy
-from harness.proxies.running import RunningProxies
-from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import CLIENT, CONTROLLER, PlannedLink
-from harness.targets.linked import open_links
+from harness.targets.link_proxies import LinkProxies
 from harness.targets.ports import free_ports
 from harness.targets.reference import COMMAND, START_TIMEOUT_MS
 from harness.targets.reference_cluster import CONTROLLER_ID, HOST, ReferenceCluster
@@ -53,17 +50,13 @@ class LinkedReference(ReferenceCluster):
             command=command,
             start_timeout_ms=start_timeout_ms,
         )
-        self._tell = tell
-        self._links: Links[Proxy] | None = None
-        self._net = ExitStack()
+        self._links = LinkProxies(self.spec, tell=tell)
         self._internal: dict[int, Address] = {}
 
     @property
     def links(self) -> Links[Proxy]:
         """All links of the running cluster. Raises TargetError: it does not run."""
-        if self._links is None:
-            raise TargetError(f"{self.spec} has links only while it runs")
-        return self._links
+        return self._links.opened
 
     def _choose_ports(self) -> dict[int, int]:
         """Listen at all links: what starts afterwards finds its way from the first moment on."""
@@ -74,9 +67,7 @@ class LinkedReference(ReferenceCluster):
         self._internal = {
             node: Address(HOST, port) for node, port in zip(brokers, internal, strict=True)
         }
-        net = self._net.enter_context(RunningProxies())
-        planned = self._planned(client, Address(HOST, controller))
-        self._links = open_links(net, planned, tell=self._tell)
+        self._links.open(self._planned(client, Address(HOST, controller)))
         return {CONTROLLER_ID: controller, **client}
 
     def _planned(self, client: Mapping[int, int], controller: Address) -> list[PlannedLink]:
@@ -112,5 +103,4 @@ class LinkedReference(ReferenceCluster):
         try:
             super()._end()
         finally:
-            self._links = None
-            self._net.close()
+            self._links.close()

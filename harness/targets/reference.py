@@ -11,22 +11,27 @@ from pathlib import Path
 
 from harness.base.address import Address
 from harness.reference_broker.emulated_release import releases
-from harness.reference_broker.settings import BrokerSettings, SettingError
-from harness.targets.errors import TargetError
+from harness.reference_broker.settings import BrokerSettings, SettingError, folders_of
+from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.forking import start_process
 from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
 from harness.targets.older import older_than
 from harness.targets.options import split_options
+from harness.targets.ports import free_ports
 from harness.targets.process import Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
+from harness.targets.start_again import StartAgain
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
     KILL_NODE,
+    LOG_DIRECTORY,
     LOGS,
     OWN_BROKER,
     PAUSE_NODE,
+    POWER_LOSS,
+    RESTART_NODE,
     STOP_NODE,
     UPGRADE,
     Target,
@@ -41,6 +46,10 @@ TAKEN = "the port is taken"
 """Printed by a broker of ours that ends because its port is taken."""
 _OF_ZOOKEEPER = "zookeeper."
 MOST_NODES = 99
+DISK = "disk"
+_ONLY_NODE = 1
+_OF_FOLDERS = frozenset({RESTART_NODE, LOG_DIRECTORY, POWER_LOSS})
+"""The capabilities of a broker with its logs in a folder."""
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
 """So that tests need not wait, and groups share a partition; `kafka:` has the same."""
 QUICK_RETURN = {"broker.heartbeat.interval.ms": "500", "broker.session.timeout.ms": "2000"}
@@ -57,13 +66,14 @@ class ReferenceBroker(ProcessTarget):
 
     ``command`` is what is run; another one (a broker with a defect, say) must take
     ``--setting name=value`` pairs, print ``listening on HOST:PORT`` and serve until killed.
+
+    On disk its logs are in a folder: they outlive its process, can be looked at, and it is started
+    again where it was before. Its node is controller and broker in one.
     """
 
-    named = "reference"
-    """The beginning of its spec."""
     implementation = "kafka-conformance reference broker"
     is_light = True
-    # No RESTART_NODE: what it stores is in its memory, and ends with it.
+    # No RESTART_NODE in memory: what it stores ends with it.
     capabilities = frozenset(
         {CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG, STOP_NODE, KILL_NODE, PAUSE_NODE, LOGS, UPGRADE}
     )
@@ -74,15 +84,24 @@ class ReferenceBroker(ProcessTarget):
         log_dir: Path | None = None,
         settings: Mapping[str, str] | None = None,
         like: str = "",
+        on_disk: bool = False,
+        begins_like: str | None = None,
         command: Sequence[str] = COMMAND,
         start_timeout_ms: int = START_TIMEOUT_MS,
     ) -> None:
+        """``begins_like``: on disk, an older release that it is ``like`` until it is started again
+        (an empty text: none)."""
+        if on_disk:
+            self.capabilities = self.capabilities | _OF_FOLDERS
         super().__init__(log_dir)
         self.release = version("kafka-conformance")
         self.settings = dict(settings or {})
         words = [f"set.{name}={value}" for name, value in self.settings.items()]
-        self.like = like
-        self.spec = ",".join([self.named, *([f"like={like}"] if like else []), *words])
+        self.on_disk = on_disk
+        self._next_like = like
+        self.like = like if begins_like is None else begins_like
+        named = ["reference", *([DISK] if on_disk else []), *([f"like={like}"] if like else [])]
+        self.spec = ",".join([*named, *words])
         self._older = older_than(like, releases())
         if self._older is None:
             self.capabilities = self.capabilities - {UPGRADE}
@@ -93,7 +112,32 @@ class ReferenceBroker(ProcessTarget):
         return "the reference broker"
 
     def _launch(self) -> Address:
-        return self._launch_with([])
+        if not self.on_disk:
+            return self._launch_with([])
+        self._make_data_dir()
+        (port,) = free_ports(1)
+        return self._launch_at(port)
+
+    def _launch_again(self, address: Address) -> None:
+        self.like = self._next_like
+        self._launch_at(address.port)
+
+    def _launch_at(self, port: int) -> Address:
+        try:
+            return self._launch_with(["--port", str(port), "--data-dir", str(self._folder())])
+        except TargetStartError as problem:
+            if self._child is not None and TAKEN in self._child.log_text():
+                raise StartAgain(f"a port was taken by another process: {problem}") from problem
+            raise
+
+    def _folder(self) -> Path:
+        assert self.data_dir is not None
+        return self.node_folders.get(_ONLY_NODE, self.data_dir / "node")
+
+    def log_directories(self, node: int) -> list[Path]:
+        self.require(LOG_DIRECTORY)
+        self.address_of(node)
+        return folders_of(BrokerSettings.of(self.settings, self.like), self._folder())
 
     def _launch_with(self, options: Sequence[str]) -> Address:
         """These stand behind those of the command: of two with the same name the last counts."""
@@ -114,32 +158,30 @@ class ReferenceBroker(ProcessTarget):
         return address
 
     def _another(self, settings: dict[str, str]) -> ReferenceBroker:
-        return self._as(ReferenceBroker, settings)
+        return self._another_kept(settings) if self.on_disk else self._as(settings)
 
     def _another_kept(self, settings: dict[str, str]) -> ReferenceBroker:
-        from harness.targets.persistent_reference import PersistentReference
-
-        return self._as(PersistentReference, {**QUICK_RETURN, **without_zookeeper(settings)})
+        return self._as({**QUICK_RETURN, **without_zookeeper(settings)}, on_disk=True)
 
     def _another_older(self, settings: dict[str, str]) -> ReferenceBroker:
-        from harness.targets.persistent_reference import UpgradedReference
-
         assert self._older is not None, "it declares the capability"
-        another = self._as(UpgradedReference, {**QUICK_RETURN, **without_zookeeper(settings)})
-        another.like = self._older
-        return another
+        own = {**QUICK_RETURN, **without_zookeeper(settings)}
+        return self._as(own, on_disk=True, begins_like=self._older)
 
-    def _as(self, kind: type[ReferenceBroker], settings: dict[str, str]) -> ReferenceBroker:
-        return kind(
+    def _as(
+        self, settings: dict[str, str], *, on_disk: bool = False, begins_like: str | None = None
+    ) -> ReferenceBroker:
+        return ReferenceBroker(
             log_dir=self._log_folder(),
             settings={**self.settings, **settings},
             like=self.like,
+            on_disk=on_disk,
+            begins_like=begins_like,
             command=self._command,
             start_timeout_ms=self._start_timeout_ms,
         )
 
 
-DISK = "disk"
 _OPTIONS = {
     DISK: "one broker that keeps its logs in a folder; several always do",
     "nodes": "a cluster of so many brokers (1 to 99) with a controller, a process each",
@@ -161,12 +203,10 @@ def _make(rest: str | None, making: Making) -> Target:
         BrokerSettings.of(settings, like)
     except SettingError as problem:
         raise TargetError(str(problem)) from problem
-    if on_disk:
-        from harness.targets.persistent_reference import PersistentReference
-
-        return PersistentReference(log_dir=making.log_dir, settings=settings, like=like)
     if "nodes" not in options:
-        return ReferenceBroker(log_dir=making.log_dir, settings=settings, like=like)
+        return ReferenceBroker(
+            log_dir=making.log_dir, settings=settings, like=like, on_disk=on_disk
+        )
     from harness.targets.reference_cluster import ReferenceCluster
 
     brokers = _count(options["nodes"])

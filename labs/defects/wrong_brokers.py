@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness.targets.persistent_reference import PersistentReference
-from harness.targets.reference import COMMAND
+from harness.targets.reference import COMMAND, ReferenceBroker
 from harness.targets.reference_cluster import ReferenceCluster
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
@@ -33,6 +32,5 @@ def wrong_target(spec: str, defect: str, log_dir: Path | None) -> Target:
     command, like = command_of(defect), parse_target(spec, log_dir=log_dir)
     if isinstance(like, ReferenceCluster):
         return ReferenceCluster(like.brokers, log_dir=log_dir, command=command)
-    return PersistentReference(
-        log_dir=log_dir, settings={**SOON_AGAIN, **NEVER_NOTED}, command=command
-    )
+    settings = {**SOON_AGAIN, **NEVER_NOTED}
+    return ReferenceBroker(log_dir=log_dir, settings=settings, on_disk=True, command=command)

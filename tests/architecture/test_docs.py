@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,30 +11,32 @@ from click.testing import CliRunner
 from checks.deep_parts import DEEP
 from checks.gate_parts import GATE
 from harness.cli import main
-from harness.conformance.fault_parquet import FAULTS_SCHEMA, FAULTS_SCHEMA_VERSION
-from harness.conformance.history_parquet import HISTORY_SCHEMA, HISTORY_SCHEMA_VERSION
-from harness.conformance.results_schema import RESULTS_SCHEMA, SCHEMA_VERSION
-from harness.conformance.wire_parquet import WIRE_SCHEMA, WIRE_SCHEMA_VERSION
+from harness.conformance.dataset import RunDataset
+from harness.conformance.fault_journal import FAULTS
+from harness.conformance.history_journal import HISTORIES
+from harness.conformance.results import RESULTS
+from harness.conformance.wire import WIRE
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    ("heading", "schema"),
+    ("heading", "dataset"),
     [
-        (f"## The Parquet schema, version {SCHEMA_VERSION}", RESULTS_SCHEMA),
-        (f"## Seen on the wire: the schema, version {WIRE_SCHEMA_VERSION}", WIRE_SCHEMA),
-        (f"## Faults on the way: the schema, version {FAULTS_SCHEMA_VERSION}", FAULTS_SCHEMA),
-        (f"## What clients did: the schema, version {HISTORY_SCHEMA_VERSION}", HISTORY_SCHEMA),
+        ("The Parquet schema", RESULTS),
+        ("Seen on the wire: the schema", WIRE),
+        ("Faults on the way: the schema", FAULTS),
+        ("What clients did: the schema", HISTORIES),
     ],
     ids=["results", "wire", "faults", "histories"],
 )
-def test_results_md_contains_schema(heading: str, schema: Any) -> None:
+def test_results_md_contains_schema(heading: str, dataset: RunDataset) -> None:
     text = (ROOT / "docs/results.md").read_text("utf-8")
+    heading = f"## {heading}, version {dataset.schema.version}"
     assert heading in text
     section = text.split(heading)[1].split("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE)
-    wanted = [(f.name, f.metadata[b"description"].decode()) for f in schema]
+    wanted = [(name, means) for name, _, _, means in dataset.schema.columns]
     assert rows == wanted
 
 

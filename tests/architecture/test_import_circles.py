@@ -33,12 +33,11 @@ REASONS = {
     frozenset({f"{TARGETS}.command_file", f"{TARGETS}.obtain"}): (
         "a file names the sources of a broker, and one kind of source is read from such a file"
     ),
-    frozenset({f"{TARGETS}.kafka.target", f"{TARGETS}.kafka.upgraded", f"{TARGETS}.linked"}): (
+    frozenset({f"{TARGETS}.kafka.target", f"{TARGETS}.linked"}): (
         "a target makes its own variants by options"
     ),
     frozenset(
-        f"{TARGETS}.{one}"
-        for one in ("linked_reference", "persistent_reference", "reference", "reference_cluster")
+        f"{TARGETS}.{one}" for one in ("linked_reference", "reference", "reference_cluster")
     ): "a target makes its own variants by options",
     frozenset(
         f"harness.reference_broker.storage.{one}" for one in ("stored_compaction", "stored_log")

@@ -11,16 +11,13 @@ import pytest
 from harness.conformance.arrow import pq
 from harness.conformance.fault_journal import (
     FAULT_LINES,
+    FAULTS,
     FAULTS_NAME,
+    FAULTS_SCHEMA,
     FaultJournalError,
     FaultRow,
 )
-from harness.conformance.fault_parquet import (
-    FAULTS,
-    FAULTS_SCHEMA,
-    FAULTS_SCHEMA_VERSION,
-    FAULTS_SCHEMA_VERSION_KEY,
-)
+from harness.conformance.parquet import arrow_schema, ensure_parquet
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event
 from tests.conformance.cut_file import cut_at_every_byte
@@ -120,7 +117,7 @@ def test_damaged_line_raises_fault_journal_error_with_line_number(
     with pytest.raises(FaultJournalError, match=said) as caught:
         FAULT_LINES.read(path)
     assert str(path) in str(caught.value)
-    assert FAULTS.ensure(tmp_path).unreadable == ((path, str(caught.value)),)
+    assert ensure_parquet(FAULTS, tmp_path).unreadable == ((path, str(caught.value)),)
 
 
 @pytest.mark.parametrize(
@@ -136,12 +133,12 @@ def test_wrong_header_raises_fault_journal_error(tmp_path: Path, header: str) ->
 
 def test_dataset_has_published_schema_and_all_rows(tmp_path: Path) -> None:
     written(tmp_path)
-    (part,) = FAULTS.ensure(tmp_path).written
+    (part,) = ensure_parquet(FAULTS, tmp_path).written
     assert part == tmp_path / "faults" / "run=r1" / "part-0.parquet"
     table: Any = pq.ParquetFile(part).read()
-    assert table.schema.equals(FAULTS_SCHEMA, check_metadata=True)
-    version = table.schema.metadata[FAULTS_SCHEMA_VERSION_KEY]
-    assert version == FAULTS_SCHEMA_VERSION.encode() == b"1"
+    assert table.schema.equals(arrow_schema(FAULTS_SCHEMA), check_metadata=True)
+    version = table.schema.metadata[FAULTS_SCHEMA.version_key]
+    assert version == FAULTS_SCHEMA.version.encode() == b"1"
     rows = [tuple(row.values()) for row in table.to_pylist()]
     assert rows == [("r1", "reference", *row) for row in ROWS]
-    assert FAULTS.ensure(tmp_path).kept == (part,)
+    assert ensure_parquet(FAULTS, tmp_path).kept == (part,)

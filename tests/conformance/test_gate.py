@@ -22,9 +22,10 @@ from harness.conformance.gate import (
     gate,
     write_profile,
 )
-from harness.conformance.parquet import ensure_parquet, part_path
+from harness.conformance.parquet import ensure_parquet
 from harness.conformance.profile import Profile, ProfileError, load_profile
 from harness.conformance.record import CheckRecord
+from harness.conformance.results import RESULTS
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, header, write_run
 
@@ -304,7 +305,7 @@ def test_gate_gives_same_result_from_parquet_without_journals(
 ) -> None:
     gone = [] if footer else [check("CONN-003")]
     write_run(tmp_path, [PASS, check("CONN-002", V.FAILED)], footer=footer, planned=gone)
-    ensure_parquet(tmp_path)
+    ensure_parquet(RESULTS, tmp_path)
     expected = gate(tmp_path)
     shutil.rmtree(tmp_path / "runs")
     assert gate(tmp_path if kept == "out" else tmp_path / "results") == expected
@@ -312,8 +313,8 @@ def test_gate_gives_same_result_from_parquet_without_journals(
 
 def test_unreadable_parquet_file_exits_3_when_journal_is_missing(tmp_path: Path) -> None:
     write_run(tmp_path, [PASS])
-    ensure_parquet(tmp_path)
-    part_path(tmp_path, "r1").write_bytes(b"PAR1")
+    ensure_parquet(RESULTS, tmp_path)
+    RESULTS.part_path(tmp_path, "r1").write_bytes(b"PAR1")
     assert gate(tmp_path).exit_code is GateExit.OK  # the journal is what counts
     (tmp_path / "runs" / "r1" / "journal.jsonl").unlink()
     assert gate(tmp_path).exit_code is GateExit.INCOMPLETE

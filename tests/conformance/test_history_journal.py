@@ -10,18 +10,15 @@ import pytest
 
 from harness.conformance.arrow import pq
 from harness.conformance.history_journal import (
+    HISTORIES,
     HISTORY_LINES,
     HISTORY_NAME,
+    HISTORY_SCHEMA,
     OUTCOMES,
     HistoryJournalError,
     HistoryRow,
 )
-from harness.conformance.history_parquet import (
-    HISTORIES,
-    HISTORY_SCHEMA,
-    HISTORY_SCHEMA_VERSION,
-    HISTORY_SCHEMA_VERSION_KEY,
-)
+from harness.conformance.parquet import arrow_schema, ensure_parquet
 from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from tests.conformance.cut_file import cut_at_every_byte
 
@@ -90,17 +87,17 @@ def test_damaged_line_raises_history_journal_error_with_line_number(
     path.write_text("\n".join([lines[0], damaged, *lines[2:], ""]))
     with pytest.raises(HistoryJournalError, match=said) as caught:
         HISTORY_LINES.read(path)
-    assert HISTORIES.ensure(tmp_path).unreadable == ((path, str(caught.value)),)
+    assert ensure_parquet(HISTORIES, tmp_path).unreadable == ((path, str(caught.value)),)
 
 
 def test_dataset_has_published_schema_and_all_rows(tmp_path: Path) -> None:
     written(tmp_path)
-    (part,) = HISTORIES.ensure(tmp_path).written
+    (part,) = ensure_parquet(HISTORIES, tmp_path).written
     assert part == tmp_path / "histories" / "run=r1" / "part-0.parquet"
     table: Any = pq.ParquetFile(part).read()
-    assert table.schema.equals(HISTORY_SCHEMA, check_metadata=True)
-    version = table.schema.metadata[HISTORY_SCHEMA_VERSION_KEY]
-    assert version == HISTORY_SCHEMA_VERSION.encode() == b"1"
+    assert table.schema.equals(arrow_schema(HISTORY_SCHEMA), check_metadata=True)
+    version = table.schema.metadata[HISTORY_SCHEMA.version_key]
+    assert version == HISTORY_SCHEMA.version.encode() == b"1"
     rows = [tuple(row.values()) for row in table.to_pylist()]
     assert rows == [("r1", "reference", *row) for row in ROWS]
-    assert HISTORIES.ensure(tmp_path).kept == (part,)
+    assert ensure_parquet(HISTORIES, tmp_path).kept == (part,)

@@ -10,12 +10,15 @@ import pytest
 
 from harness.conformance.arrow import pq
 from harness.conformance.found_runs import find_runs
-from harness.conformance.wire import WIRE_NAME, WireError, WireRow, WireWriter, read_wire
-from harness.conformance.wire_parquet import (
+from harness.conformance.parquet import arrow_schema, ensure_parquet
+from harness.conformance.wire import (
     WIRE,
+    WIRE_NAME,
     WIRE_SCHEMA,
-    WIRE_SCHEMA_VERSION,
-    WIRE_SCHEMA_VERSION_KEY,
+    WireError,
+    WireRow,
+    WireWriter,
+    read_wire,
 )
 from tests.conformance.cut_file import cut_at_every_byte
 from tests.conformance.made import check, write_run
@@ -89,7 +92,7 @@ def test_damaged_line_raises_wire_error_with_line_number(
     with pytest.raises(WireError, match=said) as caught:
         read_wire(path)
     assert str(path) in str(caught.value)
-    ((file, why),) = WIRE.ensure(tmp_path).unreadable
+    ((file, why),) = ensure_parquet(WIRE, tmp_path).unreadable
     assert (file, why) == (path, str(caught.value))
 
 
@@ -107,12 +110,12 @@ def test_wrong_header_raises_wire_error(tmp_path: Path, header: str) -> None:
 def test_dataset_has_published_schema_and_summed_rows(tmp_path: Path) -> None:
     written(tmp_path)
     written(tmp_path, "r2")
-    made = WIRE.ensure(tmp_path)
+    made = ensure_parquet(WIRE, tmp_path)
     assert made.written == (WIRE.part_path(tmp_path, "r1"), WIRE.part_path(tmp_path, "r2"))
     assert made.written[0] == tmp_path / "wire" / "run=r1" / "part-0.parquet"
     table: Any = pq.ParquetFile(made.written[0]).read()
-    assert table.schema.equals(WIRE_SCHEMA, check_metadata=True)
-    assert table.schema.metadata[WIRE_SCHEMA_VERSION_KEY] == WIRE_SCHEMA_VERSION.encode() == b"1"
+    assert table.schema.equals(arrow_schema(WIRE_SCHEMA), check_metadata=True)
+    assert table.schema.metadata[WIRE_SCHEMA.version_key] == WIRE_SCHEMA.version.encode() == b"1"
     rows = [tuple(row.values()) for row in table.to_pylist()]
     assert rows == [
         ("r1", "reference", *SENT, 5),
@@ -123,19 +126,19 @@ def test_dataset_has_published_schema_and_summed_rows(tmp_path: Path) -> None:
 
 def test_dataset_is_rewritten_only_when_source_is_newer_or_part_is_damaged(tmp_path: Path) -> None:
     path = written(tmp_path)
-    (part,) = WIRE.ensure(tmp_path).written
-    assert WIRE.ensure(tmp_path).kept == (part,)
+    (part,) = ensure_parquet(WIRE, tmp_path).written
+    assert ensure_parquet(WIRE, tmp_path).kept == (part,)
     newer = part.stat().st_mtime_ns + 1_000_000
     os.utime(path, ns=(newer, newer))
-    assert WIRE.ensure(tmp_path).written == (part,)
+    assert ensure_parquet(WIRE, tmp_path).written == (part,)
     part.write_bytes(b"cut")
-    assert WIRE.ensure(tmp_path).written == (part,)
+    assert ensure_parquet(WIRE, tmp_path).written == (part,)
 
 
 def test_find_runs_ignores_wire_dataset(tmp_path: Path) -> None:
     journal = write_run(tmp_path, [check("CONN-001")])
     written(tmp_path, journal.parent.name)
-    WIRE.ensure(tmp_path)
+    ensure_parquet(WIRE, tmp_path)
     found = find_runs(tmp_path)
     assert [run.header.run for run in found.runs] == [journal.parent.name]
     assert found.unreadable == ()

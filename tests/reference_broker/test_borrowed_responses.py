@@ -18,7 +18,6 @@ from harness.reference_broker.file_part import LEAST_BYTES
 from harness.reference_broker.state.log.stored_batch import stored_batches
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.stored_segment import StoredSegment
-from harness.targets.persistent_reference import PersistentReference
 from harness.targets.reference import ReferenceBroker
 from tests.reference_broker.storage.test_storage import NOW, opened, partition_in, write
 
@@ -28,7 +27,7 @@ ALL_BYTES = 10 << 20
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[ReferenceBroker]:
-    with PersistentReference(like="3.9.2") as started:
+    with ReferenceBroker(on_disk=True, like="3.9.2") as started:
         topic = CreateTopicsRequest.CreatableTopic(
             name=TOPIC, num_partitions=1, replication_factor=1
         )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.conformance.results_schema import RESULTS_SCHEMA
+from harness.conformance.parquet import arrow_schema
+from harness.conformance.results import SCHEMA
 from reports.aggregate import TABLES, aggregate
 from reports.arrow import pa, pq
 from reports.as_markdown import matrix_markdown
@@ -100,7 +101,7 @@ def test_newest_run_is_chosen_by_instant_across_folders(
     # The second file has the schema that the harness declares, to the letter.
     file = dirs[1] / "results" / "run=b" / "part-0.parquet"
     written = pq.ParquetFile(file).read()
-    declared = RESULTS_SCHEMA.with_metadata(written.schema.metadata)
+    declared = arrow_schema(SCHEMA).with_metadata(written.schema.metadata)
     pq.write_table(pa.Table.from_pylist(written.to_pylist(), schema=declared), file)
     matrix = aggregated(spark, tmp_path, *dirs)
     assert matrix.counted_runs["reference"].run == "b"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.conformance import results_schema
+from harness.conformance import results
 from harness.conformance.journal import Journal
 from harness.conformance.parquet import write_parquet
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
@@ -12,17 +12,15 @@ from reports.dataset import find_datasets
 
 
 def test_report_columns_equal_harness_columns() -> None:
-    written = [
-        (field.name, str(field.type), field.nullable) for field in results_schema.RESULTS_SCHEMA
-    ]
+    written = [(name, kind, nullable) for name, kind, nullable, _ in results.SCHEMA.columns]
     read = [(column.name, column.arrow_type, column.nullable) for column in schema.COLUMNS]
     assert read == written
 
 
 def test_version_and_metadata_keys_equal_harness_keys() -> None:
-    assert schema.SCHEMA_VERSION == results_schema.SCHEMA_VERSION
-    assert schema.SCHEMA_VERSION_KEY == results_schema.SCHEMA_VERSION_KEY
-    assert schema.RUN_KEY == results_schema.RUN_KEY
+    assert results.SCHEMA.version == schema.SCHEMA_VERSION
+    assert results.SCHEMA.version_key == schema.SCHEMA_VERSION_KEY
+    assert schema.RUN_KEY == results.RUN_KEY
 
 
 def test_spark_and_arrow_column_types_correspond() -> None:
@@ -68,7 +66,7 @@ def test_harness_file_is_found_with_run_target_and_plan(tmp_path: Path) -> None:
     )
     plan = tuple(PlannedCase(case=name, requirements=("PROD-001",)) for name in ("a", "b"))
     journal = Journal(header=header, plan=plan, checks=(check,), footer=None, torn_line=None)
-    file = write_parquet(journal, tmp_path)
+    file = write_parquet(results.RESULTS, results.results_of(journal), tmp_path)
     (dataset,) = find_datasets([tmp_path])
     (found,) = dataset.runs
     assert found.file == file.resolve()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.conformance import fault_parquet, history_parquet, wire_parquet
+from harness.conformance import fault_journal, history_journal, wire
 from harness.conformance.verdict import Verdict
 from labs.defects.all_defects import ALL_DEFECTS
 from labs.defects.outcome import RowOutcome
@@ -107,18 +107,13 @@ def test_fault_journal_of_other_version_raises_report_error(
 
 def test_report_and_harness_datasets_have_same_columns_and_versions() -> None:
     """The columns that reports read are a copy, on purpose, of the written ones."""
-    for read, written in (
-        (WIRE, wire_parquet.WIRE_SCHEMA),
-        (FAULTS, fault_parquet.FAULTS_SCHEMA),
-        (HISTORIES, history_parquet.HISTORY_SCHEMA),
-    ):
-        assert list(read.columns) == [(field.name, str(field.type)) for field in written]
     for there, here in (
-        (wire_parquet.WIRE, WIRE),
-        (fault_parquet.FAULTS, FAULTS),
-        (history_parquet.HISTORIES, HISTORIES),
+        (wire.WIRE, WIRE),
+        (fault_journal.FAULTS, FAULTS),
+        (history_journal.HISTORIES, HISTORIES),
     ):
-        known = (there.folder, there.version_key, there.version)
+        assert list(here.columns) == [(name, kind) for name, kind, *_ in there.schema.columns]
+        known = (there.name, there.schema.version_key, there.schema.version)
         assert known == (here.name, here.version_key, here.version)
 
 

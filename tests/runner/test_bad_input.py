@@ -27,7 +27,7 @@ from harness.cli import main
 from harness.conformance.arrow import pq
 from harness.conformance.journal import JOURNAL_NAME
 from harness.conformance.parquet import ensure_parquet
-from harness.conformance.results_schema import SCHEMA_VERSION_KEY
+from harness.conformance.results import RESULTS, SCHEMA
 from harness.targets.reference import ReferenceBroker
 from labs.awaiting import await_that
 from tests.conformance.made import check, write_run
@@ -129,11 +129,11 @@ def results(tmp_path: Path) -> Path:
 
 
 def _another_schema(folder: Path) -> None:
-    ensure_parquet(folder)
+    ensure_parquet(RESULTS, folder)
     shutil.rmtree(folder / "runs")
     (part,) = (folder / "results").rglob("*.parquet")
     table = pq.ParquetFile(part).read()
-    metadata = {**table.schema.metadata, SCHEMA_VERSION_KEY: b"99"}
+    metadata = {**table.schema.metadata, SCHEMA.version_key: b"99"}
     pq.write_table(table.replace_schema_metadata(metadata), part)
 
 

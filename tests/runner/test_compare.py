@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from harness.cli import main
 from harness.conformance.journal import JOURNAL_NAME
 from harness.conformance.parquet import ensure_parquet
+from harness.conformance.results import RESULTS
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, header, write_run
 
@@ -88,7 +89,7 @@ def test_compare_shows_flaky_case_with_its_verdicts(folders: tuple[Path, Path]) 
 def test_compare_gives_same_json_for_run_folders_and_parquet(folders: tuple[Path, Path]) -> None:
     by_journal = _invoke(folders[0] / "runs" / "r1", folders[1] / "runs" / "r2", "--json", "-")
     for folder in folders:
-        ensure_parquet(folder)
+        ensure_parquet(RESULTS, folder)
         shutil.rmtree(folder / "runs")
     whole = _invoke(*folders, "--json", "-")
     parts = [next((folder / "results").iterdir()) for folder in folders]
@@ -106,7 +107,7 @@ def _damaged(folder: Path) -> Path:
 def _other_schema(folder: Path) -> Path:
     from harness.conformance.arrow import pq
 
-    ensure_parquet(folder)
+    ensure_parquet(RESULTS, folder)
     shutil.rmtree(folder / "runs")
     (part,) = (folder / "results").rglob("*.parquet")
     table = pq.ParquetFile(part).read()

@@ -22,7 +22,8 @@ from harness.proxies.running import RunningProxies
 from harness.runner.faults import requests, responses, ruled, slowed
 from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import PlannedLink
-from harness.targets.linked import LinkedKafka, open_links
+from harness.targets.link_proxies import open_links
+from harness.targets.linked import LinkedKafka
 from harness.targets.reference import ReferenceBroker
 from harness.targets.start_again import StartAgain
 from labs.awaiting import await_that

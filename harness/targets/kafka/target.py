@@ -104,9 +104,11 @@ class KafkaTarget(Target):
         log_dir: Path | None = None,
         progress: Progress | None = None,
         choose_ports: Callable[[int], list[int]] = free_ports,
+        next_release: str | None = None,
     ) -> None:
         """``heap``: of each Kafka process, as in java's -Xmx. ``jvm``: how Java is tuned, quick to
-        start or as Kafka's own scripts do it. ``progress`` is called for downloads. The first
+        start or as Kafka's own scripts do it. ``progress`` is called for downloads.
+        ``next_release``: what one broker is from its first :meth:`restart_node` on. The first
         stop takes some seconds, to leave a class archive for cheaper starts. Raises TargetError:
         no release, one without that mode, a bad heap or number of nodes."""
         super().__init__(log_dir)
@@ -126,6 +128,7 @@ class KafkaTarget(Target):
             self.capabilities = self.capabilities - {LINKS}
         self.spec = self._spec()
         self._progress = progress
+        self._next_release = next_release or release
         self._choose_ports = choose_ports
         self._cluster: KafkaCluster | None = None
         self._log_path: Path | None = None
@@ -263,6 +266,10 @@ class KafkaTarget(Target):
         self.require(RESTART_NODE)
         asked = self._node(node)
         assert self._cluster is not None
+        if self.release != self._next_release:
+            asked.stop()
+            self.release = self._next_release
+            self._cluster.upgrade(self._planned(1, 1), self._programs())
         self._cluster.restart(asked)
 
     def log_directories(self, node: int) -> list[Path]:
@@ -288,13 +295,11 @@ class KafkaTarget(Target):
         return super()._another_kept({**QUICK_RETURN, **settings})
 
     def _another_older(self, settings: dict[str, str]) -> Target:
-        from harness.targets.kafka.upgraded import UpgradedKafka
-
         assert self._older is not None, "it declares the capability"
-        return UpgradedKafka(
+        return KafkaTarget(
             self._older,
-            self.release,
-            self.mode,
+            next_release=self.release,
+            mode=self.mode.value,
             heap=self.heap,
             jvm=self.jvm,
             settings={**self.settings, **QUICK_RETURN, **settings},

@@ -36,8 +36,7 @@ from harness.codec.data_framing.log_folder import (
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsRequest, MetadataRequest
 from harness.codec.records.any_format import read_records
-from harness.targets.persistent_reference import PersistentReference
-from harness.targets.reference import COMMAND
+from harness.targets.reference import COMMAND, ReferenceBroker
 from harness.targets.target import Target
 from tests.targets.round_trip import NOT_YET, eventually
 
@@ -121,10 +120,10 @@ def cluster_in(folder: Path) -> str:
     return read_meta_properties((folder / META_PROPERTIES).read_bytes()).values["cluster.id"]
 
 
-def kept(cluster: str = "", **options: object) -> PersistentReference:
+def kept(cluster: str = "", **options: object) -> ReferenceBroker:
     """The built-in broker; in the cluster with this id, if one is given."""
     command = [*COMMAND, "--cluster-id", cluster] if cluster else COMMAND
-    return PersistentReference(command=command, **options)  # type: ignore[arg-type]
+    return ReferenceBroker(on_disk=True, command=command, **options)  # type: ignore[arg-type]
 
 
 def exchanged(target: Target, change: Callable[[Path], None]) -> Address:

@@ -16,7 +16,7 @@ from harness.codec.records.any_format import read_records
 from harness.codec.records.message_set import LegacyMessage, encode_message_set
 from harness.targets.artifacts import fetch_release
 from harness.targets.java import find_java
-from harness.targets.persistent_reference import PersistentReference
+from harness.targets.reference import ReferenceBroker
 from tests.log_tools.planted import Plant, findings
 from tests.log_tools.test_kafka_folders import JUDGE, compare_dumps
 from tests.reference_broker.storage.exchange import ONLY_NODE, Served, serves
@@ -83,7 +83,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A folder after one restart and this kind of end."""
     kinds.need_kafka(JUDGE)
     at = tmp_path_factory.mktemp("ours")
-    with PersistentReference(settings=QUICK, log_dir=at) as ours:
+    with ReferenceBroker(on_disk=True, settings=QUICK, log_dir=at) as ours:
         address = ours.addresses[0]
         write_topics(address)
         (where,) = ours.log_directories(ONLY_NODE)
@@ -213,7 +213,7 @@ def test_kafka_dump_tool_reads_old_message_formats(
     magic = OLD[like, message_format]
     settings = {name: v for name, v in QUICK.items() if name.startswith("log.index")}
     configs = {"message.format.version": message_format} if message_format else {}
-    with PersistentReference(like=like, settings=settings, log_dir=tmp_path) as ours:
+    with ReferenceBroker(on_disk=True, like=like, settings=settings, log_dir=tmp_path) as ours:
         create(ours.addresses[0], {CODECS: configs}, 1)
         with Connection(ours.addresses[0], timeout_ms=30_000) as connection:
             for number in range(60):

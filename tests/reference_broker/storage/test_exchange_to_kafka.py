@@ -10,7 +10,7 @@ import pytest
 from harness.base.address import Address
 from harness.codec.data_framing import read_quorum_state
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.persistent_reference import PersistentReference
+from harness.targets.reference import ReferenceBroker
 from tests.reference_broker.storage.exchange import (
     ONLY_NODE,
     Served,
@@ -122,7 +122,7 @@ def test_kafka_and_broker_continue_same_folder_in_turns(written: Written, tmp_pa
     with kept(cluster_in(written.after_stop), settings=QUICK, log_dir=tmp_path) as ours:
         (mine,) = ours.log_directories(ONLY_NODE)
         source = written.after_stop
-        turns: list[KafkaTarget | PersistentReference] = [kafka, ours, kafka, ours]
+        turns: list[KafkaTarget | ReferenceBroker] = [kafka, ours, kafka, ours]
         for target in turns:
             at = exchanged(target, given_whole(source))
             produce(at, CODECS, b"one more")

@@ -1,4 +1,4 @@
-"""`broker_configs.tsv`, read on first use."""
+"""The configs of brokers: `broker_configs.tsv`, read on first use."""
 
 import re
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, get_args
 
-from harness.codec.package_text import package_text
 from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease
-from harness.reference_broker.state.config_definitions.config_values import (
-    ConfigDefinition,
-    ConfigType,
+from harness.reference_broker.state.config_definitions.config_table import (
+    ConfigRow,
+    config_table,
 )
+from harness.reference_broker.state.config_definitions.config_values import ConfigDefinition
 from harness.reference_broker.state.config_definitions.topic_configs import INHERITED
 
 Changeable = Literal["fixed", "cluster", "broker", "listener", "quota"]
@@ -48,9 +48,8 @@ class BrokerConfig:
 def broker_configs(release: str = "") -> Mapping[str, BrokerConfig]:
     """Return all configs that Kafka 4.4.0 knows, by name, with the defaults of the release."""
     like = EmulatedRelease(release)
-    text = package_text("harness.reference_broker.state.config_definitions", "broker_configs.tsv")
-    rows = [_config(*line.split("\t")) for line in text.splitlines() if not line.startswith("#")]
-    found = {config.definition.name: config for config in rows}
+    rows = config_table("harness.reference_broker.state.config_definitions", "broker_configs.tsv")
+    found = {row.definition.name: _config(row) for row in rows}
     for name, until, default in _EARLIER_DEFAULTS:
         if not like.since(*until):
             found[name] = replace(found[name], default=default)
@@ -78,20 +77,13 @@ def names_in_order(name: str) -> tuple[str, ...]:
     return name, *_SYNONYMS.get(name, ())
 
 
-def _config(
-    name: str, type_name: str, default: str, changeable: str, at_least: str, at_most: str
-) -> BrokerConfig:
-    kind = next(known for known in get_args(ConfigType) if known == type_name)
-    who = next(known for known in get_args(Changeable) if known == changeable)
-    definition = ConfigDefinition(name, kind, default, _limit(at_least), _limit(at_most))
-    like = INHERITED.get(name)
-    if like is not None and name not in _LIMITLESS:
-        definition = replace(like, name=name, type=kind, default=default)
-    return BrokerConfig(definition, None if default == "null" else default, who)
-
-
-def _limit(text: str) -> float | None:
-    return float(text) if text else None
+def _config(row: ConfigRow) -> BrokerConfig:
+    definition, default = row.definition, row.definition.default
+    changeable = next(known for known in get_args(Changeable) if known == row.own["changeable"])
+    like = INHERITED.get(definition.name)
+    if like is not None and definition.name not in _LIMITLESS:
+        definition = replace(like, name=definition.name, type=definition.type, default=default)
+    return BrokerConfig(definition, None if default == "null" else default, changeable)
 
 
 # A broker's config has the limits of the topics' that it gives a default to; but any negative time

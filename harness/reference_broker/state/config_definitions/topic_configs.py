@@ -1,7 +1,4 @@
-"""The configs of topics, by the names and defaults of a release.
-
-Source: class LogConfig.
-"""
+"""The configs of topics, by the names and defaults of a release: `topic_configs.tsv`."""
 
 import re
 from collections.abc import Mapping
@@ -9,11 +6,19 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease
+from harness.reference_broker.state.config_definitions.config_table import config_table
 from harness.reference_broker.state.config_definitions.config_values import (
     ConfigDefinition as Definition,
 )
 from harness.reference_broker.state.config_definitions.config_values import ConfigError, ConfigValue
-from harness.reference_broker.state.config_definitions.topic_config_definitions import DEFINITIONS
+
+DEFINITIONS: tuple[Definition, ...] = tuple(
+    row.definition
+    for row in config_table(
+        "harness.reference_broker.state.config_definitions", "topic_configs.tsv"
+    )
+)
+"""Sorted by name; of one name in the order of the releases."""
 
 _SMALL_SEGMENTS = Definition("internal.segment.bytes", "int", "0", since=(4, 1))
 """Never listed; allows tests segments below the legal minimum (KIP-1030)."""

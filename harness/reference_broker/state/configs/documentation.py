@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from harness.codec.package_text import package_text
-from harness.reference_broker.state.config_definitions.topic_config_definitions import DEFINITIONS
+from harness.reference_broker.state.config_definitions.topic_configs import DEFINITIONS
 from harness.reference_broker.state.configs.of_groups import GROUP_CONFIGS
 
 

@@ -1,10 +1,14 @@
-"""Configs of groups (KIP-848, KIP-932, KIP-1071; class GroupConfig)."""
+"""Configs of groups (KIP-848, KIP-932, KIP-1071): `group_configs.tsv`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_definitions.config_table import (
+    ConfigRow,
+    config_table,
+)
 from harness.reference_broker.state.config_definitions.config_values import (
     ConfigDefinition,
     ConfigError,
@@ -29,88 +33,14 @@ class GroupConfig:
     highest: str | None = None
 
 
-def _int(name: str, at_least: int) -> GroupConfig:
-    """Return a number that the broker has too, and limits by a minimum and a maximum."""
-    kind, _, rest = name.partition(".")
-    return GroupConfig(
-        ConfigDefinition(name, "int", "", at_least, broker_setting=f"group.{name}"),
-        f"group.{kind}.min.{rest}",
-        f"group.{kind}.max.{rest}",
-    )
+def _config(row: ConfigRow) -> GroupConfig:
+    return GroupConfig(row.definition, row.own["lowest"] or None, row.own["highest"] or None)
 
 
-_DURATION = r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?"  # of ISO 8601, as Java reads it
-
-_GROUP_CONFIGS = (
-    _int("consumer.assignment.interval.ms", 0),
-    _int("consumer.heartbeat.interval.ms", 1),
-    _int("consumer.session.timeout.ms", 1),
-    GroupConfig(ConfigDefinition("errors.deadletterqueue.copy.record.enable", "boolean", "false")),
-    GroupConfig(ConfigDefinition("errors.deadletterqueue.topic.name", "string", "")),
-    _int("share.assignment.interval.ms", 0),
-    GroupConfig(
-        ConfigDefinition(
-            "share.auto.offset.reset",
-            "string",
-            "latest",
-            pattern=rf"(?i:earliest|latest)|by_duration:{_DURATION}",
-        )
-    ),
-    _int("share.delivery.count.limit", 2),
-    _int("share.heartbeat.interval.ms", 1),
-    GroupConfig(
-        ConfigDefinition(
-            "share.isolation.level",
-            "string",
-            "read_uncommitted",
-            choices=("read_committed", "read_uncommitted"),
-        )
-    ),
-    _int("share.partition.max.record.locks", 100),
-    _int("share.record.lock.duration.ms", 1000),
-    GroupConfig(ConfigDefinition("share.renew.acknowledge.enable", "boolean", "true")),
-    _int("share.session.timeout.ms", 1),
-    _int("streams.assignment.interval.ms", 0),
-    GroupConfig(
-        ConfigDefinition(
-            "streams.assignor.name",
-            "string",
-            "",
-            choices=("sticky",),
-            broker_setting="group.streams.assignors",
-        )
-    ),
-    _int("streams.heartbeat.interval.ms", 1),
-    GroupConfig(
-        ConfigDefinition(
-            "streams.initial.rebalance.delay.ms",
-            "int",
-            "",
-            0,
-            broker_setting="group.streams.initial.rebalance.delay.ms",
-        )
-    ),
-    GroupConfig(
-        ConfigDefinition(
-            "streams.num.standby.replicas",
-            "int",
-            "",
-            0,
-            broker_setting="group.streams.num.standby.replicas",
-        ),
-        highest="group.streams.max.standby.replicas",
-    ),
-    GroupConfig(
-        ConfigDefinition(
-            "streams.rack.aware.assignment.tags",
-            "list",
-            "",
-            broker_setting="group.streams.rack.aware.assignment.tags",
-        )
-    ),
-    _int("streams.session.timeout.ms", 1),
-)
-GROUP_CONFIGS: Mapping[str, GroupConfig] = {c.definition.name: c for c in _GROUP_CONFIGS}
+GROUP_CONFIGS: Mapping[str, GroupConfig] = {
+    row.definition.name: _config(row)
+    for row in config_table("harness.reference_broker.state.configs", "group_configs.tsv")
+}
 """All configs that are listed to clients."""
 
 
@@ -126,7 +56,7 @@ class GroupConfigs:
         if not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A group needs a name.")
         given = self.current(state, resource)
-        return [_entry(config, given, state.configs) for config in _GROUP_CONFIGS]
+        return [_entry(config, given, state.configs) for config in GROUP_CONFIGS.values()]
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
         """Return the configs that clients have set."""

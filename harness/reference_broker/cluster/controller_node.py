@@ -27,6 +27,7 @@ from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.configs.kinds import ResourceType
+from harness.reference_broker.state.controller.broker_states import BrokerEvent
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
 from harness.reference_broker.state.controller.registration import (
@@ -112,9 +113,7 @@ class ControllerNode:
                 if isinstance(record, RegisterBrokerRecord):
                     role.registered_at[BrokerId(record.broker_id)] = end - 1
         for broker in state.brokers.all():
-            own, fenced_now = broker.broker_id, broker.is_fenced
-            role.sessions.begin(own, is_fenced=fenced_now, is_same=False)
-            role.sessions.touch(own, now_ms(), is_fenced=fenced_now, metadata_offset=-1)
+            role.sessions.load(broker.broker_id, now_ms(), is_fenced=broker.is_fenced)
         state.take_effects()
 
     def _upkeep(self, node: Node, role: ControllerRole) -> Iterator[Upkeep]:
@@ -125,7 +124,7 @@ class ControllerNode:
                 registered = state.brokers.get(stale)
                 if registered is not None and not registered.is_fenced:
                     state.change_metadata(fenced(state, registered), now)
-                role.sessions.fence(stale)
+                role.sessions.apply(stale, BrokerEvent.SESSION_ENDED)
                 node.carry_out([])
                 yield
 

@@ -1,4 +1,4 @@
-"""``python -m checks.state_diagram``: the diagrams of state machines, drawn from their tables.
+"""``python -m checks.state_diagram``: tables of states as diagrams, tables of decisions as tables.
 
 The documents contain the output; a test compares the two.
 """
@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from harness.reference_broker.state.controller import broker_states
+from harness.reference_broker.state.controller import broker_states, leadership_states
+from harness.reference_broker.state.controller.leader_election import (
+    ELECTION_RULES,
+    Election,
+    ElectionRule,
+)
 from harness.reference_broker.state.groups import group_states
 from harness.reference_broker.state.transitions import EventT, StateT
 
@@ -43,10 +48,32 @@ def _name(state: Enum) -> str:
     return str(state.value)
 
 
+def rules_table() -> str:
+    """Return the rules of an election as a table in Markdown, in their order."""
+    rows = [
+        "| | elections | candidates | a candidate leads if it is | the election is |",
+        "|---|---|---|---|---|",
+        *(_row(number, rule) for number, rule in enumerate(ELECTION_RULES, start=1)),
+        f"| {len(ELECTION_RULES) + 1} | all | none | | in vain: the partition is offline |",
+    ]
+    return "\n".join(rows)
+
+
+def _row(number: int, rule: ElectionRule) -> str:
+    elections = " ".join(one.name for one in Election if one in rule.elections)
+    is_all = rule.elections == frozenset(Election)
+    kind = "unclean" if rule.is_unclean else "clean"
+    return (
+        f"| {number} | {'all' if is_all else elections} | {rule.named} | {rule.if_it_is} | {kind} |"
+    )
+
+
 def drawings() -> Iterator[Drawing]:
     """Yield all tables of the documents."""
     yield Drawing("docs/groups.md", diagram(group_states.TRANSITIONS))
     yield Drawing("docs/broker-states.md", diagram(broker_states.TRANSITIONS))
+    yield Drawing("docs/elections.md", diagram(leadership_states.TRANSITIONS))
+    yield Drawing("docs/elections.md", rules_table())
 
 
 if __name__ == "__main__":

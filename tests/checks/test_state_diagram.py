@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from checks.state_diagram import Drawing, drawings
-from harness.reference_broker.state.controller import broker_states
+from harness.reference_broker.state.controller import broker_states, leadership_states
 from harness.reference_broker.state.groups import group_states
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,8 +24,13 @@ TABLES = pytest.mark.parametrize(
             broker_states.BrokerControlState,
             broker_states.BrokerEvent,
         ),
+        (
+            leadership_states.TRANSITIONS,
+            leadership_states.LeadershipState,
+            leadership_states.LeadershipEvent,
+        ),
     ],
-    ids=["groups", "brokers"],
+    ids=["groups", "brokers", "leaderships"],
 )
 
 

@@ -70,7 +70,7 @@ class BrokerSessions:
         self._sessions[broker_id] = session
 
     def load(self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool) -> None:
-        """Begin the session of a broker whose registration a new controller has read."""
+        """Begin the session of a registered broker at a new controller."""
         event = BrokerEvent.LOADED_FENCED if is_fenced else BrokerEvent.LOADED_UNFENCED
         self._sessions[broker_id] = _Session(now, next_state(self.state_of(broker_id), event))
 

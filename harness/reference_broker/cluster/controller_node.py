@@ -22,7 +22,7 @@ from harness.reference_broker.handlers.api_18_api_versions import (
 )
 from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
 from harness.reference_broker.initial_state import cluster_configs, controller_state
-from harness.reference_broker.node import Node, NodeRole, now_ms
+from harness.reference_broker.node import Node, NodeRole
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.broker import BrokerState
@@ -42,6 +42,7 @@ from harness.reference_broker.state.registrations.metadata_records import config
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 from harness.reference_broker.storage.node_files import NodeFiles
 from harness.reference_broker.upkeep import Upkeep
+from harness.reference_broker.wall_clock import now_ms
 
 _METADATA_FOLDER = f"{CLUSTER_METADATA_TOPIC}-0"
 _LIMITS = ("metadata.log.max.record.bytes.between.snapshots", "metadata.max.retention.bytes")

@@ -110,16 +110,17 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     if isinstance(fetch, ErrorCode):
         return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
     plan = _plan(fetch)
-    found = plan.found
-    if found and request.isolation_level not in _ISOLATION_LEVELS:
+    if request.isolation_level not in _ISOLATION_LEVELS and plan.found:
         return Answer(_unforeseen(request, context.api_version))
     readings = read_partitions(plan, zero_copy=magic_for(context.api_version) is None)
-    context.effects.extend(note_follower(plan, readings))
-    missing = plan.missing
-    if request.max_wait_ms <= 0 or not found or is_complete(readings, fetch.limits, missing):
-        return Answer(_response(fetch, plan, readings))
-    deadline = TimeMs(context.now() + request.max_wait_ms)
-    return PurgatoryWait(found, deadline, *_attempts(fetch, missing))
+    if fetch.limits.from_replica:
+        context.effects.extend(note_follower(plan, readings))
+    if request.max_wait_ms > 0:
+        found, missing = plan.found, plan.missing
+        if found and not is_complete(readings, fetch.limits, missing):
+            deadline = TimeMs(context.now() + request.max_wait_ms)
+            return PurgatoryWait(found, deadline, *_attempts(fetch, missing))
+    return Answer(_response(fetch, plan, readings))
 
 
 def _plan(fetch: _Fetch) -> FetchPlan:
@@ -139,7 +140,8 @@ def _attempts(
     state = fetch.context.state
 
     def answer(plan: FetchPlan, readings: list[PartitionReading]) -> FetchResponse:
-        state.effects += note_follower(plan, readings)
+        if fetch.limits.from_replica:
+            state.effects += note_follower(plan, readings)
         return _response(fetch, plan, readings)
 
     def attempt() -> FetchResponse | None:

@@ -40,6 +40,11 @@ class FetchIsolation(Enum):
     TXN_COMMITTED = "the last stable offset"
 
 
+# Names of their own: an attribute of an Enum is as slow as a call, and these are read every time.
+NO_PROBLEM = ErrorCode.NONE
+LOG_END, HIGH_WATERMARK, TXN_COMMITTED = FetchIsolation
+
+
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
     """Fields of a fetch request that apply to all its partitions.
@@ -96,8 +101,7 @@ class PartitionPlan(NamedTuple):
     is_missing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FetchPlan:
+class FetchPlan(NamedTuple):
     """All partitions of a fetch by their keys, in the order in which the answer is filled."""
 
     limits: FetchLimits
@@ -166,7 +170,7 @@ def _problem_of(partition: Partition, want: WantedPartition, limits: FetchLimits
     if not partition.is_here:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     error = partition.epoch_problem(max(want.current_leader_epoch, _NO_LEADER_EPOCH))
-    if error is not ErrorCode.NONE:
+    if error is not NO_PROBLEM:
         return error
     if partition.leading is None and limits.leader_only:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -174,4 +178,4 @@ def _problem_of(partition: Partition, want: WantedPartition, limits: FetchLimits
         knows_epoch = want.current_leader_epoch >= 0
         follower = BrokerId(limits.replica_id)
         return partition.follower_problem(follower, limits.broker_epoch, knows_epoch=knows_epoch)
-    return ErrorCode.NONE
+    return NO_PROBLEM

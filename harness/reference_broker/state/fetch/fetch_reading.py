@@ -11,6 +11,9 @@ from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.fetch.fetch_plan import (
+    LOG_END,
+    NO_PROBLEM,
+    TXN_COMMITTED,
     FetchIsolation,
     FetchLimits,
     FetchPlan,
@@ -144,7 +147,7 @@ def _problem_with(planned: PartitionPlan, partition: Partition) -> ErrorCode:
 
     The read of another partition may have taken the log directory offline since the plan was made.
     """
-    if partition.is_here and partition.log.is_offline:
+    if partition.log.is_offline and partition.is_here:
         return ErrorCode.KAFKA_STORAGE_ERROR
     return planned.problem
 
@@ -158,12 +161,14 @@ def _read(
     zero_copy: bool,
 ) -> PartitionReading:
     error, want, limits = _problem_with(planned, partition), planned.want, plan.limits
-    if error is not ErrorCode.NONE:
+    if error is not NO_PROBLEM:
         return PartitionReading(want.key, error)
-    refusal = _refusal(partition, want)
+    log, high_watermark = partition.log, partition.high_watermark
+    refusal = _refusal(partition, want) if want.last_fetched_epoch >= 0 else None
     if refusal is not None:
         return refusal
-    log, high_watermark = partition.log, partition.high_watermark
+    if not log.start_offset <= want.fetch_offset <= log.end_offset:
+        return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
     offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
     stable, committed = last_stable_offset(partition), limits.read_committed
     upto = _end_for(plan.isolation, partition, stable)
@@ -193,38 +198,32 @@ def _read(
 
 
 def _refusal(partition: Partition, want: WantedPartition) -> PartitionReading | None:
-    """Return the answer if the log lacks the offset, or differs from the reader's log; else None.
+    """Return the answer to a reader with another log, by the epoch of its last record, else None.
 
-    Where the logs differ, the answer has the last common epoch (KIP-595).
+    Source: KIP-595. The answer has the last common epoch.
     """
-    start, offset = partition.log.start_offset, want.fetch_offset
-    if want.last_fetched_epoch >= 0:
-        end_of_last = partition.end_of_epoch(want.last_fetched_epoch)
-        if end_of_last is None or offset < start:
-            return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
-        if end_of_last.epoch < want.last_fetched_epoch or end_of_last.end_offset < offset:
-            return replace(_without_records(partition, want.key), diverging=end_of_last)
-    if not start <= offset <= partition.log.end_offset:
+    end_of_last = partition.end_of_epoch(want.last_fetched_epoch)
+    if end_of_last is None or want.fetch_offset < partition.log.start_offset:
         return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
+    is_shorter = end_of_last.end_offset < want.fetch_offset
+    if end_of_last.epoch < want.last_fetched_epoch or is_shorter:
+        return replace(_without_records(partition, want.key), diverging=end_of_last)
     return None
 
 
 def _end_for(isolation: FetchIsolation, partition: Partition, stable: Offset) -> Offset:
     """Return the end of the records that a reader of this isolation may read."""
-    if isolation is FetchIsolation.LOG_END:
+    if isolation is LOG_END:
         return partition.log.end_offset
-    return stable if isolation is FetchIsolation.TXN_COMMITTED else partition.high_watermark
+    return stable if isolation is TXN_COMMITTED else partition.high_watermark
 
 
 def note_follower(plan: FetchPlan, readings: Iterable[PartitionReading]) -> list[Effect]:
     """Note how far a follower has replicated, by the offsets that it fetches from.
 
-    The records that this fetch returns are not included: the follower does not have them yet. A
-    fetch of a consumer notes nothing.
+    The records that this fetch returns are not included: the follower does not have them yet.
     """
     limits, effects = plan.limits, list[Effect]()
-    if not limits.from_replica:
-        return effects
     read = {one.key for one in readings if one.error is ErrorCode.NONE and one.diverging is None}
     for key, planned in plan.partitions.items():
         if planned.partition is not None and key in read:

@@ -16,7 +16,7 @@ from harness.reference_broker.state.fetch.fetch_plan import (
     FetchPlan,
     plan_fetch,
 )
-from harness.reference_broker.state.fetch.fetch_reading import note_follower, read_partitions
+from harness.reference_broker.state.fetch.fetch_reading import read_partitions
 from harness.reference_broker.state.fetch.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
 from harness.reference_broker.state.topics.cluster import ClusterState
@@ -70,7 +70,6 @@ def test_a_plan_has_the_error_of_the_lookup_or_of_the_checks(
     assert plan.partitions[key].is_missing == is_missing
     (reading,) = read_partitions(plan)
     assert (reading.error, reading.is_missing) == (problem, is_missing)
-    assert note_follower(plan, [reading]) == []
 
 
 def test_reads_use_the_partition_of_the_plan() -> None:

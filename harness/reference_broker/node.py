@@ -3,12 +3,11 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec import DecodeError, decode_prefix, encode_parts
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_of
 from harness.codec.borrowed_buffer import BorrowedBuffer
@@ -19,15 +18,7 @@ from harness.codec.header import (
 )
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
-from harness.reference_broker.effects import (
-    CreationWanted,
-    DirectoryChosen,
-    Effect,
-    GroupMoved,
-    IsrProposed,
-    PartitionGrew,
-    ReplicaMoved,
-)
+from harness.reference_broker.effects import Effect
 from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.api_18_api_versions import fallback_answer
 from harness.reference_broker.handlers.outcome import (
@@ -36,9 +27,9 @@ from harness.reference_broker.handlers.outcome import (
     ApiRange,
     CloseConnection,
     NoAnswer,
+    Outcome,
     PurgatoryWait,
     RequestContext,
-    WakeKey,
 )
 from harness.reference_broker.handlers.table import (
     FORWARDED,
@@ -47,14 +38,13 @@ from harness.reference_broker.handlers.table import (
     advertised_like,
 )
 from harness.reference_broker.initial_state import state_of
-from harness.reference_broker.purgatory import Purgatory, Waiter
+from harness.reference_broker.node_upkeep import GroupAlarmTimer, upkeep_of
+from harness.reference_broker.purgatory import Purgatory, Waiter, keys_of
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.cleaning.log_retention import retention_round
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
-from harness.reference_broker.state.topics.cluster import ClusterState
-from harness.reference_broker.upkeep import Upkeep
+from harness.reference_broker.wall_clock import now_ms
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.controller.registration import ControllerRole
@@ -144,16 +134,9 @@ class Node:
         self._for_nodes = _Served.of(between, self._handlers)
         is_one = self._node_role.role is not None or like == between
         self._for_clients = self._for_nodes if is_one else _Served.of(like, self._handlers)
-        self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
-        check_interval_ms = settings.number("offsets.retention.check.interval.ms")
-        lag_check_ms = max(settings.number("replica.lag.time.max.ms") // 2, 1)
-        self.upkeep = [
-            *_upkeep_of(self.state, settings),
-            Upkeep(self._expire_offsets, now_ms, check_interval_ms, lambda: check_interval_ms),
-        ]
-        if node_role is not None:
-            shrink = Upkeep(self._shrink_isrs, now_ms, lag_check_ms, lambda: lag_check_ms)
-            self.upkeep.append(shrink)
+        self._group_alarms = GroupAlarmTimer(self.state.groups, self.carry_out)
+        in_cluster = node_role is not None
+        self.upkeep = list(upkeep_of(self.state, settings, self.carry_out, in_cluster=in_cluster))
 
     def begin(
         self, payload: bytes, client_host: str = "", listener: str = CLIENT_LISTENER
@@ -180,44 +163,10 @@ class Node:
         begun_ns = time.perf_counter_ns()
         outcome = self._handlers[api.key].handle(body, context)
         self.carry_out(context.effects)
-        self._await_alarm()
+        self._group_alarms.follow()
         duration_ns = time.perf_counter_ns() - begun_ns
         throttle_ms = self.state.client_quotas.worked(header.client_id, duration_ns, now_ms())
-        if isinstance(outcome, CloseConnection):
-            raise RequestRejected(outcome.reason)
-        if isinstance(outcome, NoAnswer):
-            return Response(None, outcome.throttle_ms)
-        if isinstance(outcome, PurgatoryWait):
-            # At once: what happens from here on must not be missed.
-            waiter = self.purgatory.enter(outcome, now_ms())
-            return WaitingRequest(waiter, version, header.correlation_id, throttle_ms)
-        if outcome.encoded is not None:
-            if throttle_ms == 0:
-                head = response_header(api, version, header.correlation_id)
-                return Response([head, outcome.encoded])
-            outcome = Answer(copy(outcome.message))
-        return _response(outcome.message, version, header.correlation_id, throttle_ms)
-
-    def finish(self, waiting: WaitingRequest) -> Response:
-        """Return the response of a waiting request after its waiter has got a result."""
-        message = waiting.waiter.result.result()
-        if isinstance(message, bytes):
-            return Response([message])
-        version, correlation_id = waiting.api_version, waiting.correlation_id
-        return _response(message, version, correlation_id, waiting.throttle_ms)
-
-    def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> WaitingRequest:
-        """Forward a request. The response fits the client: it has the same correlation id."""
-        assert self._node_role.forward is not None
-        waiter = self.purgatory.enter(
-            PurgatoryWait(frozenset(), None, lambda: None, None), now_ms()
-        )
-        answered = self._node_role.forward(payload, client_host)
-        answered.add_done_callback(lambda future: _settle(waiter, future))
-        return WaitingRequest(waiter, header.request_api_version, header.correlation_id, 0)
-
-    def _served(self, listener: str) -> "_Served":
-        return self._for_clients if listener == CLIENT_LISTENER else self._for_nodes
+        return self._respond(outcome, header, throttle_ms)
 
     def _read_header(self, payload: bytes, listener: str) -> _Request | None:
         """Return the decoded header; None for ApiVersions at a version that is not served.
@@ -240,6 +189,9 @@ class Node:
             raise RequestRejected(f"{asked} is not served")
         return _Request(header, body_offset)
 
+    def _served(self, listener: str) -> "_Served":
+        return self._for_clients if listener == CLIENT_LISTENER else self._for_nodes
+
     def _unserved_api_versions(self, payload: bytes, listener: str) -> Response:
         """Return a response of v0 to ApiVersions at an unknown version; ignore the body."""
         try:
@@ -248,6 +200,16 @@ class Node:
             header = refused.header
         answer = fallback_answer(self._context(header, len(payload), listener=listener))
         return _response(answer, 0, header.correlation_id, 0)
+
+    def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> WaitingRequest:
+        """Forward a request. The response fits the client: it has the same correlation id."""
+        assert self._node_role.forward is not None
+        waiter = self.purgatory.enter(
+            PurgatoryWait(frozenset(), None, lambda: None, None), now_ms()
+        )
+        answered = self._node_role.forward(payload, client_host)
+        answered.add_done_callback(lambda future: _settle(waiter, future))
+        return WaitingRequest(waiter, header.request_api_version, header.correlation_id, 0)
 
     def _context(
         self,
@@ -275,38 +237,38 @@ class Node:
         pending = [*effects, *self.state.take_effects()]
         while pending:
             for effect in pending:
-                self.purgatory.wake(_keys_of(effect))
+                self.purgatory.wake(keys_of(effect))
                 if self._node_role.notice is not None:
                     self._node_role.notice(effect)
             pending = self.state.take_effects()
 
-    def _await_alarm(self) -> None:
-        """Set the timer for the next work of the state that needs no request."""
-        at = self.state.groups.next_alarm_at
-        if self._alarm is not None:
-            if self._alarm[0] == at:
-                return
-            self._alarm[1].cancel()
-            self._alarm = None
-        if at is not None:
-            delay_s = max(at - now_ms(), 0) / 1000
-            self._alarm = at, asyncio.get_running_loop().call_later(delay_s, self._ring)
+    def _respond(
+        self, outcome: Outcome, header: RequestHeader, throttle_ms: int
+    ) -> Response | WaitingRequest:
+        """Return the response to an outcome, or enter its wait. Raises RequestRejected."""
+        version, correlation_id = header.request_api_version, header.correlation_id
+        if isinstance(outcome, CloseConnection):
+            raise RequestRejected(outcome.reason)
+        if isinstance(outcome, NoAnswer):
+            return Response(None, outcome.throttle_ms)
+        if isinstance(outcome, PurgatoryWait):
+            # At once: what happens from here on must not be missed.
+            waiter = self.purgatory.enter(outcome, now_ms())
+            return WaitingRequest(waiter, version, correlation_id, throttle_ms)
+        if outcome.encoded is not None:
+            if throttle_ms == 0:
+                api = APIS[header.request_api_key]
+                return Response([response_header(api, version, correlation_id), outcome.encoded])
+            outcome = Answer(copy(outcome.message))
+        return _response(outcome.message, version, correlation_id, throttle_ms)
 
-    def _expire_offsets(self, now: TimeMs) -> Iterator[None]:
-        self.state.expire_offsets(now)
-        self.carry_out([])
-        yield
-
-    def _shrink_isrs(self, now: TimeMs) -> Iterator[None]:
-        """Shrink ISRs, twice within the time of a follower's lag (class ReplicaManager)."""
-        for partition in list(self.state.cluster.partitions()):
-            self.carry_out(partition.shrink_isr(now))
-            yield
-
-    def _ring(self) -> None:
-        self._alarm = None
-        self.carry_out(self.state.groups.ring(now_ms()))
-        self._await_alarm()
+    def finish(self, waiting: WaitingRequest) -> Response:
+        """Return the response of a waiting request after its waiter has got a result."""
+        message = waiting.waiter.result.result()
+        if isinstance(message, bytes):
+            return Response([message])
+        version, correlation_id = waiting.api_version, waiting.correlation_id
+        return _response(message, version, correlation_id, waiting.throttle_ms)
 
 
 def _settle(waiter: Waiter, answered: "asyncio.Future[bytes]") -> None:
@@ -331,48 +293,3 @@ def _tell_to_wait(message: Message, throttle_ms: int) -> int:
     if throttle_ms > told_ms and hasattr(message, "throttle_time_ms"):
         message.throttle_time_ms = throttle_ms
     return max(told_ms, throttle_ms)
-
-
-def now_ms() -> TimeMs:
-    """Return the time of the wall clock."""
-    return TimeMs(time.time_ns() // 1_000_000)
-
-
-def _upkeep_of(state: BrokerState, settings: BrokerSettings) -> list[Upkeep]:
-    check_interval_ms = settings.number("log.retention.check.interval.ms")
-    retention = Upkeep(
-        lambda now: retention_round(state.cluster, now),
-        now_ms,
-        settings.number("log.initial.task.delay.ms"),
-        lambda: check_interval_ms,
-    )
-
-    def backoff_ms() -> int:
-        """Return the pause. It may change while the broker runs; even 0 leaves time for others."""
-        return max(int(state.configs.value("log.cleaner.backoff.ms") or 0), 1)
-
-    if not settings.flag("log.cleaner.enable"):
-        return [retention]
-    compaction = Upkeep(
-        lambda now: _compaction_round(state.cluster, now), now_ms, backoff_ms(), backoff_ms
-    )
-    return [retention, compaction]
-
-
-def _compaction_round(cluster: ClusterState, now: TimeMs) -> Iterator[None]:
-    if not any(topic.config.is_compacted for topic in cluster.topics()):
-        return iter(())
-    # Not at the start: the import is slow, and many brokers never have a log to compact.
-    from harness.reference_broker.state.cleaning.log_compaction import compaction_round
-
-    return compaction_round(cluster, now)
-
-
-def _keys_of(effect: Effect) -> list[WakeKey]:
-    if isinstance(effect, GroupMoved):
-        return [effect.group_id]
-    if isinstance(effect, PartitionGrew | ReplicaMoved):
-        return [(effect.topic_id, effect.partition_index)]
-    if isinstance(effect, IsrProposed | DirectoryChosen | CreationWanted):
-        return []  # for other nodes to do
-    return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]

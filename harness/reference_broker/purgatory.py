@@ -7,8 +7,17 @@ disconnects.
 import asyncio
 from collections.abc import Callable, Iterable
 
-from harness.base.ids import TimeMs
+from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec.structs import Message
+from harness.reference_broker.effects import (
+    CreationWanted,
+    DirectoryChosen,
+    Effect,
+    GroupMoved,
+    IsrProposed,
+    PartitionGrew,
+    ReplicaMoved,
+)
 from harness.reference_broker.handlers.outcome import PurgatoryWait, WakeKey
 
 
@@ -81,3 +90,14 @@ class Purgatory:
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
             waiting.result.set_exception(error)
         self._expired()
+
+
+def keys_of(effect: Effect) -> list[WakeKey]:
+    """Return the keys of the requests that an effect wakes."""
+    if isinstance(effect, GroupMoved):
+        return [effect.group_id]
+    if isinstance(effect, PartitionGrew | ReplicaMoved):
+        return [(effect.topic_id, effect.partition_index)]
+    if isinstance(effect, IsrProposed | DirectoryChosen | CreationWanted):
+        return []  # for other nodes to do
+    return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]

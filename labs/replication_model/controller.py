@@ -22,6 +22,7 @@ from harness.reference_broker.handlers.api_18_api_versions import finalized_leve
 from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
 from harness.reference_broker.initial_state import controller_state
 from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.state.controller.broker_states import BrokerEvent
 from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
@@ -140,7 +141,7 @@ class ModelController:
         registered = self.state.brokers.get(stale)
         if registered is not None and not registered.is_fenced:
             self.state.change_metadata(fenced(self.state, registered), now)
-        self._role.sessions.fence(stale)
+        self._role.sessions.apply(stale, BrokerEvent.SESSION_ENDED)
         return True
 
     def look_after_leaders(self, now: TimeMs) -> bool:

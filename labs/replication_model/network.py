@@ -9,8 +9,8 @@ from harness.base.ids import BrokerId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
 from harness.reference_broker.cluster.isr_proposals import settled
+from harness.reference_broker.state.fetch.fetch_plan import FetchLimits, plan_fetch
 from harness.reference_broker.state.fetch.fetch_reading import (
-    FetchLimits,
     PartitionReading,
     note_follower,
     read_partitions,
@@ -97,8 +97,9 @@ def read_for(asked: FetchAsked, leader: Broker, now: TimeMs) -> FetchAnswered | 
     )
     limits = FetchLimits(0, asked.max_bytes, asked.follower.id, asked.epoch)
     cluster = leader.state.cluster
-    (reading,) = readings = read_partitions(cluster, [wanted], limits, now)
-    note_follower(cluster, [wanted], readings, limits, now)
+    plan = plan_fetch(cluster, [wanted], limits, now)
+    (reading,) = readings = read_partitions(plan)
+    note_follower(plan, readings)
     log = leader.partition.log
     return FetchAnswered(asked, reading, log.start_offset, log.end_offset)
 

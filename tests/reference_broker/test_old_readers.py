@@ -25,8 +25,8 @@ from harness.reference_broker.state.fetch.down_conversion import (
     as_message_sets,
     magic_for,
 )
+from harness.reference_broker.state.fetch.fetch_plan import FetchLimits, plan_fetch
 from harness.reference_broker.state.fetch.fetch_reading import (
-    FetchLimits,
     PartitionReading,
     is_complete,
     read_partitions,
@@ -146,7 +146,7 @@ WHOLE = len(_batch())
 )
 def test_hard_byte_limit_cuts_first_batch(limit: int, hard: bool, size: int) -> None:
     limits = FetchLimits(1, 1 << 20, is_hard=hard)
-    (reading,) = read_partitions(*_two_batches(limit), limits, NOW)
+    (reading,) = read_partitions(plan_fetch(*_two_batches(limit), limits, NOW))
     assert len(reading.records) == size
 
 
@@ -157,7 +157,7 @@ def test_remaining_fetch_bytes_hold_whole_first_batch_or_nothing(max_bytes: int,
     limits = FetchLimits(1, 2 * WHOLE + max_bytes)
     again = replace(want, key=("again", PartitionIndex(0)))
     _filled(cluster, "again")
-    readings = read_partitions(cluster, [missing, want, again], limits, NOW)
+    readings = read_partitions(plan_fetch(cluster, [missing, want, again], limits, NOW))
     assert [len(reading.records) for reading in readings] == [2 * WHOLE, size, 0]
 
 
@@ -184,7 +184,7 @@ def test_fetch_reads_one_segment_and_does_not_wait_for_more() -> None:
     limits = FetchLimits(1 << 30, 1 << 30)
     for offset, expected, is_waited_for in ((0, 1, False), (2, 1, False), (6, 1, True)):
         want = WantedPartition(("t", PartitionIndex(0)), offset, 1 << 30, -1, -1, None)
-        readings = read_partitions(cluster, [want], limits, NOW)
+        readings = read_partitions(plan_fetch(cluster, [want], limits, NOW))
         assert len(readings[0].records) == expected * len(_batch(size=200_000))
         assert is_complete(readings, limits, frozenset()) is not is_waited_for
 

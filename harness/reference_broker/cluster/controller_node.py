@@ -22,11 +22,12 @@ from harness.reference_broker.handlers.api_18_api_versions import (
 )
 from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
 from harness.reference_broker.initial_state import cluster_configs, controller_state
-from harness.reference_broker.node import Node, NodeRole, now_ms
+from harness.reference_broker.node import Node, NodeRole
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.configs.kinds import ResourceType
+from harness.reference_broker.state.controller.broker_states import BrokerEvent
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
 from harness.reference_broker.state.controller.registration import (
@@ -41,6 +42,7 @@ from harness.reference_broker.state.registrations.metadata_records import config
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 from harness.reference_broker.storage.node_files import NodeFiles
 from harness.reference_broker.upkeep import Upkeep
+from harness.reference_broker.wall_clock import now_ms
 
 _METADATA_FOLDER = f"{CLUSTER_METADATA_TOPIC}-0"
 _LIMITS = ("metadata.log.max.record.bytes.between.snapshots", "metadata.max.retention.bytes")
@@ -112,9 +114,7 @@ class ControllerNode:
                 if isinstance(record, RegisterBrokerRecord):
                     role.registered_at[BrokerId(record.broker_id)] = end - 1
         for broker in state.brokers.all():
-            own, fenced_now = broker.broker_id, broker.is_fenced
-            role.sessions.begin(own, is_fenced=fenced_now, is_same=False)
-            role.sessions.touch(own, now_ms(), is_fenced=fenced_now, metadata_offset=-1)
+            role.sessions.load(broker.broker_id, now_ms(), is_fenced=broker.is_fenced)
         state.take_effects()
 
     def _upkeep(self, node: Node, role: ControllerRole) -> Iterator[Upkeep]:
@@ -125,7 +125,7 @@ class ControllerNode:
                 registered = state.brokers.get(stale)
                 if registered is not None and not registered.is_fenced:
                     state.change_metadata(fenced(state, registered), now)
-                role.sessions.fence(stale)
+                role.sessions.apply(stale, BrokerEvent.SESSION_ENDED)
                 node.carry_out([])
                 yield
 

@@ -16,9 +16,10 @@ from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
 from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.effects import PartitionGrew
-from harness.reference_broker.node import Node, now_ms
+from harness.reference_broker.node import Node
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.registrations.partition_registration import ids_of
+from harness.reference_broker.wall_clock import now_ms
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 3

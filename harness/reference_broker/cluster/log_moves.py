@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.base.ids import TimeMs
-from harness.reference_broker.node import Node, now_ms
+from harness.reference_broker.node import Node
 from harness.reference_broker.state.quotas.rate import Rate
 from harness.reference_broker.state.replica_moves.log_moving import moving_round
 from harness.reference_broker.upkeep import Upkeep
+from harness.reference_broker.wall_clock import now_ms
 
 _QUOTA = "replica.alter.log.dirs.io.max.bytes.per.second"
 _LOOK_MS = 100

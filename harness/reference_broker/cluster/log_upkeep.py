@@ -11,11 +11,11 @@ from harness.codec.data_framing.log_folder import (
     LOG_STARTS,
     RECOVERY_POINTS,
 )
-from harness.reference_broker.node import now_ms
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.upkeep import Upkeep
+from harness.reference_broker.wall_clock import now_ms
 
 _CHECKPOINTS = (
     ("replica.high.watermark.checkpoint.interval.ms", (HIGH_WATERMARKS, CLEANER_OFFSETS)),

@@ -20,10 +20,11 @@ from harness.codec.messages import (
 from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.cluster.snapshot_fetching import fetch_snapshot
-from harness.reference_broker.node import Node, now_ms
+from harness.reference_broker.node import Node
 from harness.reference_broker.state.metadata.metadata_batches import UNREADABLE, MetadataReading
 from harness.reference_broker.state.metadata.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.metadata.metadata_log import METADATA_TOPIC_ID
+from harness.reference_broker.wall_clock import now_ms
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 17

@@ -20,7 +20,7 @@ from harness.codec.messages import (
 )
 from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
-from harness.reference_broker.node import Node, now_ms
+from harness.reference_broker.node import Node
 from harness.reference_broker.state.partition.following import (
     FetchPosition,
     append_fetched,
@@ -31,6 +31,7 @@ from harness.reference_broker.state.partition.following import (
     truncate_to_leader,
 )
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.wall_clock import now_ms
 
 _LOG = logging.getLogger(__name__)
 _FETCH_VERSION, _LIST_OFFSETS_VERSION = 17, 9

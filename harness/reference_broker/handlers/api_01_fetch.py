@@ -35,6 +35,7 @@ Not done
   offset.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
@@ -42,11 +43,9 @@ from uuid import UUID
 from harness.base.ids import FetchSessionId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.reference_broker.effects import Effect
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
-    PartitionKey,
     PurgatoryWait,
     RequestContext,
 )
@@ -57,10 +56,14 @@ from harness.reference_broker.state.fetch.down_conversion import (
     as_message_sets,
     magic_for,
 )
-from harness.reference_broker.state.fetch.fetch_reading import (
+from harness.reference_broker.state.fetch.fetch_plan import (
     FetchLimits,
+    FetchPlan,
+    PartitionPlan,
+    plan_fetch,
+)
+from harness.reference_broker.state.fetch.fetch_reading import (
     PartitionReading,
-    find_partition,
     is_complete,
     note_follower,
     read_partitions,
@@ -74,7 +77,6 @@ from harness.reference_broker.state.fetch.fetch_sessions import (
     WantedPartition,
 )
 from harness.reference_broker.state.partition.leading import ANY_EPOCH
-from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.quotas.client_quotas import CONSUMER_BYTE_RATE
 
 API_KEY = 1
@@ -96,7 +98,6 @@ class _Fetch:
 
     wanted: list[WantedPartition]
     limits: FetchLimits
-    read_committed: bool
     session: FetchSession | None
     session_epoch: int
     opens_session: bool
@@ -108,29 +109,52 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     fetch = _resolve(request, context)
     if isinstance(fetch, ErrorCode):
         return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
-    partitions = _known_partitions(fetch)
-    if partitions and request.isolation_level not in _ISOLATION_LEVELS:
+    plan = _plan(fetch)
+    if request.isolation_level not in _ISOLATION_LEVELS and plan.found:
         return Answer(_unforeseen(request, context.api_version))
-    readings = _read_and_note(fetch, context.effects, magic_for(context.api_version) is None)
-    missing = frozenset(reading.key for reading in readings if reading.is_missing)
-    if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits, missing):
-        return Answer(_response(fetch, readings))
+    readings = read_partitions(plan, zero_copy=magic_for(context.api_version) is None)
+    if fetch.limits.from_replica:
+        context.effects.extend(note_follower(plan, readings))
+    if request.max_wait_ms > 0:
+        found, missing = plan.found, plan.missing
+        if found and not is_complete(readings, fetch.limits, missing):
+            deadline = TimeMs(context.now() + request.max_wait_ms)
+            return PurgatoryWait(found, deadline, *_attempts(fetch, missing))
+    return Answer(_response(fetch, plan, readings))
 
-    def later() -> FetchResponse:  # no borrowed buffers: sent later than read
-        return _response(fetch, _read_and_note(fetch, context.state.effects, False))
+
+def _plan(fetch: _Fetch) -> FetchPlan:
+    context = fetch.context
+    return plan_fetch(context.state.cluster, fetch.wanted, fetch.limits, context.now())
+
+
+def _attempts(
+    fetch: _Fetch, missing: frozenset[FetchKey]
+) -> tuple[Callable[[], FetchResponse | None], Callable[[], FetchResponse]]:
+    """Return the attempt of a fetch that waits, and the last one at its deadline.
+
+    `missing` are the partitions that did not exist when it arrived. Each attempt makes a plan of
+    its own, since the state has changed. It borrows no buffers: its response is sent later than
+    read.
+    """
+    state = fetch.context.state
+
+    def answer(plan: FetchPlan, readings: list[PartitionReading]) -> FetchResponse:
+        if fetch.limits.from_replica:
+            state.effects += note_follower(plan, readings)
+        return _response(fetch, plan, readings)
 
     def attempt() -> FetchResponse | None:
-        now_readable = _read(fetch)
-        if not is_complete(now_readable, fetch.limits, missing):
-            return None
-        return later()
+        plan = _plan(fetch)
+        readings = read_partitions(plan)
+        is_over = is_complete(readings, plan.limits, missing)
+        return answer(plan, readings) if is_over else None
 
-    return PurgatoryWait(
-        partitions,
-        TimeMs(context.now() + request.max_wait_ms),
-        attempt,
-        later,
-    )
+    def at_deadline() -> FetchResponse:
+        plan = _plan(fetch)
+        return answer(plan, read_partitions(plan))
+
+    return attempt, at_deadline
 
 
 def _unforeseen(request: FetchRequest, version: int) -> FetchResponse:
@@ -192,7 +216,6 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
             read_committed=request.isolation_level == _READ_COMMITTED,
         ),
-        request.isolation_level == _READ_COMMITTED,
         session,
         0 if session is None else session.epoch,
         request.session_epoch == FIRST_EPOCH,
@@ -239,28 +262,7 @@ def _forgotten_of(request: FetchRequest, by_id: bool) -> list[FetchKey]:
     ]
 
 
-def _read(fetch: _Fetch, *, zero_copy: bool = False) -> list[PartitionReading]:
-    context, cluster = fetch.context, fetch.context.state.cluster
-    return read_partitions(cluster, fetch.wanted, fetch.limits, context.now(), zero_copy=zero_copy)
-
-
-def _read_and_note(fetch: _Fetch, effects: list[Effect], zero_copy: bool) -> list[PartitionReading]:
-    """Read, then note a follower's progress: it gets the high watermark from before its fetch."""
-    readings = _read(fetch, zero_copy=zero_copy)
-    if fetch.limits.from_replica:
-        context = fetch.context
-        effects += note_follower(
-            context.state.cluster, fetch.wanted, readings, fetch.limits, context.now()
-        )
-    return readings
-
-
-def _known_partitions(fetch: _Fetch) -> frozenset[PartitionKey]:
-    found = (find_partition(fetch.context.state.cluster, want.key) for want in fetch.wanted)
-    return frozenset((p.topic_id, p.index) for p in found if not isinstance(p, ErrorCode))
-
-
-def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
+def _response(fetch: _Fetch, plan: FetchPlan, readings: list[PartitionReading]) -> FetchResponse:
     session = fetch.session
     throttle_ms = _throttle_ms(fetch, readings)
     if throttle_ms > 0 and _is_in_step(fetch):
@@ -284,8 +286,8 @@ def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
         news = [reading for reading in readings if _note(session, reading)]
         readings = news if fetch.session is not None else readings
     response = FetchResponse(session_id=NO_SESSION if session is None else session.session_id)
-    for reading in _as_read_at(fetch, readings):
-        _add(response, reading, fetch)
+    for reading in _as_read_at(fetch.context.api_version, plan, readings):
+        _add(response, reading, plan, fetch)
     return response
 
 
@@ -307,20 +309,20 @@ def _throttle_ms(fetch: _Fetch, readings: list[PartitionReading]) -> int:
     return throttle_ms
 
 
-def _as_read_at(fetch: _Fetch, readings: list[PartitionReading]) -> list[PartitionReading]:
+def _as_read_at(
+    version: int, plan: FetchPlan, readings: list[PartitionReading]
+) -> list[PartitionReading]:
     """Return the readings in the format that the request's version knows."""
-    magic = magic_for(fetch.context.api_version)
+    magic = magic_for(version)
     if magic is None:
         return readings
-    offsets = {want.key: want.fetch_offset for want in fetch.wanted}
 
     def converted(reading: PartitionReading) -> PartitionReading:
-        found = find_partition(fetch.context.state.cluster, reading.key)
-        rules = ConversionRules()
-        if isinstance(found, Partition):
-            config = found.config
+        planned, rules = plan.partitions[reading.key], ConversionRules()
+        if planned.partition is not None:
+            config = planned.partition.config
             rules = ConversionRules(config.compression_type == "zstd", config.may_be_down_converted)
-        return as_message_sets(reading, magic, offsets[reading.key], rules)
+        return as_message_sets(reading, magic, planned.want.fetch_offset, rules)
 
     return [converted(reading) for reading in readings]
 
@@ -336,10 +338,12 @@ def _note(session: FetchSession, reading: PartitionReading) -> bool:
     return news or reading.diverging is not None or reading.preferred is not None
 
 
-def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> None:
+def _add(
+    response: FetchResponse, reading: PartitionReading, plan: FetchPlan, fetch: _Fetch
+) -> None:
     named, index = reading.key
     was_read = reading.error is ErrorCode.NONE and reading.diverging is None
-    lists_aborted, made = fetch.read_committed and was_read, FetchResponse.AbortedTransaction
+    lists_aborted, made = plan.limits.read_committed and was_read, FetchResponse.AbortedTransaction
     aborted = [
         made(producer_id=a.producer_id, first_offset=a.first_offset) for a in reading.aborted
     ]
@@ -362,7 +366,7 @@ def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> N
     part.error_code = error_for_version(reading.error, version)
     set_snapshot_id(part, reading, fetch.context)
     if version >= _FIRST_VERSION_WITH_LEADER and reading.error in _LEADER_ERRORS:
-        _name_leader(part, response, fetch, reading)
+        _name_leader(part, response, plan.partitions[reading.key], fetch.context)
     topics = response.responses
     if topics and named in (topics[-1].topic_id, topics[-1].topic):
         topics[-1].partitions.append(part)
@@ -375,18 +379,17 @@ def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> N
 def _name_leader(
     part: FetchResponse.PartitionData,
     response: FetchResponse,
-    fetch: _Fetch,
-    reading: PartitionReading,
+    planned: PartitionPlan,
+    context: RequestContext,
 ) -> None:
     """Add the current leader to an error about the leader (KIP-951)."""
-    state = fetch.context.state
-    found = find_partition(state.cluster, reading.key)
-    assert isinstance(found, Partition)
-    leader_id = found.registration.leader
+    partition = planned.partition
+    assert partition is not None
+    leader_id = partition.registration.leader
     part.current_leader = FetchResponse.LeaderIdAndEpoch(
-        leader_id=leader_id, leader_epoch=found.leader_epoch
+        leader_id=leader_id, leader_epoch=partition.leader_epoch
     )
-    endpoint = state.endpoint_of(leader_id, fetch.context.listener)
+    endpoint = context.state.endpoint_of(leader_id, context.listener)
     told = {known.node_id for known in response.node_endpoints}
     if endpoint is not None and leader_id not in told:
         made = FetchResponse.NodeEndpoint(

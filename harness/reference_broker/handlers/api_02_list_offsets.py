@@ -35,7 +35,7 @@ from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.fetch.fetch_reading import find_partition
+from harness.reference_broker.state.fetch.fetch_plan import find_partition
 from harness.reference_broker.state.log.batch_bytes import (
     CorruptBatch,
     InvalidMessage,

@@ -17,7 +17,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ElectLeadersRequest, ElectLeadersResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.elections import elected
-from harness.reference_broker.state.controller.partition_change import Election
+from harness.reference_broker.state.controller.leader_election import Election
 from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 43

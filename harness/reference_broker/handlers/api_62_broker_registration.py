@@ -40,5 +40,5 @@ def handle(request: BrokerRegistrationRequest, context: RequestContext) -> Answe
     own = BrokerId(request.broker_id)
     role.registered_at[own] = role.log.end_offset - 1
     is_same = existing is not None and existing.incarnation_id == request.incarnation_id
-    role.sessions.begin(own, is_fenced=register.fenced, is_same=is_same)
+    role.sessions.begin(own, is_same=is_same)
     return Answer(BrokerRegistrationResponse(broker_epoch=register.broker_epoch))

@@ -21,8 +21,8 @@ from harness.codec.records import CONTROL, TRANSACTIONAL, Record, RecordBatch, e
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
+from harness.reference_broker.state.fetch.fetch_plan import FetchLimits, plan_fetch
 from harness.reference_broker.state.fetch.fetch_reading import (
-    FetchLimits,
     PartitionReading,
     read_partitions,
 )
@@ -164,7 +164,7 @@ def read_decided(folder: Path, offset: int) -> PartitionReading:
         served.log, served.producers = found.log, found.producers
         served.high_watermark = found.high_watermark
         limits = FetchLimits(1, MANY_BYTES, read_committed=True)
-        (reading,) = read_partitions(cluster, [want], limits, NOW)
+        (reading,) = read_partitions(plan_fetch(cluster, [want], limits, NOW))
     return reading
 
 

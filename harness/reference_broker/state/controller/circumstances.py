@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from harness.base.ids import BrokerId
+from harness.reference_broker.state.controller.leader_election import Election
 from harness.reference_broker.state.controller.partition_change import (
     Circumstances,
-    Election,
     TargetReplicas,
     change_of,
 )

@@ -6,11 +6,13 @@ maybeElectUncleanLeaders); KIP-183, KIP-460.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed, partitions_where
-from harness.reference_broker.state.controller.partition_change import Election, TargetReplicas
+from harness.reference_broker.state.controller.leader_election import Election
+from harness.reference_broker.state.controller.partition_change import TargetReplicas
 from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
 
 if TYPE_CHECKING:
@@ -18,11 +20,31 @@ if TYPE_CHECKING:
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.registrations.partition_registration import (
+        PartitionRegistration,
+    )
     from harness.reference_broker.state.topics.topic import TopicState
 
-_IN_VAIN = {
-    Election.PREFERRED: ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
-    Election.UNCLEAN: ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+
+class _Request(NamedTuple):
+    """An election that a client may request.
+
+    `is_needless`: True if the partition has such a leader already. `error`: no broker may lead.
+    """
+
+    is_needless: Callable[[PartitionRegistration], bool]
+    error: ErrorCode
+
+
+_REQUESTS = {
+    Election.PREFERRED: _Request(
+        lambda registered: registered.has_preferred_leader,
+        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
+    ),
+    Election.UNCLEAN: _Request(
+        lambda registered: registered.leader != NO_LEADER,
+        ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+    ),
 }
 
 
@@ -30,15 +52,10 @@ def elected(
     state: BrokerState, topic: TopicState, partition: Partition, election: Election
 ) -> PartitionChangeRecord | ErrorCode:
     """Return the record of an election, or the error if no leader is elected."""
-    registered = partition.registration
-    is_needless = (
-        registered.has_preferred_leader
-        if election is Election.PREFERRED
-        else registered.leader != NO_LEADER
-    )
-    if is_needless:
+    request = _REQUESTS[election]
+    if request.is_needless(partition.registration):
         return ErrorCode.ELECTION_NOT_NEEDED
-    return changed(state, topic, partition, TargetReplicas(), election) or _IN_VAIN[election]
+    return changed(state, topic, partition, TargetReplicas(), election) or request.error
 
 
 def preferred_leaders(state: BrokerState) -> list[Message]:

@@ -86,7 +86,8 @@ def isr_change(
     state: BrokerState, topic: TopicState, partition: Partition, proposal: Proposal
 ) -> PartitionChangeRecord | None:
     """Return the record of a valid proposal; None if it changes nothing."""
-    target = TargetReplicas(isr=proposal.members, is_recovering=proposal.is_recovering)
+    has_recovered = partition.registration.is_recovering and not proposal.is_recovering
+    target = TargetReplicas(isr=proposal.members, has_recovered=has_recovered)
     return changed(state, topic, partition, target)
 
 

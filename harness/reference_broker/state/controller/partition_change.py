@@ -1,35 +1,36 @@
 """One change of a partition, computed as a record: replicas, eligible leaders, election, ISR.
 
-Source: class PartitionChangeBuilder; KIP-455, KIP-704, KIP-966.
+The leader is found by the rules of `leader_election.py`; the table of `leadership_states.py` gives
+the recovery state that follows. Source: class PartitionChangeBuilder; KIP-455, KIP-704, KIP-966.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import NamedTuple
 from uuid import UUID
 
 from harness.base.ids import BrokerId
 from harness.codec.messages import PartitionChangeRecord
+from harness.reference_broker.state.controller.leader_election import (
+    Elected,
+    Election,
+    Electorate,
+    elect,
+)
+from harness.reference_broker.state.controller.leadership_states import (
+    LeadershipEvent,
+    leadership_of,
+    next_state,
+)
 from harness.reference_broker.state.registrations.partition_registration import (
     NO_LEADER,
     NO_LEADER_CHANGE,
+    RECOVERED,
     RECOVERING,
     Ids,
     PartitionRegistration,
 )
-
-NO_RECOVERY_CHANGE = -1
-
-
-class Election(Enum):
-    """Kinds of elections, by the brokers that may become leader."""
-
-    PREFERRED = "the first replica, if it may"
-    ONLINE = "the present leader, or any that is in sync"
-    UNCLEAN = "any replica that is alive, if no replica is in sync"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +50,18 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class TargetReplicas:
-    """The wanted state of a partition; None leaves a part unchanged."""
+    """The wanted state of a partition; None leaves a part unchanged.
+
+    `has_recovered`: the leader reports that it has recovered after an unclean election.
+    """
 
     isr: Ids | None = None
     replicas: Ids | None = None
     removing: Ids | None = None
     adding: Ids | None = None
-    is_recovering: bool | None = None
+    has_recovered: bool = False
     directory: tuple[BrokerId, UUID] | None = None
     shut_down_unclean: frozenset[BrokerId] = frozenset()
-
-
-class _Elected(NamedTuple):
-    leader: BrokerId
-    is_unclean: bool = False
 
 
 def change_of(
@@ -105,8 +104,8 @@ class _Change:
         self.removing = given(target.removing, registered.removing)
         self.adding = given(target.adding, registered.adding)
         self.elr = registered.elr
-        recovering = target.is_recovering
-        self.is_recovering = registered.is_recovering if recovering is None else recovering
+        self.has_recovered = target.has_recovered
+        self.leadership = leadership_of(registered)
 
     def complete_reassignment(self) -> None:
         """Complete a reassignment once all remaining replicas are in sync (class
@@ -140,10 +139,11 @@ class _Change:
 
     def elect(self, record: PartitionChangeRecord) -> None:
         """Elect the leader; after an unclean election it is the only one in sync."""
-        elected = self._elected()
+        elected = elect(self._electorate(), self.election)
         if elected.leader == self.registered.leader:
             self._bump_for_replicas(record)
             return
+        self.leadership = next_state(self.leadership, _event_of(elected))
         record.leader = elected.leader
         if elected.leader in self.elr:
             self.isr = (elected.leader,)
@@ -151,44 +151,23 @@ class _Change:
         if elected.is_unclean:
             record.isr = [elected.leader]
             self.elr = ()
-            if not self.registered.is_recovering:
-                record.leader_recovery_state = RECOVERING
         self._bump_for_replicas(record)
+
+    def _electorate(self) -> Electorate:
+        return Electorate(
+            self.registered.leader,
+            self.replicas,
+            self.isr,
+            self.elr,
+            self.registered.last_known_elr if self.around.keeps_eligible else (),
+            self.around.is_acceptable,
+        )
 
     def _bump_for_replicas(self, record: PartitionChangeRecord) -> None:
         """Begin a new leader epoch if a replica is removed: the epoch fences it."""
         goes = not set(self.registered.replicas) <= set(self.replicas)
         if goes and record.leader == NO_LEADER_CHANGE:
             record.leader = self.registered.leader
-
-    def _elected(self) -> _Elected:
-        present, preferred = self.registered.leader, self.election is Election.PREFERRED
-        candidates = [present, *self.replicas]
-        if preferred:
-            candidates = [self.replicas[0], *candidates]
-        for candidate in candidates:
-            if self._may_lead(candidate):
-                return _Elected(candidate)
-        if self._last_known_may_lead():
-            return _Elected(self.registered.last_known_elr[0], is_unclean=True)
-        if self.election is Election.UNCLEAN:
-            for candidate in self.replicas:
-                if self.around.is_acceptable(candidate):
-                    return _Elected(candidate, is_unclean=True)
-        return _Elected(NO_LEADER)
-
-    def _may_lead(self, broker: BrokerId) -> bool:
-        is_safe = broker in self.isr or (not self.isr and broker in self.elr)
-        return is_safe and self.around.is_acceptable(broker)
-
-    def _last_known_may_lead(self) -> bool:
-        """True if ISR and ELR are empty and the last known leader may lead: its log has most
-        records (balanced recovery of KIP-966).
-        """
-        if not self.around.keeps_eligible or self.elr or self.isr:
-            return False
-        known = self.registered.last_known_elr
-        return len(known) == 1 and self.around.is_acceptable(known[0])
 
     def write_isr(self, record: PartitionChangeRecord) -> None:
         """Write the ISR, the ELR, the last known leader and the recovery state."""
@@ -205,10 +184,14 @@ class _Change:
                 record.leader = registered.leader
         if keeps:
             self._write_last_known(record)
-        if record.leader_recovery_state == NO_RECOVERY_CHANGE and (
-            self.is_recovering != registered.is_recovering
-        ):
-            record.leader_recovery_state = RECOVERING if self.is_recovering else 0
+        self._write_recovery(record)
+
+    def _write_recovery(self, record: PartitionChangeRecord) -> None:
+        if self.has_recovered:
+            self.leadership = next_state(self.leadership, LeadershipEvent.RECOVERED)
+        if self.leadership.is_recovering != self.registered.is_recovering:
+            is_recovering = self.leadership.is_recovering
+            record.leader_recovery_state = RECOVERING if is_recovering else RECOVERED
 
     def _write_last_known(self, record: PartitionChangeRecord) -> None:
         registered = self.registered
@@ -236,6 +219,15 @@ class _Change:
             record.removing_replicas = [*self.removing]
         if self.adding != registered.adding:
             record.adding_replicas = [*self.adding]
+
+
+def _event_of(elected: Elected) -> LeadershipEvent:
+    """Return the event that an election is when it changes the leader."""
+    if elected.leader == NO_LEADER:
+        return LeadershipEvent.LEADER_LOST
+    if elected.is_unclean:
+        return LeadershipEvent.UNCLEANLY_ELECTED
+    return LeadershipEvent.CLEANLY_ELECTED
 
 
 def without(ids: Sequence[BrokerId], *gone: BrokerId) -> Ids:

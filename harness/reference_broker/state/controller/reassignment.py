@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed
-from harness.reference_broker.state.controller.partition_change import (
-    Election,
-    TargetReplicas,
-    without,
-)
+from harness.reference_broker.state.controller.leader_election import Election
+from harness.reference_broker.state.controller.partition_change import TargetReplicas, without
 from harness.reference_broker.state.registrations.partition_registration import ids_of
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.replica_assignment import bad_assignment, check_replicas

@@ -12,8 +12,13 @@ from harness.base.ids import BrokerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import RegisterBrokerRecord
 from harness.reference_broker.state.controller import fencing
+from harness.reference_broker.state.controller.broker_states import (
+    BrokerControlState,
+    BrokerEvent,
+    next_state,
+)
 from harness.reference_broker.state.controller.refused import ControllerRefused
-from harness.reference_broker.state.controller.sessions import BrokerPhase, BrokerSessions, Wish
+from harness.reference_broker.state.controller.sessions import BrokerSessions, Wish
 from harness.reference_broker.state.registrations.directory_ids import is_reserved
 
 if TYPE_CHECKING:
@@ -168,21 +173,19 @@ def heartbeat(
     own = broker.broker_id
     wish = Wish(request.current_metadata_offset, request.want_fence, request.want_shut_down)
     registered_at = role.registered_at.get(own, 0)
-    was_shutting_down = role.sessions.is_shutting_down(own)
     leads = fencing.leads_anything(state, own)
-    phase = role.sessions.next_phase(own, wish, registered_at, leads=leads)
+    event = role.sessions.event_of(own, wish, registered_at, leads=leads)
+    following = next_state(role.sessions.state_of(own), event)
+    is_fenced = following is BrokerControlState.FENCED
     records: list[Message] = []
-    if phase.is_fenced and not broker.is_fenced:
+    if is_fenced and not broker.is_fenced:
         records = fencing.fenced(state, broker)
-    elif phase is BrokerPhase.UNFENCED and broker.is_fenced:
+    elif event is BrokerEvent.CAUGHT_UP:
         records = fencing.unfenced(state, broker)
-    elif phase is BrokerPhase.CONTROLLED_SHUTDOWN and not was_shutting_down:
+    elif event is BrokerEvent.SHUTDOWN_BEGINS:
         records = fencing.shutting_down(state, broker)
-    role.sessions.touch(
-        own, now, is_fenced=phase.is_fenced, metadata_offset=request.current_metadata_offset
-    )
-    return records, HeartbeatReply(
-        wish.metadata_offset >= registered_at,
-        phase.is_fenced,
-        phase is BrokerPhase.SHUTDOWN_NOW,
-    )
+    role.sessions.touch(own, now, request.current_metadata_offset)
+    if event is not BrokerEvent.SHUTDOWN_BEGINS:
+        role.sessions.apply(own, event)
+    is_caught_up = wish.metadata_offset >= registered_at
+    return records, HeartbeatReply(is_caught_up, is_fenced, event is BrokerEvent.MAY_STOP)

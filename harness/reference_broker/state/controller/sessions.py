@@ -1,4 +1,4 @@
-"""The heartbeats that the controller has received from each broker, and the phase they lead to.
+"""The heartbeats that the controller has received from each broker, and the states they lead to.
 
 Source: class BrokerHeartbeatManager; KIP-631. Sessions are not in the metadata log: a new
 controller begins them anew.
@@ -7,24 +7,14 @@ controller begins them anew.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
 from harness.base.ids import BrokerId, TimeMs
-
-
-class BrokerPhase(Enum):
-    """The phases of a broker, by its permissions (class BrokerControlState)."""
-
-    FENCED = "nothing"
-    UNFENCED = "lead and follow"
-    CONTROLLED_SHUTDOWN = "lead what others cannot lead yet"
-    SHUTDOWN_NOW = "go"
-
-    @property
-    def is_fenced(self) -> bool:
-        """True if clients do not see the broker."""
-        return self in (BrokerPhase.FENCED, BrokerPhase.SHUTDOWN_NOW)
+from harness.reference_broker.state.controller.broker_states import (
+    BrokerControlState,
+    BrokerEvent,
+    next_state,
+)
 
 
 class Wish(NamedTuple):
@@ -37,22 +27,16 @@ class Wish(NamedTuple):
 
 @dataclass(slots=True)
 class _Session:
+    """`shut_down_offset` is the offset that all active brokers must read; only in a shutdown."""
+
     heard_at: TimeMs | None
-    is_fenced: bool
+    state: BrokerControlState
     metadata_offset: int = -1
     shut_down_offset: int = -1
 
-    @property
-    def is_shutting_down(self) -> bool:
-        return self.shut_down_offset >= 0
-
-    @property
-    def is_active(self) -> bool:
-        return not self.is_fenced and not self.is_shutting_down
-
 
 class BrokerSessions:
-    """The time of each broker's last heartbeat, and its metadata offset."""
+    """The state of each broker, the time of its last heartbeat, and its metadata offset."""
 
     __slots__ = ("_sessions", "_timeout_ms")
 
@@ -67,36 +51,43 @@ class BrokerSessions:
             return False
         return now - session.heard_at <= self._timeout_ms
 
-    def begin(self, broker_id: BrokerId, *, is_fenced: bool, is_same: bool) -> None:
+    def state_of(self, broker_id: BrokerId) -> BrokerControlState:
+        """Return the state of a broker; a broker without a session is unregistered."""
+        session = self._sessions.get(broker_id)
+        return BrokerControlState.UNREGISTERED if session is None else session.state
+
+    def begin(self, broker_id: BrokerId, *, is_same: bool) -> None:
         """Begin the session of a broker that has registered; `is_same`: the same incarnation again.
 
         A registration is no sign of life: until the first heartbeat another broker may register
         with the same id.
         """
+        event = BrokerEvent.REGISTERED_AGAIN if is_same else BrokerEvent.REGISTERED
+        session = _Session(None, next_state(self.state_of(broker_id), event))
         before = self._sessions.get(broker_id) if is_same else None
-        session = _Session(None if before is None else before.heard_at, is_fenced)
-        if before is not None and not is_fenced:
-            session.shut_down_offset = before.shut_down_offset
+        if before is not None:
+            session.heard_at, session.shut_down_offset = before.heard_at, before.shut_down_offset
         self._sessions[broker_id] = session
 
-    def touch(
-        self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool, metadata_offset: int
-    ) -> None:
-        """Note a heartbeat. A fenced broker need not wait for anything before it shuts down."""
-        session = self._sessions[broker_id]
-        session.heard_at, session.is_fenced = now, is_fenced
-        session.metadata_offset = metadata_offset
-        if is_fenced:
-            session.shut_down_offset = -1
+    def load(self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool) -> None:
+        """Begin the session of a registered broker at a new controller."""
+        event = BrokerEvent.LOADED_FENCED if is_fenced else BrokerEvent.LOADED_UNFENCED
+        self._sessions[broker_id] = _Session(now, next_state(self.state_of(broker_id), event))
 
-    def fence(self, broker_id: BrokerId) -> None:
-        """Fence a broker that has sent no heartbeat for too long."""
+    def touch(self, broker_id: BrokerId, now: TimeMs, metadata_offset: int) -> None:
+        """Note the time of a heartbeat, and how far the broker has read the metadata."""
         session = self._sessions[broker_id]
-        session.is_fenced, session.shut_down_offset = True, -1
+        session.heard_at, session.metadata_offset = now, metadata_offset
+
+    def apply(self, broker_id: BrokerId, event: BrokerEvent) -> None:
+        """Enter the state that follows this event. Raises IllegalTransitionError."""
+        session = self._sessions[broker_id]
+        session.state = next_state(session.state, event)
 
     def forget(self, broker_id: BrokerId) -> None:
         """Remove the session of a broker that is no longer registered."""
-        self._sessions.pop(broker_id, None)
+        self.apply(broker_id, BrokerEvent.UNREGISTERED)
+        del self._sessions[broker_id]
 
     def stale(self, now: TimeMs) -> BrokerId | None:
         """Return the unfenced broker with the oldest heartbeat if its session has expired, else
@@ -105,7 +96,7 @@ class BrokerSessions:
         heard_at = {
             one: session.heard_at
             for one, session in self._sessions.items()
-            if not session.is_fenced and session.heard_at is not None
+            if session.state is not BrokerControlState.FENCED and session.heard_at is not None
         }
         if not heard_at:
             return None
@@ -113,35 +104,39 @@ class BrokerSessions:
         return None if self.is_valid(longest, now) else longest
 
     def await_shutdown(self, broker_id: BrokerId, metadata_offset: int) -> None:
-        """Begin a shutdown: the broker may stop once all active ones have read to this offset."""
-        session = self._sessions[broker_id]
-        if not session.is_shutting_down:
-            session.shut_down_offset = metadata_offset
+        """Begin a shutdown: the broker may stop once all active ones have read to this offset.
 
-    def is_shutting_down(self, broker_id: BrokerId) -> bool:
-        """True if the broker has begun its controlled shutdown and may not stop yet."""
-        session = self._sessions.get(broker_id)
-        return session is not None and session.is_shutting_down
+        A shutdown that has begun keeps its offset.
+        """
+        if self.state_of(broker_id) is not BrokerControlState.CONTROLLED_SHUTDOWN:
+            self.apply(broker_id, BrokerEvent.SHUTDOWN_BEGINS)
+            self._sessions[broker_id].shut_down_offset = metadata_offset
 
-    def next_phase(
+    def event_of(
         self, broker_id: BrokerId, wish: Wish, registered_at: int, *, leads: bool
-    ) -> BrokerPhase:
-        """Return the broker's next phase; `registered_at` is the offset of its registration."""
+    ) -> BrokerEvent:
+        """Return the event that a heartbeat is; `registered_at` is the offset of the registration.
+
+        `leads`: the broker leads a partition.
+        """
         session = self._sessions[broker_id]
-        if session.is_shutting_down:
+        if session.state is BrokerControlState.CONTROLLED_SHUTDOWN:
             must_stay = leads or session.shut_down_offset > self._lowest_offset()
-            return BrokerPhase.CONTROLLED_SHUTDOWN if must_stay else BrokerPhase.SHUTDOWN_NOW
-        if session.is_fenced:
+            return BrokerEvent.NO_CHANGE if must_stay else BrokerEvent.MAY_STOP
+        if session.state is BrokerControlState.FENCED:
             if wish.wants_shut_down:
-                return BrokerPhase.SHUTDOWN_NOW
-            caught_up = wish.metadata_offset >= registered_at
-            may_begin = not wish.wants_fence and caught_up
-            return BrokerPhase.UNFENCED if may_begin else BrokerPhase.FENCED
+                return BrokerEvent.MAY_STOP
+            is_ready = not wish.wants_fence and wish.metadata_offset >= registered_at
+            return BrokerEvent.CAUGHT_UP if is_ready else BrokerEvent.NO_CHANGE
         if wish.wants_shut_down:
             leads_on = leads and not wish.wants_fence
-            return BrokerPhase.CONTROLLED_SHUTDOWN if leads_on else BrokerPhase.SHUTDOWN_NOW
-        return BrokerPhase.FENCED if wish.wants_fence else BrokerPhase.UNFENCED
+            return BrokerEvent.SHUTDOWN_BEGINS if leads_on else BrokerEvent.MAY_STOP
+        return BrokerEvent.FENCE_WANTED if wish.wants_fence else BrokerEvent.NO_CHANGE
 
     def _lowest_offset(self) -> int:
-        offsets = [s.metadata_offset for s in self._sessions.values() if s.is_active]
+        offsets = [
+            session.metadata_offset
+            for session in self._sessions.values()
+            if session.state is BrokerControlState.UNFENCED
+        ]
         return min(offsets, default=2**63 - 1)

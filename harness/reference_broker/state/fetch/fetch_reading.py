@@ -1,15 +1,24 @@
-"""Reads of many partitions for one fetch, in order, within its limits. No record is decoded.
+"""Reads of the partitions of a fetch plan, in order, within its limits. No record is decoded.
 
 Source: class ReplicaManager (readFromLog, fetchMessages); KIP-74, KIP-320, KIP-595.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from harness.base.ids import BrokerId, Offset, TimeMs
+from harness.base.ids import BrokerId, Offset
 from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.effects import Effect
+from harness.reference_broker.state.fetch.fetch_plan import (
+    LOG_END,
+    NO_PROBLEM,
+    TXN_COMMITTED,
+    FetchIsolation,
+    FetchLimits,
+    FetchPlan,
+    PartitionPlan,
+)
 from harness.reference_broker.state.fetch.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.fetch.read_replica import preferred_replica
 from harness.reference_broker.state.log.batch_bytes import (
@@ -25,46 +34,6 @@ from harness.reference_broker.state.partition.last_stable_offset import (
 )
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import AbortedTransaction
-from harness.reference_broker.state.topics.cluster import ClusterState
-
-_NO_LEADER_EPOCH = -1  # and every lower value, other than in ListOffsets
-
-
-_FUTURE_REPLICA = -3  # of a broker that moves a log to another directory
-
-
-@dataclass(frozen=True, slots=True)
-class FetchLimits:
-    """Fields of a fetch request that apply to all its partitions.
-
-    `replica_id` is the follower's, negative for consumers; `broker_epoch` is its incarnation, -1 if
-    not sent. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a follower may
-    answer a consumer too (KIP-392).
-    """
-
-    min_bytes: int
-    max_bytes: int
-    replica_id: int = -1
-    broker_epoch: int = -1
-    is_hard: bool = False
-    may_follow: bool = True
-    rack: str = ""
-    read_committed: bool = False
-
-    @property
-    def from_replica(self) -> bool:
-        """True if a follower fetches; the leader learns from it how far records are replicated."""
-        return self.replica_id >= 0
-
-    @property
-    def reads_log_end(self) -> bool:
-        """True if the fetch reads records that are not committed too."""
-        return self.from_replica or self.replica_id == _FUTURE_REPLICA
-
-    @property
-    def leader_only(self) -> bool:
-        """True if only the leader may answer."""
-        return self.from_replica or (not self.may_follow and self.replica_id != _FUTURE_REPLICA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,30 +58,6 @@ class PartitionReading:
     is_old: bool = False
 
 
-def find_partition(
-    cluster: ClusterState, key: FetchKey, known_name: str | None = None
-) -> Partition | ErrorCode:
-    """Return the partition that a fetch names by topic name or by id, or an error.
-
-    `known_name` is the topic name that the id stood for earlier.
-    """
-    named, index = key
-    if isinstance(named, str):
-        topic, unknown = cluster.named(named), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    else:
-        topic, unknown = cluster.with_id(named), ErrorCode.UNKNOWN_TOPIC_ID
-        if topic is None and known_name is not None:
-            is_another = cluster.named(known_name) is not None
-            return (
-                ErrorCode.INCONSISTENT_TOPIC_ID
-                if is_another
-                else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            )
-    if topic is None:
-        return unknown
-    return topic.partition(index) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-
 _UNREADABLE = {
     CorruptBatch: ErrorCode.CORRUPT_MESSAGE,
     InvalidMessage: ErrorCode.INVALID_RECORD,
@@ -122,14 +67,7 @@ _UNREADABLE = {
 """Errors for damaged logs: after a clean shutdown only a read notices the damage."""
 
 
-def read_partitions(
-    cluster: ClusterState,
-    wanted: Iterable[WantedPartition],
-    limits: FetchLimits,
-    now: TimeMs,
-    *,
-    zero_copy: bool = False,
-) -> list[PartitionReading]:
+def read_partitions(plan: FetchPlan, *, zero_copy: bool = False) -> list[PartitionReading]:
     """Read partitions in order until max_bytes are used up; the first batch always fits.
 
     With `zero_copy` records may be a BorrowedBuffer: the caller must send it before it does
@@ -141,21 +79,19 @@ def read_partitions(
     readings: list[PartitionReading] = []
     unknown: list[PartitionReading] = []
     missing: list[PartitionReading] = []
-    left_bytes, may_exceed = limits.max_bytes, True
-    for want in wanted:
-        found = find_partition(cluster, want.key, want.known_name)
-        if isinstance(found, ErrorCode):
-            is_missing = found is not ErrorCode.INCONSISTENT_TOPIC_ID
-            place = unknown if found is ErrorCode.UNKNOWN_TOPIC_ID else missing
-            place.append(PartitionReading(want.key, found, is_missing=is_missing))
+    left_bytes, may_exceed = plan.limits.max_bytes, True
+    for key, planned in plan.partitions.items():
+        if planned.partition is None:
+            place = unknown if planned.problem is ErrorCode.UNKNOWN_TOPIC_ID else missing
+            place.append(PartitionReading(key, planned.problem, is_missing=planned.is_missing))
             continue
         try:
-            reading = _sent_elsewhere(found, want, limits, now) or _read(
-                found, want, limits, left_bytes, may_exceed, zero_copy
+            reading = _sent_elsewhere(planned, planned.partition, plan) or _read(
+                planned, planned.partition, plan, left_bytes, may_exceed, zero_copy
             )
         except tuple(_UNREADABLE) as problem:
             error = next(one for kind, one in _UNREADABLE.items() if isinstance(problem, kind))
-            reading = PartitionReading(want.key, error)
+            reading = PartitionReading(key, error)
         if reading.records:
             may_exceed = False
             left_bytes = max(0, left_bytes - len(reading.records))
@@ -185,55 +121,57 @@ def is_complete(
 
 
 def _sent_elsewhere(
-    partition: Partition, want: WantedPartition, limits: FetchLimits, now: TimeMs
+    planned: PartitionPlan, partition: Partition, plan: FetchPlan
 ) -> PartitionReading | None:
     """Return a reading that only names a replica nearer to the consumer; None without one."""
+    limits, want = plan.limits, planned.want
     if not limits.rack or limits.from_replica:
         return None
-    preferred = preferred_replica(partition, limits.rack, want.fetch_offset, now)
-    if preferred is None or _problem_with(partition, want, limits) is not ErrorCode.NONE:
+    preferred = preferred_replica(partition, limits.rack, want.fetch_offset, plan.now)
+    if preferred is None or _problem_with(planned, partition) is not ErrorCode.NONE:
         return None
-    start = partition.log.start_offset
+    return replace(_without_records(partition, want.key), preferred=preferred)
+
+
+def _without_records(partition: Partition, key: FetchKey) -> PartitionReading:
     return PartitionReading(
-        want.key,
+        key,
         high_watermark=partition.high_watermark,
         last_stable_offset=last_stable_offset(partition),
-        log_start_offset=start,
-        preferred=preferred,
+        log_start_offset=partition.log.start_offset,
     )
 
 
+def _problem_with(planned: PartitionPlan, partition: Partition) -> ErrorCode:
+    """Return the error of the plan.
+
+    The read of another partition may have taken the log directory offline since the plan was made.
+    """
+    if partition.log.is_offline and partition.is_here:
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    return planned.problem
+
+
 def _read(
+    planned: PartitionPlan,
     partition: Partition,
-    want: WantedPartition,
-    limits: FetchLimits,
+    plan: FetchPlan,
     left_bytes: int,
     may_exceed: bool,
     zero_copy: bool,
 ) -> PartitionReading:
-    error = _problem_with(partition, want, limits)
-    if error is not ErrorCode.NONE:
+    error, want, limits = _problem_with(planned, partition), planned.want, plan.limits
+    if error is not NO_PROBLEM:
         return PartitionReading(want.key, error)
     log, high_watermark = partition.log, partition.high_watermark
-    if want.last_fetched_epoch >= 0:
-        end_of_last = partition.end_of_epoch(want.last_fetched_epoch)
-        if end_of_last is None or want.fetch_offset < log.start_offset:
-            return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
-        if end_of_last.epoch < want.last_fetched_epoch or (
-            end_of_last.end_offset < want.fetch_offset
-        ):
-            return PartitionReading(
-                want.key,
-                high_watermark=high_watermark,
-                last_stable_offset=last_stable_offset(partition),
-                log_start_offset=log.start_offset,
-                diverging=end_of_last,
-            )
+    refusal = _refusal(partition, want) if want.last_fetched_epoch >= 0 else None
+    if refusal is not None:
+        return refusal
     if not log.start_offset <= want.fetch_offset <= log.end_offset:
         return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
     offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
     stable, committed = last_stable_offset(partition), limits.read_committed
-    upto = log.end_offset if limits.reads_log_end else stable if committed else high_watermark
+    upto = _end_for(plan.isolation, partition, stable)
     if limit_bytes < 0 and offset < upto:
         # Kafka does not handle it (class LogSegment, read).
         return PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -259,44 +197,41 @@ def _read(
     )
 
 
-def _problem_with(partition: Partition, want: WantedPartition, limits: FetchLimits) -> ErrorCode:
-    if not partition.is_here:
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if partition.log.is_offline:
-        return ErrorCode.KAFKA_STORAGE_ERROR
-    error = partition.epoch_problem(max(want.current_leader_epoch, _NO_LEADER_EPOCH))
-    if error is not ErrorCode.NONE:
-        return error
-    if partition.leading is None and limits.leader_only:
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if limits.from_replica:
-        knows_epoch = want.current_leader_epoch >= 0
-        follower = BrokerId(limits.replica_id)
-        return partition.follower_problem(follower, limits.broker_epoch, knows_epoch=knows_epoch)
-    return ErrorCode.NONE
+def _refusal(partition: Partition, want: WantedPartition) -> PartitionReading | None:
+    """Return the answer to a reader with another log, by the epoch of its last record, else None.
+
+    Source: KIP-595. The answer has the last common epoch.
+    """
+    end_of_last = partition.end_of_epoch(want.last_fetched_epoch)
+    if end_of_last is None or want.fetch_offset < partition.log.start_offset:
+        return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
+    is_shorter = end_of_last.end_offset < want.fetch_offset
+    if end_of_last.epoch < want.last_fetched_epoch or is_shorter:
+        return replace(_without_records(partition, want.key), diverging=end_of_last)
+    return None
 
 
-def note_follower(
-    cluster: ClusterState,
-    wanted: Iterable[WantedPartition],
-    readings: Iterable[PartitionReading],
-    limits: FetchLimits,
-    now: TimeMs,
-) -> list[Effect]:
+def _end_for(isolation: FetchIsolation, partition: Partition, stable: Offset) -> Offset:
+    """Return the end of the records that a reader of this isolation may read."""
+    if isolation is LOG_END:
+        return partition.log.end_offset
+    return stable if isolation is TXN_COMMITTED else partition.high_watermark
+
+
+def note_follower(plan: FetchPlan, readings: Iterable[PartitionReading]) -> list[Effect]:
     """Note how far a follower has replicated, by the offsets that it fetches from.
 
     The records that this fetch returns are not included: the follower does not have them yet.
     """
+    limits, effects = plan.limits, list[Effect]()
     read = {one.key for one in readings if one.error is ErrorCode.NONE and one.diverging is None}
-    effects: list[Effect] = []
-    for want in wanted:
-        partition = find_partition(cluster, want.key) if want.key in read else None
-        if isinstance(partition, Partition):
-            effects += partition.fetched_by(
+    for key, planned in plan.partitions.items():
+        if planned.partition is not None and key in read:
+            effects += planned.partition.fetched_by(
                 BrokerId(limits.replica_id),
-                Offset(want.fetch_offset),
-                Offset(want.log_start_offset),
+                Offset(planned.want.fetch_offset),
+                Offset(planned.want.log_start_offset),
                 limits.broker_epoch,
-                now,
+                plan.now,
             )
     return effects

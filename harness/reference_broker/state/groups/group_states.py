@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 
+from harness.reference_broker.state.transitions import state_after
+
 
 class GroupState(Enum):
     """The states of a group, with their names in DescribeGroups."""
@@ -42,10 +44,6 @@ class GroupEvent(Enum):
     LOADED_WITH_MEMBERS = "a new coordinator reads a stored generation with members"
     LOADED_EMPTY = "a new coordinator reads a stored group without members"
     REMOVED = "the group is deleted, or has neither members nor offsets"
-
-
-class IllegalTransitionError(Exception):
-    """An event in a state that does not have it."""
 
 
 _Transitions = Mapping[GroupState, Mapping[GroupEvent, GroupState]]
@@ -77,7 +75,4 @@ TRANSITIONS: _Transitions = MappingProxyType(
 
 def next_state(state: GroupState, event: GroupEvent) -> GroupState:
     """Return the state after an event. Raises IllegalTransitionError."""
-    try:
-        return TRANSITIONS[state][event]
-    except KeyError:
-        raise IllegalTransitionError(f"{event.name} in a group that is {state.value}") from None
+    return state_after(TRANSITIONS, state, event, "group")

@@ -7,9 +7,9 @@ import pytest
 
 from harness.base.ids import BrokerId
 from harness.codec.messages import PartitionChangeRecord
+from harness.reference_broker.state.controller.leader_election import Election
 from harness.reference_broker.state.controller.partition_change import (
     Circumstances,
-    Election,
     TargetReplicas,
     change_of,
 )
@@ -180,7 +180,7 @@ def test_second_unclean_election_omits_recovery_state() -> None:
 
 
 def test_end_of_leader_recovery_writes_recovery_state() -> None:
-    found = change(registered([1, 2], [1], is_recovering=True), is_recovering=False)
+    found = change(registered([1, 2], [1], is_recovering=True), has_recovered=True)
     assert found == record(leader_recovery_state=0)
 
 

@@ -14,6 +14,7 @@ from harness.reference_broker.handlers import (
 )
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
 from harness.reference_broker.state.controller import fencing
+from harness.reference_broker.state.controller.broker_states import BrokerEvent
 from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
 from tests.reference_broker.made_controller import (
     CHANCE,
@@ -196,7 +197,7 @@ def test_broker_with_oldest_heartbeat_is_stale_first() -> None:
     beat(made, 3, TimeMs(NOW + 9))
     assert sessions.stale(TimeMs(NOW + SESSION_MS)) is None
     assert sessions.stale(TimeMs(NOW + SESSION_MS + 10)) == 1
-    sessions.fence(BrokerId(1))
+    sessions.apply(BrokerId(1), BrokerEvent.SESSION_ENDED)
     assert sessions.stale(TimeMs(NOW + SESSION_MS + 10)) == 2
     sessions.forget(BrokerId(2))
     assert sessions.stale(TimeMs(NOW + SESSION_MS + 10)) == 3

@@ -14,7 +14,7 @@ from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.difference import Difference, differences
 from harness.differential.explained import Explained, judged, load_explained
 from harness.differential.player import How, PlayedAnswer, Player
-from harness.differential.shrinking import shrink
+from harness.differential.shrinking import PLAYS, shrink
 
 _BEHIND_NOW_MS = 60_000
 _REPEATS = 3
@@ -46,11 +46,19 @@ class ComparedCounts:
 
 
 class ConversationComparison:
-    """Two brokers, and the plays of conversations at both."""
+    """Two brokers, and the plays of conversations at both.
 
-    def __init__(self, players: tuple[Player, Player], prefix: str,
-                 explained: Sequence[Explained] | None = None) -> None:  # fmt: skip
-        self.players, self.prefix = players, prefix
+    ``plays``: the most plays that make a conversation with a difference smaller.
+    """
+
+    def __init__(
+        self,
+        players: tuple[Player, Player],
+        prefix: str,
+        explained: Sequence[Explained] | None = None,
+        plays: int = PLAYS,
+    ) -> None:
+        self.players, self.prefix, self._most_plays = players, prefix, plays
         self.specs = tuple(player.spec for player in players)
         self.explained = load_explained() if explained is None else explained
         self.counted = ComparedCounts()
@@ -126,7 +134,7 @@ class ConversationComparison:
             return found is not None and found[0].kind == kind
 
         cut = conversation.steps[:last]
-        least = conversation.with_steps(shrink(cut, same))
+        least = conversation.with_steps(shrink(cut, same, self._most_plays))
         for _ in range(_REPEATS):
             again = self._differs(least)
             if again is not None and again[0].kind == kind:

@@ -18,7 +18,7 @@ from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 from harness.differential.batches import good_records, wrong_records
 from harness.differential.conversation import Conversation, ConversationStep
-from harness.differential.openings import OPENINGS, known_fields
+from harness.differential.openings import JOINING, OPENINGS, known_fields
 from harness.differential.pools import BY_TYPE, JOINT, LENGTHS, Pool, pool_for, row_for
 from harness.differential.symbols import NAME, NOBODYS_UUID
 from harness.sweep.requests import OwnNames, harmless_request, safety_of
@@ -46,15 +46,18 @@ def shared_versions(one: Mapping[int, VersionRange], other: Mapping[int, Version
     return shared
 
 
-def conversations(seed: int, shared: Ranges, only: Collection[str] = ()) -> Iterator[Conversation]:
+def conversations(
+    seed: int, shared: Ranges, only: Collection[str] = (), about: str = ""
+) -> Iterator[Conversation]:
     """Without an end; the same ones for the same seed and versions.
 
-    ``only``: names of APIs; what opens a conversation may be another one.
+    ``only``: names of APIs; what opens a conversation may be another one. ``about``: the API of
+    which every version comes in turn, instead of all APIs'.
     """
     wanted = {name: shared[name] for name in shared if not only or name in only}
-    rng, deck, number = Random(seed), _Deck(wanted), 0
+    rng, deck, number = Random(seed), _Deck(wanted, about), 0
     while True:
-        steps = _opening(rng, shared)
+        steps = _opening(rng, shared, only)
         for _ in range(rng.randint(*STEPS) - len(steps)):
             api, version = deck.draw(rng)
             steps.append(ConversationStep(api, version, request_fields(rng, api, version)))
@@ -62,9 +65,13 @@ def conversations(seed: int, shared: Ranges, only: Collection[str] = ()) -> Iter
         number += 1
 
 
-def _opening(rng: Random, shared: Ranges) -> list[ConversationStep]:
-    """One of :data:`OPENINGS`; each API in it at one version."""
-    (opening,) = rng.choices(OPENINGS, [one.weight for one in OPENINGS])
+def _opening(rng: Random, shared: Ranges, only: Collection[str]) -> list[ConversationStep]:
+    """One of :data:`OPENINGS`; each API in it at one version.
+
+    With ``only``, a group is joined only for requests about groups: it costs time to wait for.
+    """
+    able = [one for one in OPENINGS if not only or not one.joins or JOINING in only]
+    (opening,) = rng.choices(able, [one.weight for one in able])
     versions: dict[str, int] = {}
     steps = []
     for api, fields in opening.requests:
@@ -75,10 +82,14 @@ def _opening(rng: Random, shared: Ranges) -> list[ConversationStep]:
 
 
 class _Deck:
-    """Every API at every version, each once before any comes again; and others in between."""
+    """Every API at every version, each once before any comes again; and others in between.
 
-    def __init__(self, shared: Ranges) -> None:
-        self.all = [(api, version) for api, versions in shared.items() for version in versions]
+    ``about``: an API whose versions alone come in turn; empty for all APIs.
+    """
+
+    def __init__(self, shared: Ranges, about: str) -> None:
+        in_turn = {about: shared[about]} if about else shared
+        self.all = [(api, version) for api, versions in in_turn.items() for version in versions]
         self.shared, self.names = shared, list(shared)
         self.weights = [_WEIGHTS.get(name, 1) for name in self.names]
         self.left: list[tuple[str, int]] = []

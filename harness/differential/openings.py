@@ -27,6 +27,7 @@ _FETCHED = {"topic": "$name-a", "topic_id": "$topic_id:0",
                            {"partition": 1, "partition_max_bytes": 1 << 20}]}  # fmt: skip
 
 Request = tuple[str, Mapping[str, Any]]
+JOINING = "JoinGroup"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Opening:
 
     weight: int
     requests: tuple[Request, ...]
+
+    @property
+    def joins(self) -> bool:
+        """True if a member joins a group."""
+        return any(api == JOINING for api, _ in self.requests)
 
 
 def _produced(**change: Any) -> Request:

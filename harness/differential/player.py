@@ -14,6 +14,7 @@ from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTi
 from harness.codec.apis import api_named
 from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.error_code import ErrorCode
+from harness.codec.header import DEFAULT_CLIENT_ID
 from harness.codec.messages import ApiVersionsRequest, ProduceRequest
 from harness.codec.versions import VersionRange
 from harness.differential.conversation import Conversation, ConversationStep
@@ -23,7 +24,7 @@ from harness.differential.symbols import Bindings
 from harness.sweep.asking import error_names
 
 HOW = "how"
-PATIENCE = {"JoinGroup": 0.2, "SyncGroup": 0.2, "AlterConfigs": 0.2}
+PATIENCE = {"JoinGroup": 0.06, "SyncGroup": 0.06, "AlterConfigs": 0.06}
 """Share of the time for an answer: some wait for other members, and some Kafka never answers."""
 LOADING_LIMIT_S, _PAUSE_S = 5.0, 0.05
 _LOADS = ErrorCode.describe(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
@@ -56,7 +57,7 @@ class PlayedAnswer:
 
 
 class Player:
-    """One broker. Use as a context manager."""
+    """One broker. Use as a context manager. ``client_id``: of the conversations' requests."""
 
     def __init__(
         self,
@@ -65,9 +66,10 @@ class Player:
         advertised: Mapping[int, VersionRange],
         timeout_ms: float,
         prefix: str,
+        client_id: str = DEFAULT_CLIENT_ID,
     ) -> None:
         self.spec, self.address, self.advertised = spec, address, advertised
-        self.timeout_ms = timeout_ms
+        self.timeout_ms, self.client_id = timeout_ms, client_id
         self._settling = Settling(address, advertised, timeout_ms, prefix)
         self._connection: Connection | None = None
         self._shares: Mapping[str, float] = PATIENCE
@@ -105,7 +107,7 @@ class Player:
         fields = bound.filled(step.fields)
         request: Any = from_dict(api.request, step.version, fields)
         if self._connection is None:
-            self._connection = Connection(self.address, timeout_ms=self.timeout_ms)
+            self._connection = Connection(self.address, self.client_id, timeout_ms=self.timeout_ms)
         try:
             answer = self._ask_until_loaded(self._connection, request, step.version)
         except BrokerMisbehaved as problem:

@@ -1,0 +1,31 @@
+"""SPEC: responses about the broker itself, in seeded conversations."""
+
+from __future__ import annotations
+
+from harness.runner.marks import judges
+from suites.protocol.support.specification import Judge
+
+
+@judges("SPEC-033")
+def test_api_versions_responds_as_specification(judge: Judge) -> None:
+    judge.conversations("ApiVersions")
+
+
+@judges("SPEC-034")
+def test_sasl_handshake_responds_as_specification(judge: Judge) -> None:
+    judge.conversations("SaslHandshake")
+
+
+@judges("SPEC-035")
+def test_describe_cluster_responds_as_specification(judge: Judge) -> None:
+    judge.conversations("DescribeCluster")
+
+
+@judges("SPEC-036")
+def test_describe_client_quotas_responds_as_specification(judge: Judge) -> None:
+    judge.conversations("DescribeClientQuotas")
+
+
+@judges("SPEC-037")
+def test_alter_client_quotas_responds_as_specification(judge: Judge) -> None:
+    judge.conversations("AlterClientQuotas")

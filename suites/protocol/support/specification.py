@@ -1,0 +1,93 @@
+"""Judgement of the broker under test by seeded conversations with the specification."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from zlib import crc32
+
+from harness.base.address import Address
+from harness.client.broker import BrokerUnderTest
+from harness.codec.apis import APIS, api_named
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.checks import Inconclusive, NotSupported, broken_meanwhile, requirement
+from harness.differential.comparison import FoundDifference
+from harness.oracle.likeness import likeness_of
+from harness.oracle.seeded import SeededConversations, text_of
+from harness.oracle.specification import Specification
+from harness.oracle.subjects import REQUIREMENTS
+from harness.targets.info import TargetInfo
+from harness.targets.reference import QUICK
+
+EXCHANGES = 150
+ANSWER_MS, LONGEST_ANSWER_MS = 5_000, 20_000
+
+
+class SharedSpecification:
+    """One specification for all tests of a file. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._made: SeededConversations | None = None
+
+    def __enter__(self) -> SharedSpecification:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def beside(self, broker: BrokerUnderTest, info: TargetInfo) -> SeededConversations:
+        """Return the conversations with this broker. Raises NotApplicable."""
+        if self._made is None:
+            specification = Specification(likeness_of(info), QUICK)
+            advertised = {
+                key: broker.advertised(APIS[key].name) for key in broker.api_versions if key in APIS
+            }
+            timeout_ms = min(broker.scaled_ms(ANSWER_MS), LONGEST_ANSWER_MS)
+            self._made = self._stack.enter_context(
+                SeededConversations(
+                    info.spec,
+                    Address(*broker.address),
+                    advertised,
+                    specification,
+                    info.name_prefix,
+                    timeout_ms,
+                )
+            )
+        return self._made
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """``seeded``: the conversations with the broker under test and the specification."""
+
+    seeded: SeededConversations
+
+    def conversations(self, api: str) -> None:
+        """Check the requirement for an API: the responses are those of the specification.
+
+        A difference in the response of a companion breaks the requirement for that API instead.
+        """
+        if api not in self.seeded.shared:
+            raise NotSupported(f"{api}: no version is served by both")
+        seed = crc32(f"{load_catalogue().version} {api}".encode())
+        with requirement(REQUIREMENTS[api], api_key=api_named(api).key):
+            found = self.seeded.first_difference(api, seed, EXCHANGES)
+            if found is not None:
+                _refuse(found, api, text_of(found, self.seeded.specs))
+
+
+def _refuse(found: FoundDifference, api: str, text: str) -> None:
+    """Raises AssertionError, or Inconclusive where the difference does not judge this API."""
+    if not found.repeats:
+        raise Inconclusive(f"a difference that did not occur again: {text}")
+    if found.difference.api == api:
+        raise AssertionError(text)
+    broken_meanwhile(REQUIREMENTS[found.difference.api], text)
+    raise Inconclusive(f"the response of {found.difference.api} differs before")

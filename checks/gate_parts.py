@@ -132,15 +132,6 @@ GATE = (
         ),
         lane=WAITS,
     ),
-    Part(
-        "differential",
-        (
-            command(
-                *("kafka-conformance", "diff", "--target", "reference", "--target", "kafka:4.4.0"),
-                *("--seed", "1", "--exchanges", "600", "--out", "{out}/differential"),
-            ),
-        ),
-    ),
     Part("replication", (command("python", "-m", "labs.replication_model", "--steps", "100000"),)),
     Part(
         "report",

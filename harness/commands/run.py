@@ -76,6 +76,9 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
               help="Add unknown tagged fields to every flexible request; brokers must ignore "
               "them.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
+@click.option("--oracle-seed", type=int, metavar="N",
+              help="Draw the conversations with the specification anew; default: by the version of "
+              "the catalogue, so that all runs send the same requests.")  # fmt: skip
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for journals, evidence and Parquet; may hold earlier runs.")  # fmt: skip
 @click.option(
@@ -94,6 +97,7 @@ def run(
     versions: str,
     grease: bool,
     seed: int,
+    oracle_seed: int | None,
     out: Path,
     keep: bool,
     as_json: bool,
@@ -115,6 +119,7 @@ def run(
     specs = _prepare(specs or ("reference",), console)
     options = [*wanted, "--seed", str(seed), "--retries", str(retries), "--versions", versions]
     options += [word for glob in globs for word in ("--requirement", glob)]
+    options += [] if oracle_seed is None else ["--oracle-seed", str(oracle_seed)]
     options += ["--keep"] if keep else []
     options += ["--grease"] if grease else []
     tests = len(cases) or count_tests(map(Path, wanted), globs)

@@ -82,6 +82,10 @@ class ConversationComparison:
         ]
         return one.result(), other.result()
 
+    def forget_kinds(self) -> None:
+        """Let `compare` return differences of every kind again."""
+        self._known.clear()
+
     def compare(self, conversation: Conversation) -> FoundDifference | None:
         """Play a conversation and shrink it if there is a difference.
 

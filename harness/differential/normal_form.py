@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -131,6 +131,7 @@ LISTED: Mapping[str, tuple[str, ...]] = {
     "transaction_states": ("transactional_id",),
     "config_resources": ("resource_name",),
     "replica_election_results": ("topic",),
+    "entries": ("entity_name",),
 }
 """Lists that may contain elements of other conversations.
 
@@ -170,8 +171,18 @@ def _kept(name: str, value: Any, bound: Bindings) -> Any:
 def _is_others(element: Any, names: tuple[str, ...], bound: Bindings) -> bool:
     if not isinstance(element, Mapping):
         return False
-    called = [element[name] for name in names if isinstance(element.get(name), str)]
+    called = [text for name in names for text in _texts(element, name)]
     return bool(called) and not any(one in bound.said for one in called)
+
+
+def _texts(element: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Yield the texts of this name in the element, and in the structs of its lists."""
+    if isinstance(element.get(name), str):
+        yield element[name]
+    for inner in element.values():
+        for one in inner if isinstance(inner, list) else ():
+            if isinstance(one, Mapping) and isinstance(one.get(name), str):
+                yield one[name]
 
 
 class _Forming:

@@ -76,6 +76,7 @@ class Player:
 
     def __enter__(self) -> Player:
         self._settling.coordinators()
+        self._settling.pass_first_producer_ids()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -26,6 +26,8 @@ _COORDINATOR_KINDS = (0, 1)
 _GROUP_IS_MADE = (ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 """Errors of a new member's join that are sent before the new group is written."""
 _GROUP_LIMIT_S = 0.5
+FIRST_PRODUCER_IDS = 78
+"""Behind the largest small id of ``normal_form``'s fixed values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,17 @@ class Settling:
         """Wait until the topics of the coordinators exist."""
         for kind in _COORDINATOR_KINDS:
             self._until(lambda kind=kind: self._has_coordinator(kind), _COORDINATOR_LIMIT_S)  # type: ignore[misc]
+
+    def pass_first_producer_ids(self) -> None:
+        """Let the broker hand out the producer ids that requests also have as fixed values.
+
+        A new id that equals one would be compared as that value.
+        """
+        for _ in range(FIRST_PRODUCER_IDS):
+            fields = {"transactional_id": None, "transaction_timeout_ms": 60_000}
+            answer = self._ask("InitProducerId", 0, 1, fields)
+            if answer is None or answer["producer_id"] >= FIRST_PRODUCER_IDS:
+                return
 
     def _until(self, holds: Callable[[], bool], limit_s: float) -> None:
         deadline = time.monotonic() + limit_s

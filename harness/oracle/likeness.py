@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from harness.conformance.dated import APACHE_KAFKA
 from harness.conformance.outcome import NotApplicable
+from harness.targets.access_file import NEVER
 from harness.targets.info import TargetInfo
 from harness.targets.reference import ReferenceBroker
-from harness.targets.target import OWN_BROKER
 
 RELEASES = ("3.9.2", "4.4.0")
 """Releases of Apache Kafka that agreed with the specification; docs/differential.md has the runs.
@@ -21,7 +21,7 @@ def likeness_of(info: TargetInfo) -> str:
     """Return the release for ``like=``, empty for none. Raises NotApplicable."""
     if len(info.nodes) > 1:
         raise NotApplicable(CAPABILITY, "the specification is a single broker")
-    if OWN_BROKER not in info.capabilities:
+    if NEVER not in info.safety:
         raise NotApplicable(CAPABILITY, "the settings of a broker elsewhere are not known")
     if info.implementation == ReferenceBroker.implementation:
         return info.like

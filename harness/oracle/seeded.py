@@ -20,6 +20,8 @@ from harness.targets.asking import ask_api_versions
 SHRINKING_PLAYS = 60
 """At most so many plays of a conversation to make it smaller: a slow broker needs seconds each."""
 
+LEAST_UNREPEATED = 3
+
 
 class SeededConversations:
     """A target beside its specification. Use as a context manager.
@@ -76,8 +78,11 @@ class SeededConversations:
     def first_difference(self, api: str, seed: int, exchanges: int) -> FoundDifference | None:
         """Return the first difference in conversations about an API, shrunk; None without one.
 
-        ``exchanges``: so many are compared, and the rest of the conversation that is begun.
+        ``exchanges``: so many are compared, and the rest of the conversation that is begun. A
+        difference that does not occur again counts from the :data:`LEAST_UNREPEATED`-th on: one
+        may come from other traffic at the broker.
         """
+        unrepeated = 0
         assert self._comparison is not None, "use as a context manager"
         for player in self._comparison.players:
             player.client_id = client_id_of(api)
@@ -85,9 +90,13 @@ class SeededConversations:
         counted = self._comparison.counted.exchanges
         most = counted.total() + exchanges
         for conversation in conversations(seed, self.shared, only, about=api):
+            self._comparison.forget_kinds()
             found = self._comparison.compare(conversation)
-            if found is not None or counted.total() >= most:
+            unrepeated += found is not None and not found.repeats
+            if found is not None and (found.repeats or unrepeated >= LEAST_UNREPEATED):
                 return found
+            if counted.total() >= most:
+                return None
         raise AssertionError("conversations do not end")
 
 

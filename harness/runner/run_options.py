@@ -17,6 +17,9 @@ def add_options(group: pytest.OptionGroup) -> None:
     )
     group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
     group.addoption("--seed", type=int, default=0, help="seed of every random draw")
+    group.addoption("--oracle-seed", type=int, default=None, metavar="N",
+                    help="draw the conversations with the specification anew (default: by the "
+                    "version of the catalogue, so that runs ask the same)")  # fmt: skip
     group.addoption("--versions", choices=("all", "ends"), default="all",
                     help="run at each version of a range, or only at both ends")  # fmt: skip
     group.addoption("--grease", action="store_true",

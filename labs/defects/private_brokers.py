@@ -22,6 +22,7 @@ from harness.proxies.running import RunningProxies
 from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
 from harness.targets.proxied import ProxiedTarget, proxied
+from harness.targets.reference import ReferenceBroker
 from harness.targets.target import (
     BROKER_CONFIG,
     JOIN_AS_BROKER,
@@ -268,9 +269,21 @@ class PrivateClusterBehindProxies(Target):
 
 
 class SharedRow(ExternalBroker):
-    """The shared broker, or cluster, at its addresses, started for this: any request is safe."""
+    """The shared broker, or cluster, at its addresses, started for this: any request is safe.
+
+    ``model``: the target that was started. The row says what product it is where that is the
+    built-in broker; of another product it says nothing, so that no date excuses a defect.
+    """
 
     safety = frozenset(SAFETY_CLASSES)
+
+    def __init__(
+        self, addresses: list[Address], model: Target | None = None, log_dir: Path | None = None
+    ) -> None:
+        super().__init__(addresses, log_dir=log_dir)
+        if model is not None and model.implementation == ReferenceBroker.implementation:
+            self.implementation, self.release = model.implementation, model.release
+            self.like = model.like
 
     def start(self) -> list[Address]:
         """Find the addresses of the nodes too, if there are several."""
@@ -296,7 +309,7 @@ class SharedAndPrivate(SharedRow):
 
         ``pool``: returns the pool of used brokers for the test that runs now, if it may get one.
         """
-        super().__init__(addresses)
+        super().__init__(addresses, private)
         self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS, POWER_LOSS, UPGRADE}
         self._private, self._make_rule, self._pool = private, make_rule, pool
 

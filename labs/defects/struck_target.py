@@ -63,10 +63,10 @@ class StruckTargets:
         with self._before_shared(FrameRule() if is_private else make_rule()) as (client, errors):
 
             def make_target(log_dir: Path | None) -> Target:
+                model = parse_target(self.spec, log_dir=log_dir)
                 if not is_private:
-                    return SharedRow(client, log_dir=log_dir)
-                like = parse_target(self.spec, log_dir=log_dir)
-                return SharedAndPrivate(client, like, make_rule, self.pool)
+                    return SharedRow(client, model, log_dir)
+                return SharedAndPrivate(client, model, make_rule, self.pool)
 
             yield make_target
             if raised := errors():

@@ -31,6 +31,7 @@ PLANTS = {
     "sweep": ("harness/sweep", "import harness.targets"),
     "negotiation": ("harness/negotiation", "import harness.targets"),
     "differential": ("harness/differential", "import harness.targets"),
+    "oracle": ("harness/oracle", "import harness.runner"),
     "conformance": ("harness/conformance", "import harness.client"),
     "reports": ("reports", "import harness.codec"),
     "suites": ("suites/protocol", "import harness.reference_broker"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.runner.marks import judges
-from suites.protocol.support.specification import Judge
+from harness.runner.specification import Judge
 
 
 @judges("SPEC-033")

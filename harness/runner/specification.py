@@ -1,11 +1,17 @@
-"""Judgement of the broker under test by seeded conversations with the specification."""
+"""Judgement of the broker under test by seeded conversations with the specification.
+
+The tests of ``suites/protocol/specification`` get the fixture ``judge``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from zlib import crc32
+
+import pytest
 
 from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
@@ -17,10 +23,12 @@ from harness.oracle.likeness import likeness_of
 from harness.oracle.seeded import SeededConversations, text_of
 from harness.oracle.specification import Specification
 from harness.oracle.subjects import REQUIREMENTS
+from harness.runner.running_case import CASE
 from harness.targets.info import TargetInfo
 from harness.targets.reference import QUICK
 
-EXCHANGES = 150
+EXCHANGES = 100
+"""For each API, and the rest of a conversation that is begun."""
 ANSWER_MS, LONGEST_ANSWER_MS = 5_000, 20_000
 
 
@@ -65,9 +73,15 @@ class SharedSpecification:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """``seeded``: the conversations with the broker under test and the specification."""
+    """The judge of the broker under test by seeded conversations.
+
+    Attributes:
+        seeded: with the broker under test and the specification.
+        seed: what the conversations are drawn by, beside the API.
+    """
 
     seeded: SeededConversations
+    seed: str
 
     def conversations(self, api: str) -> None:
         """Check the requirement for an API: the responses are those of the specification.
@@ -76,7 +90,7 @@ class Judge:
         """
         if api not in self.seeded.shared:
             raise NotSupported(f"{api}: no version is served by both")
-        seed = crc32(f"{load_catalogue().version} {api}".encode())
+        seed = crc32(f"{self.seed} {api}".encode())
         with requirement(REQUIREMENTS[api], api_key=api_named(api).key):
             found = self.seeded.first_difference(api, seed, EXCHANGES)
             if found is not None:
@@ -91,3 +105,21 @@ def _refuse(found: FoundDifference, api: str, text: str) -> None:
         raise AssertionError(text)
     broken_meanwhile(REQUIREMENTS[found.difference.api], text)
     raise Inconclusive(f"the response of {found.difference.api} differs before")
+
+
+@pytest.fixture(scope="module")
+def specification() -> Iterator[SharedSpecification]:
+    """The specification, started by the first test that needs it."""
+    with SharedSpecification() as shared:
+        yield shared
+
+
+@pytest.fixture
+def judge(
+    request: pytest.FixtureRequest, broker: BrokerUnderTest, specification: SharedSpecification
+) -> Judge:
+    """The judge by seeded conversations with the broker under test."""
+    context = request.node.stash[CASE].context
+    chosen = request.config.getoption("oracle_seed")
+    seed = load_catalogue().version if chosen is None else str(chosen)
+    return Judge(specification.beside(broker, context.info), seed)

@@ -1,0 +1,53 @@
+"""The release that the specification is like, by the product and release of the target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harness.base.address import Address
+from harness.conformance.dated import APACHE_KAFKA
+from harness.conformance.outcome import NotApplicable
+from harness.oracle.likeness import RELEASES, likeness_of
+from harness.targets.info import TargetInfo
+from harness.targets.reference import ReferenceBroker
+
+INFO = TargetInfo(
+    spec="kafka:4.4.0",
+    implementation=APACHE_KAFKA,
+    release="4.4.0",
+    addresses=(Address("127.0.0.1", 1),),
+    api_versions={},
+    capabilities=frozenset(),
+    time_scale=1.0,
+    log_path=None,
+)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_kafka_is_compared_with_specification_like_its_release(release: str) -> None:
+    assert likeness_of(replace(INFO, release=release)) == release
+
+
+@pytest.mark.parametrize("like", ["", "2.8.2"])
+def test_built_in_broker_is_compared_with_specification_like_itself(like: str) -> None:
+    info = replace(INFO, implementation=ReferenceBroker.implementation, like=like)
+    assert likeness_of(info) == like
+
+
+def test_other_product_is_compared_with_specification_like_newest_release() -> None:
+    assert likeness_of(replace(INFO, implementation="other", release="1.0")) == RELEASES[-1]
+
+
+@pytest.mark.parametrize(
+    ("info", "reason"),
+    [
+        (replace(INFO, release="3.7.0"), "the specification is like 3.9.2, 4.4.0 only"),
+        (replace(INFO, nodes=(1, 2, 3)), "single broker"),
+        (replace(INFO, safety=frozenset({"read"})), "settings of a broker elsewhere"),
+    ],
+)
+def test_target_without_specification_is_not_applicable(info: TargetInfo, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        likeness_of(info)

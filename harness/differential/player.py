@@ -96,6 +96,7 @@ class Player:
         answers = [self._exchange(step, bound) for step in conversation.steps]
         self._hang_up()
         self._settling.delete_topics(prefix)
+        self._settling.close_fetch_sessions(bound.ids.get("session_id", []))
         return answers
 
     def _hang_up(self) -> None:

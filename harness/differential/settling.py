@@ -7,7 +7,7 @@ answer to an immediate request is a race that either broker may win; it is no di
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,6 +134,13 @@ class Settling:
         ours = [name for name in names if name.startswith((prefix, self.prefix))]
         if ours:
             self._ask("DeleteTopics", 1, 3, {"topic_names": ours, "timeout_ms": 30_000})
+
+    def close_fetch_sessions(self, ids: Sequence[int]) -> None:
+        """Close the sessions of a finished conversation: a broker has 1,000, and evicts late."""
+        for session_id in ids:
+            fields = {"replica_id": -1, "session_id": session_id, "session_epoch": -1,
+                      "topics": [], "forgotten_topics_data": []}  # fmt: skip
+            self._ask("Fetch", 7, 12, fields)
 
     def coordinators(self) -> None:
         """Wait until the topics of the coordinators exist."""

@@ -27,7 +27,7 @@ from harness.runner.running_case import CASE
 from harness.targets.info import TargetInfo
 from harness.targets.reference import QUICK
 
-EXCHANGES = 100
+EXCHANGES = 150
 """For each API, and the rest of a conversation that is begun."""
 ANSWER_MS, LONGEST_ANSWER_MS = 5_000, 20_000
 

@@ -7,15 +7,18 @@ strikes the client id of the conversations about its API alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
+from harness.codec.apis import api_named
 from harness.codec.definition import snake_case
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
 from harness.oracle.seeded import client_id_of
 from harness.oracle.subjects import REQUIREMENTS
 from harness.proxies import SeenRequest
-from labs.defects.defect import Defect, answers
+from labs.defects.defect import Defect
+from labs.defects.edited_answer import EditedAnswers
 from labs.defects.one_client import is_from
 
 Change = Callable[[Any], Any]
@@ -106,9 +109,13 @@ def _defect_of(wrong: WrongField) -> Defect:
             for holder in _holders(message, names):
                 setattr(holder, names[-1], wrong.change(getattr(holder, names[-1])))
 
-    edit.__name__ = f"{snake_case(wrong.api)}_differs_from_specification"
-    edit.__doc__ = f"{wrong.api} responses have a wrong {names[-1]}."
-    return answers(REQUIREMENTS[wrong.api], rf"{wrong.api} v\d+, step \d+: ", wrong.api)(edit)
+    return Defect(
+        f"{snake_case(wrong.api)}_differs_from_specification",
+        REQUIREMENTS[wrong.api],
+        rf"{wrong.api} v\d+, step \d+: ",
+        partial(EditedAnswers, api_named(wrong.api).response, edit, None),
+        f"{wrong.api} responses have a wrong {names[-1]}.",
+    )
 
 
 DEFECTS = [_defect_of(one) for one in _FIELDS]

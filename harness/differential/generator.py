@@ -84,7 +84,7 @@ def _opening(rng: Random, shared: Ranges, only: Collection[str]) -> list[Convers
 class _Deck:
     """Every API at every version, each once before any comes again; and others in between.
 
-    ``about``: an API whose versions alone come in turn; empty for all APIs.
+    ``about``: the API of which the versions come in turn; empty for all APIs.
     """
 
     def __init__(self, shared: Ranges, about: str) -> None:

@@ -90,7 +90,7 @@ def _work(
     parent: int, session: RowSession, make: MakeWorker, out: Path, output: Path, units: Connection
 ) -> None:
     """Judge units in the forked process until None is received."""
-    _end_with(parent)
+    end_with(parent)
     with output.open("w") as file:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(file.fileno(), stream.fileno())
@@ -103,7 +103,7 @@ def _work(
             worker.stop()
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """End this process when the parent ends; the parent handles signals."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -56,6 +56,8 @@ class RowSession:
         """The test that runs now."""
         self.before_each: Callable[[], None] = _nothing
         """Called before each test."""
+        self.until: Callable[[], bool] = _never
+        """Called behind each test; True ends the run there."""
 
     @property
     def items(self) -> Sequence[pytest.Item]:
@@ -121,6 +123,9 @@ class RowSession:
                 config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             finally:
                 self.running = None
+            if following is not None and self.until():
+                item.session._setupstate.teardown_exact(None)
+                return
 
     def _hook(self, name: str) -> Any:
         """The hook of the plugins that make a run, without those of pytest."""
@@ -180,6 +185,11 @@ class RowSession:
 
 def _nothing() -> None:
     """Do nothing."""
+
+
+def _never() -> bool:
+    """The run goes on."""
+    return False
 
 
 def _room(plugin: object) -> str:

@@ -1,0 +1,55 @@
+"""The areas of requirements that a mutant of a module belongs to."""
+
+from __future__ import annotations
+
+_BY_MODULE = (
+    ("handlers.api_00_", "PROD ACKS IDEM RECF COMP TIME ERR"),
+    ("handlers.api_01_", "FETCH RECF EPOCH REPL QUOTA"),
+    ("handlers.api_02_", "LISTO TIME EPOCH"),
+    ("handlers.api_03_", "META TOPIC"),
+    ("handlers.api_08_", "OFFS GRP"),
+    ("handlers.api_09_", "OFFS"),
+    ("handlers.api_10_", "COORD"),
+    ("handlers.api_18_", "APIV"),
+    ("handlers.api_19_", "TOPIC CONF"),
+    ("handlers.api_20_", "TOPIC"),
+    ("handlers.api_21_", "DELR"),
+    ("handlers.api_22_", "IDEM TXN"),
+    ("handlers.api_23_", "EPOCH"),
+    ("handlers.api_32_ handlers.api_33_ handlers.api_44_ handlers.api_74_", "CONF"),
+    ("handlers.api_34_ handlers.api_35_ handlers.api_73_", "LDIR"),
+    ("handlers.api_37_", "TOPIC"),
+    ("handlers.api_43_ state.controller.elections", "ELECT"),
+    ("handlers.api_45_ handlers.api_46_ state.controller.reassignment", "REASG"),
+    ("handlers.api_47_", "OFFS"),
+    ("handlers.api_48_ handlers.api_49_ state.quotas", "QUOTA"),
+    ("handlers.api_56_ state.controller.isr_changes", "ALTP ISR"),
+    ("handlers.api_60_ handlers.api_75_", "META"),
+    ("handlers.api_61_", "IDEM"),
+    ("handlers.api_62_ handlers.api_63_ handlers.api_64_ state.controller state.registrations",
+     "BROK SHUT ISR ELECT"),
+    ("handlers.api_1 handlers.api_42_ handlers.group state.groups", "GRP OFFS COORD OTOP"),
+    ("handlers.config state.configs state.config_definitions", "CONF TOPIC"),
+    ("state.producers", "IDEM STOR RECV"),
+    ("state.validation state.log", "PROD RECF COMP TIME IDEM LEG STOR"),
+    ("state.cleaning", "STOR TIME DELR IDEM"),
+    ("state.fetch", "FETCH RECF EPOCH"),
+    ("state.partition", "REPL ISR EPOCH ACKS LISTO FETCH STOR LDIR"),
+    ("state.replica_moves", "LDIR"),
+    ("state.topics", "TOPIC META CONF"),
+    ("state.metadata cluster", "RAFT META REPL ISR BROK SHUT ELECT EPOCH ACKS"),
+    ("storage", "STOR RECV LDIR OTOP DELR"),
+    ("connection node server request_buffer request_memory purgatory outbound_limit", "CONN ENC"),
+)  # fmt: skip
+
+
+def areas_of(module: str) -> frozenset[str]:
+    """Return the areas of a module below the broker's package; all areas for one without a row."""
+    found = {
+        area
+        for prefixes, areas in _BY_MODULE
+        for prefix in prefixes.split()
+        if module.startswith(prefix)
+        for area in areas.split()
+    }
+    return frozenset(found)

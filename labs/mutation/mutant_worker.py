@@ -1,0 +1,101 @@
+"""A process that judges one mutant after the other in the pytest session that it was forked with.
+
+Each mutant is a broker of its own, and a run of its own: the tests that execute the mutated lines,
+those first that execute the fewest lines. The run ends at the first check that fails.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from harness.conformance.journal import JOURNAL_NAME
+from harness.targets.persistent_reference import PersistentReference
+from harness.targets.reference import ReferenceBroker
+from harness.targets.reference_cluster import ReferenceCluster
+from harness.targets.spec import parse_target
+from harness.targets.target import Target
+from labs.defects.row_session import MakeTarget, RowSession
+from labs.mutation.areas import areas_of
+from labs.mutation.mutant import Mutant
+from labs.mutation.verdicts import FAILING, Judged, checks_in, judge
+
+MODULE = "labs.mutation.mutated_broker"
+CASE_LIMIT_S = 240
+"""A case that takes longer ends the process: the mutant hangs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A mutant, and the node ids of the tests that execute it, in their order."""
+
+    mutant: Mutant
+    tests: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class MutantWorker:
+    """Judges mutants. ``spec``: the target; ``out``: a folder for runs; ``output``: for stacks."""
+
+    session: RowSession
+    spec: str
+    out: Path
+    output: IO[str]
+    _runs: int = 0
+
+    def judge(self, work: Work) -> Judged:
+        """Run the tests until one of them notices the mutant."""
+        self._runs += 1
+        name = f"mutant-{self._runs}"
+        journal = self.out / "runs" / name / JOURNAL_NAME
+        chosen = {test: at for at, test in enumerate(work.tests)}
+        items = [item for item in self.session.items if item.nodeid in chosen]
+        items.sort(key=lambda item: chosen[item.nodeid])
+        began_s, died = time.monotonic(), self._run(items, work.mutant, name, journal)
+        areas = areas_of(work.mutant.area_path)
+        found = judge(work.mutant, list(checks_in(journal)), areas, died)
+        return Judged(
+            found.mutant, found.verdict, found.requirement, found.reason, found.tests,
+            round(time.monotonic() - began_s, 1),
+        )  # fmt: skip
+
+    def _run(self, items: Sequence[pytest.Item], mutant: Mutant, name: str, journal: Path) -> bool:
+        """Return True if the broker did not start or could not be probed."""
+        self.session.before_each = self._begin_limit
+        self.session.until = lambda: any(one["verdict"] in FAILING for one in checks_in(journal))
+        self._begin_limit()
+        try:
+            self.session.run(items, target_of(self.spec, mutant.name), self.out, name)
+        except Exception:  # the mutant does not start, in whatever way
+            return True
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+        return False
+
+    def _begin_limit(self) -> None:
+        faulthandler.dump_traceback_later(CASE_LIMIT_S, exit=True, file=self.output)
+
+
+def target_of(spec: str, mutant: str) -> MakeTarget:
+    """Return the maker of the target of this string, as this mutant."""
+    return target_with(spec, (sys.executable, "-m", MODULE, mutant, "--port", "0"))
+
+
+def target_with(spec: str, command: tuple[str, ...]) -> MakeTarget:
+    """Return the maker of a built-in broker, or cluster, that runs this command."""
+
+    def make(log_dir: Path | None) -> Target:
+        like = parse_target(spec, log_dir=log_dir)
+        if isinstance(like, ReferenceCluster):
+            return ReferenceCluster(like.brokers, log_dir=log_dir, command=command)
+        kind = PersistentReference if isinstance(like, PersistentReference) else ReferenceBroker
+        return kind(log_dir=log_dir, command=command)
+
+    return make

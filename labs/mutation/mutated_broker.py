@@ -1,0 +1,20 @@
+"""``python -m labs.mutation.mutated_broker MUTANT OPTION...``: the built-in broker as this mutant;
+the options are those of its command. A second word ``nodes``: a node of a cluster."""
+
+from __future__ import annotations
+
+import sys
+
+from harness.reference_broker.command import broker
+from labs.mutation.code_swap import put_in_place
+
+
+def main() -> None:
+    """Run the broker. Raises NoSuchMutant."""
+    name, *options = sys.argv[1:]
+    put_in_place(name)
+    broker(options, prog_name="mutant")
+
+
+if __name__ == "__main__":
+    main()

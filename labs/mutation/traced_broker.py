@@ -1,0 +1,82 @@
+"""``python -m labs.mutation.traced_broker FOLDER OPTION...``: a broker that records its lines.
+
+Every ``PERIOD_S``, at SIGUSR1 and at its end it appends the lines executed since then to
+``FOLDER/PID``. SIGUSR1 also appends an empty line and forgets what was executed: the lines behind
+it belong to the next test. The kill of a broker loses the lines of the last period.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import harness.reference_broker
+from harness.reference_broker.command import broker
+
+PERIOD_S = 0.25
+ROOT = f"{Path(harness.reference_broker.__file__).parent}{os.sep}"
+
+
+class Recorder:
+    """The executed lines of this process, as ``path:line`` below the broker's package."""
+
+    def __init__(self, file: Path) -> None:
+        self._out = file.open("a", buffering=1)
+        self._executed: dict[CodeType, set[int]] = {}
+        self._written: set[tuple[CodeType, int]] = set()
+
+    def start(self) -> None:
+        """Record from now on, in this thread and those that it starts."""
+        signal.signal(signal.SIGALRM, lambda *_: self.write())
+        signal.signal(signal.SIGUSR1, lambda *_: self.next_test())
+        signal.setitimer(signal.ITIMER_REAL, PERIOD_S, PERIOD_S)
+        atexit.register(self.write)
+        threading.settrace(self._enter)
+        sys.settrace(self._enter)
+
+    def write(self) -> None:
+        """Append the lines that are not written yet."""
+        for code, lines in list(self._executed.items()):
+            place = code.co_filename.removeprefix(ROOT)
+            for line in list(lines):
+                if (code, line) not in self._written:
+                    self._written.add((code, line))
+                    self._out.write(f"{place}:{line}\n")
+
+    def next_test(self) -> None:
+        """End the lines of the present test."""
+        self.write()
+        self._executed.clear()
+        self._written.clear()
+        self._out.write("\n")
+
+    def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        if not code.co_filename.startswith(ROOT):
+            return None
+        lines = self._executed.setdefault(code, set())
+        lines.add(frame.f_lineno)
+
+        def trace(frame: FrameType, event: str, _argument: Any) -> Any:
+            if event == "line":
+                self._executed.setdefault(code, set()).add(frame.f_lineno)
+            return trace
+
+        return trace
+
+
+def main() -> None:
+    """Run the broker."""
+    folder, *options = sys.argv[1:]
+    Recorder(Path(folder) / str(os.getpid())).start()
+    broker(options, prog_name="traced")
+
+
+if __name__ == "__main__":
+    main()

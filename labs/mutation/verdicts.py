@@ -1,0 +1,77 @@
+"""The verdict on a mutant, from the checks of one run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from labs.mutation.mutant import Mutant
+
+FAILING = ("failed", "warning")
+UNDECIDED = ("inconclusive", "harness_error")
+
+
+class Verdict(StrEnum):
+    """The fate of a mutant; the first two count as noticed."""
+
+    NOTICED = "noticed by a check of its area"
+    ELSEWHERE = "noticed by a check of another area"
+    GONE = "the broker hung or ended"
+    UNDECIDED = "only inconclusive checks or errors of the harness"
+    SURVIVED = "survived"
+    NOT_REACHED = "no test executes it"
+
+
+NOTICED = frozenset({Verdict.NOTICED, Verdict.ELSEWHERE, Verdict.GONE})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One mutant with its verdict.
+
+    Attributes:
+        requirement, reason: of the first check that failed, empty without one.
+        tests: the number of tests that ran.
+        seconds: the wall clock of its run.
+    """
+
+    mutant: Mutant
+    verdict: Verdict
+    requirement: str = ""
+    reason: str = ""
+    tests: int = 0
+    seconds: float = 0.0
+
+
+def checks_in(journal: Path) -> Iterator[dict[str, str]]:
+    """Yield the checks of a journal that may still grow; a line that is cut is left out."""
+    if not journal.exists():
+        return
+    for line in journal.read_bytes().splitlines(keepends=True):
+        if line.endswith(b"\n"):
+            found = json.loads(line)
+            if found.get("type") == "check":
+                yield found
+
+
+def judge(
+    mutant: Mutant, checks: Sequence[dict[str, str]], areas: frozenset[str], died: bool
+) -> Judged:
+    """Return the verdict; ``areas``: those that a mutant of its module belongs to."""
+    failed = [one for one in checks if one["verdict"] in FAILING]
+    own = [one for one in failed if one["area"] in areas]
+    first = next(iter([*own, *failed]), None)
+    tests = len({one["case"] for one in checks})
+    if first is not None:
+        verdict = Verdict.NOTICED if own else Verdict.ELSEWHERE
+        if died or "no longer answers at all" in first["reason"]:
+            verdict = Verdict.GONE
+        return Judged(mutant, verdict, first["requirement"], first["reason"], tests)
+    if died:
+        return Judged(mutant, Verdict.GONE, tests=tests)
+    if any(one["verdict"] in UNDECIDED for one in checks):
+        return Judged(mutant, Verdict.UNDECIDED, tests=tests)
+    return Judged(mutant, Verdict.SURVIVED, tests=tests)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections import defaultdict
@@ -11,9 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from labs.hang_limit import HANGS_AFTER_S
 
 POLL_S = 0.002
+_SILENT = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD, psutil.STATUS_STOPPED)
 
 
 @dataclass(slots=True)
@@ -59,44 +61,56 @@ class LineMap:
 
 @dataclass(slots=True)
 class LineCollector:
-    """Collects the lines of all recording brokers of a folder, test by test."""
+    """Collects the lines of all recording brokers of a folder, test by test.
+
+    The lines of a paused broker are those of the test in which it goes on.
+    """
 
     folder: Path
     _read: dict[str, int] = field(default_factory=dict)
 
     def end_test(self) -> set[str]:
         """Return the lines executed since the last call; waits for each broker that runs."""
-        marks = {file.name: self._signalled(file) for file in self.folder.iterdir()}
+        running = {file: running_broker(file) for file in self.folder.iterdir()}
+        for process in running.values():
+            if process is not None:
+                process.send_signal(signal.SIGUSR1)
         lines: set[str] = set()
-        for name, is_alive in marks.items():
-            lines |= self._take(self.folder / name, awaits_mark=is_alive)
+        for file, process in running.items():
+            lines |= self._take(file, process)
         return lines
 
-    def _signalled(self, file: Path) -> bool:
-        try:
-            os.kill(int(file.name), signal.SIGUSR1)
-        except ProcessLookupError:
-            return False
-        return True
-
-    def _take(self, file: Path, *, awaits_mark: bool) -> set[str]:
+    def _take(self, file: Path, process: psutil.Process | None) -> set[str]:
         deadline = time.monotonic() + HANGS_AFTER_S
         start = self._read.get(file.name, 0)
         while True:
             text = file.read_bytes()[start:].decode()
-            is_marked = "\n\n" in text or text.startswith("\n")
-            if is_marked or not awaits_mark or not _is_alive(int(file.name)):
+            if "\n\n" in text or text.startswith("\n") or not _answers_signals(process):
                 break
             if time.monotonic() > deadline:
-                raise TimeoutError(f"broker {file.name} does not write its lines")
+                raise TimeoutError(f"broker {process} does not write its lines")
             time.sleep(POLL_S)
         self._read[file.name] = start + len(text.encode())
         return {line for line in text.split("\n") if line}
 
 
-def _is_alive(pid: int) -> bool:
+def file_of(process: psutil.Process) -> str:
+    """Return the name of a recording broker's file; process ids occur again, starts do not."""
+    return f"{process.pid}-{process.create_time()}"
+
+
+def running_broker(file: Path) -> psutil.Process | None:
+    """Return the process of such a file, None if it has ended."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        process = psutil.Process(int(file.name.partition("-")[0]))
+        return process if file_of(process) == file.name else None
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _answers_signals(process: psutil.Process | None) -> bool:
+    """False for a process that has ended, is ending, or that a test has paused."""
+    try:
+        return process is not None and process.status() not in _SILENT
+    except psutil.NoSuchProcess:
         return False
-    return True

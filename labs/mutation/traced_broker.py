@@ -1,8 +1,8 @@
 """``python -m labs.mutation.traced_broker FOLDER OPTION...``: a broker that records its lines.
 
 Every ``PERIOD_S``, at SIGUSR1 and at its end it appends the lines executed since then to
-``FOLDER/PID``. SIGUSR1 also appends an empty line and forgets what was executed: the lines behind
-it belong to the next test. The kill of a broker loses the lines of the last period.
+``FOLDER/PID-START``. SIGUSR1 also appends an empty line and forgets what was executed: the lines
+behind it belong to the next test. The kill of a broker loses the lines of the last period.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import psutil
+
 import harness.reference_broker
 from harness.reference_broker.command import broker
+from labs.mutation.line_map import file_of
 
 PERIOD_S = 0.25
 ROOT = f"{Path(harness.reference_broker.__file__).parent}{os.sep}"
@@ -74,7 +77,7 @@ class Recorder:
 def main() -> None:
     """Run the broker."""
     folder, *options = sys.argv[1:]
-    Recorder(Path(folder) / str(os.getpid())).start()
+    Recorder(Path(folder) / file_of(psutil.Process())).start()
     broker(options, prog_name="traced")
 
 

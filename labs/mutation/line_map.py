@@ -15,6 +15,8 @@ import psutil
 from labs.hang_limit import HANGS_AFTER_S
 
 POLL_S = 0.002
+WRITES_IN_S = 5 * HANGS_AFTER_S
+"""A recording broker is slow: some requests take it a minute on a busy machine."""
 _SILENT = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD, psutil.STATUS_STOPPED)
 
 
@@ -81,7 +83,7 @@ class LineCollector:
         return lines
 
     def _take(self, file: Path, process: psutil.Process | None) -> set[str]:
-        deadline = time.monotonic() + HANGS_AFTER_S
+        deadline = time.monotonic() + WRITES_IN_S
         start = self._read.get(file.name, 0)
         while True:
             text = file.read_bytes()[start:].decode()

@@ -17,7 +17,6 @@ from typing import IO
 import pytest
 
 from harness.conformance.journal import JOURNAL_NAME
-from harness.targets.persistent_reference import PersistentReference
 from harness.targets.reference import ReferenceBroker
 from harness.targets.reference_cluster import ReferenceCluster
 from harness.targets.spec import parse_target
@@ -95,7 +94,9 @@ def target_with(spec: str, command: tuple[str, ...]) -> MakeTarget:
         like = parse_target(spec, log_dir=log_dir)
         if isinstance(like, ReferenceCluster):
             return ReferenceCluster(like.brokers, log_dir=log_dir, command=command)
-        kind = PersistentReference if isinstance(like, PersistentReference) else ReferenceBroker
-        return kind(log_dir=log_dir, command=command)
+        assert isinstance(like, ReferenceBroker), f"{spec}: only the built-in broker has mutants"
+        return ReferenceBroker(
+            log_dir=log_dir, like=like.like, on_disk=like.on_disk, command=command
+        )
 
     return make

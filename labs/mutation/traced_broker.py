@@ -33,15 +33,30 @@ class Recorder:
         self._out = file.open("a", buffering=1)
         self._executed: dict[CodeType, set[int]] = {}
         self._written: set[tuple[CodeType, int]] = set()
+        self._is_writing = self._is_test_due = False
 
     def start(self) -> None:
         """Record from now on, in this thread and those that it starts."""
-        signal.signal(signal.SIGALRM, lambda *_: self.write())
-        signal.signal(signal.SIGUSR1, lambda *_: self.next_test())
+        signal.signal(signal.SIGALRM, lambda *_: self._on_signal(is_test=False))
+        signal.signal(signal.SIGUSR1, lambda *_: self._on_signal(is_test=True))
         signal.setitimer(signal.ITIMER_REAL, PERIOD_S, PERIOD_S)
         atexit.register(self.write)
         threading.settrace(self._enter)
         sys.settrace(self._enter)
+
+    def _on_signal(self, *, is_test: bool) -> None:
+        """Write now, or when the write that this signal interrupts has ended."""
+        self._is_test_due |= is_test
+        if self._is_writing:
+            return
+        self._is_writing = True
+        try:
+            self.write()
+            while self._is_test_due:
+                self._is_test_due = False
+                self.next_test()
+        finally:
+            self._is_writing = False
 
     def write(self) -> None:
         """Append the lines that are not written yet."""

@@ -313,5 +313,17 @@ DEEP = (
         count=6,
         rooms=("harness", "labs/fuzz"),
     ),
+    Part(
+        "mutate",
+        sliced=tuple(
+            (
+                command("kafka-conformance", "lab", "mutate", "--target", spec, "--count", "100",
+                        "--seed", "{seed}", "--out", "{out}/mutants.jsonl"),
+            )
+            for spec in (*("reference",) * 16, *("reference,disk",) * 2, *("reference,nodes=3",) * 2)
+        ),
+        lane=WAITS,
+        rooms=("suites", "harness/reference_broker", "labs/mutation"),
+    ),
     Part("stable", sliced=stable_slices(), lane=WAITS, rooms=("suites", "harness")),
 )  # fmt: skip

@@ -20,6 +20,8 @@ ALONE_SHARE = "4"
 """The number of rows judged with all tests of their area; only the row's own check may fail."""
 BUILT_IN_ALONE = "2"
 """The same for wrong functions: their areas are those of the disk, which have the longest tests."""
+RECORDED_MUTANTS = "24"
+"""The number of mutants that must be noticed again."""
 PRIVATE_SHARE = ("-p", "checks.private_share", "--private-share", "8", "--private-draw", "{draw}")
 """On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
 OF_A_SAMPLE = (GateExit.OK, GateExit.KNOWN_FAILURE_PASSED, GateExit.VANISHED)
@@ -99,6 +101,16 @@ GATE = (
     Part(
         "cluster_defects",
         (command(*DEFECTS, "--target", CLUSTER_SEEN_ON, *("--alone", "0", "--jobs", "6")),),
+        lane=WAITS,
+    ),
+    Part(
+        "mutants",
+        (
+            command(
+                *("kafka-conformance", "lab", "mutate", "--noticed", "--count", RECORDED_MUTANTS),
+                *("--seed", "{number}", "--jobs", "3"),
+            ),
+        ),
         lane=WAITS,
     ),
     Part(

@@ -1,4 +1,4 @@
-"""``kafka-conformance lab mutate``: judge wrong brokers that nobody has planned."""
+"""``kafka-conformance lab mutate``: judge wrong brokers that are made from the source."""
 
 from __future__ import annotations
 
@@ -7,73 +7,89 @@ import random
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import click
 
 from labs.defects.row_session import RowSession
-from labs.mutation.enumeration import modules, mutants_of
+from labs.mutation import noticed
 from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
 from labs.mutation.mutant_pool import MutantPool
 from labs.mutation.mutant_worker import Work
-from labs.mutation.verdicts import NOTICED, Judged, Verdict
-
-SUITES = {"reference": ("suites/protocol",), "reference,disk": ("suites/durability",)}
-CLUSTER = ("suites/replication", "suites/durability/private")
+from labs.mutation.population import ONE_NODE, every_mutant, sample, suites_of
+from labs.mutation.score import line_of, summary
+from labs.mutation.verdicts import Judged, Verdict
 
 
 @click.command()
-@click.option("--target", "spec", default="reference", show_default=True, metavar="SPEC",
+@click.option("--target", "spec", default=ONE_NODE, show_default=True, metavar="SPEC",
               help="reference, reference,disk or reference,nodes=3.")  # fmt: skip
 @click.option("--count", default=50, show_default=True, type=click.IntRange(1),
               help="The size of the random sample.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of the sample.")
 @click.option("--mutant", "names", multiple=True, help="This one alone, by its name.")
-@click.option("--jobs", default=4, show_default=True, type=click.IntRange(1))
+@click.option("--noticed", "again", is_flag=True,
+              help="Draw from the mutants that an earlier run noticed, and run the test that "
+              "noticed each; exit with 1 if one survives.")  # fmt: skip
+@click.option("--record", is_flag=True, help="Add the noticed mutants to the recorded ones.")
+@click.option("--jobs", default=3, show_default=True, type=click.IntRange(1))
 @click.option("--lines", "map_file", type=click.Path(path_type=Path, dir_okay=False),
               help="The tests by line; made and kept in this file if it is not there.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), help="A JSON line for each mutant here.")
 def main(
-    spec: str, count: int, seed: int, names: tuple[str, ...], jobs: int,
-    map_file: Path | None, out: Path | None,
+    spec: str, count: int, seed: int, names: tuple[str, ...], again: bool, record: bool,
+    jobs: int, map_file: Path | None, out: Path | None,
 ) -> None:  # fmt: skip
-    """Make wrong brokers out of the built-in one, and let the suites judge each."""
-    chosen = _chosen(names, count, seed)
-    began_s = time.monotonic()
-    judged: list[Judged] = []
+    """Make wrong brokers out of the built-in one, and let the suites judge each.
 
-    def report(one: Judged) -> None:
-        judged.append(one)
+    A mutant differs from the built-in broker in one place of one function. The tests that execute
+    that place run, until a check fails. See docs/teeth.md.
+    """
+    every, report = every_mutant(), Report(out)
+    began_s = time.monotonic()
+
+    def judge(session: RowSession) -> None:
+        with tempfile.TemporaryDirectory(prefix="kafka-conformance-mutants-") as place:
+            if again:
+                work = _work_again(every, count, seed)
+            else:
+                chosen = _named(every, names) if names else sample(every, spec, count, seed)
+                work = _work(chosen, _lines(session, spec, map_file, Path(place)), report)
+            MutantPool(session, spec, Path(place), jobs, report.add).run(work)
+
+    RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", "ends"])
+    for text in summary(report.judged, time.monotonic() - began_s):
+        click.echo(text)
+    if record:
+        noticed.write([*noticed.read(), *noticed.rows_of(report.judged, every)])
+    sys.exit(int(again and any(one.verdict is Verdict.SURVIVED for one in report.judged)))
+
+
+@dataclass(slots=True)
+class Report:
+    """Prints each result and appends it to a file. ``out``: None for no file."""
+
+    out: Path | None
+    judged: list[Judged] = field(default_factory=list)
+
+    def add(self, one: Judged) -> None:
+        """Report one mutant."""
+        self.judged.append(one)
         click.echo(line_of(one))
-        if out is not None:
-            with out.open("a") as file:
+        if self.out is not None:
+            with self.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(one)) + "\n")
 
-    def work(session: RowSession) -> None:
-        with tempfile.TemporaryDirectory(prefix="kafka-conformance-mutants-") as place:
-            lines = _lines(session, spec, map_file, Path(place))
-            MutantPool(session, spec, Path(place), jobs, report).run(_work(chosen, lines, report))
 
-    suites = SUITES.get(spec, CLUSTER)
-    RowSession(work).collect(suites, ["--target", spec, "--versions", "ends"])
-    for text in summary(judged, time.monotonic() - began_s):
-        click.echo(text)
-    sys.exit(0)
-
-
-def _chosen(names: Sequence[str], count: int, seed: int) -> list[Mutant]:
-    every = [one for module, file in modules() for one in mutants_of(module, file.read_text())]
-    if names:
-        known = {one.name: one for one in every}
-        if missing := [name for name in names if name not in known]:
-            raise click.UsageError(f"there is no mutant {missing[0]}: the source has changed")
-        return [known[name] for name in names]
-    return random.Random(seed).sample(every, min(count, len(every)))
+def _named(every: Sequence[Mutant], names: Sequence[str]) -> list[Mutant]:
+    known = {one.name: one for one in every}
+    if missing := [name for name in names if name not in known]:
+        raise click.UsageError(f"there is no mutant {missing[0]}: the source has changed")
+    return [known[name] for name in names]
 
 
 def _lines(session: RowSession, spec: str, file: Path | None, place: Path) -> LineMap:
@@ -85,7 +101,8 @@ def _lines(session: RowSession, spec: str, file: Path | None, place: Path) -> Li
     return made
 
 
-def _work(mutants: Iterable[Mutant], lines: LineMap, report: object) -> list[Work]:
+def _work(mutants: Sequence[Mutant], lines: LineMap, report: Report) -> list[Work]:
+    """Return the work; tests that execute few lines come first. Reports what none executes."""
     few = lines.lines_by_test()
     work = []
     for one in mutants:
@@ -93,27 +110,18 @@ def _work(mutants: Iterable[Mutant], lines: LineMap, report: object) -> list[Wor
         tests = lines.tests_of([f"{path}:{one.line}"])
         if tests:
             work.append(Work(one, tuple(sorted(tests, key=few.__getitem__))))
-        elif callable(report):
-            report(Judged(one, Verdict.NOT_REACHED))
+        else:
+            report.add(Judged(one, Verdict.NOT_REACHED))
     return work
 
 
-def line_of(one: Judged) -> str:
-    """Return a line of text about a mutant."""
-    change = f"{one.mutant.before} -> {one.mutant.after}".replace("\n", " ")
-    why = f" {one.requirement}: {one.reason[:100]}" if one.requirement else ""
-    return f"{one.verdict.name} {one.mutant.name} {one.mutant.function} ({change[:120]}){why}"
-
-
-def summary(judged: Sequence[Judged], seconds: float) -> list[str]:
-    """Return the score, by verdict and by operator."""
-    counts = Counter(one.verdict for one in judged)
-    noticed = sum(counts[one] for one in NOTICED)
-    lines = [f"{noticed} of {len(judged)} noticed in {seconds:.0f} s"]
-    lines += [f"  {verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict]]
-    every = Counter(one.mutant.operator for one in judged)
-    good = Counter(one.mutant.operator for one in judged if one.verdict in NOTICED)
-    return [*lines, *(f"  {name}: {good[name]} of {every[name]}" for name in sorted(every))]
+def _work_again(every: Sequence[Mutant], count: int, seed: int) -> list[Work]:
+    """Return a drawn part of the recorded mutants that the source still has."""
+    there = dict(noticed.stable_names(every))
+    rows = [row for row in noticed.read() if row.mutant in there]
+    click.echo(f"{len(rows)} of {len(noticed.read())} recorded mutants are in the source")
+    drawn = random.Random(seed).sample(rows, min(count, len(rows)))
+    return [Work(there[row.mutant], (f"suites/{row.case}",)) for row in drawn]
 
 
 if __name__ == "__main__":

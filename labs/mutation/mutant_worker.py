@@ -10,7 +10,7 @@ import faulthandler
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -60,10 +60,7 @@ class MutantWorker:
         began_s, died = time.monotonic(), self._run(items, work.mutant, name, journal)
         areas = areas_of(work.mutant.area_path)
         found = judge(work.mutant, list(checks_in(journal)), areas, died)
-        return Judged(
-            found.mutant, found.verdict, found.requirement, found.reason, found.tests,
-            round(time.monotonic() - began_s, 1),
-        )  # fmt: skip
+        return replace(found, seconds=round(time.monotonic() - began_s, 1))
 
     def _run(self, items: Sequence[pytest.Item], mutant: Mutant, name: str, journal: Path) -> bool:
         """Return True if the broker did not start or could not be probed."""

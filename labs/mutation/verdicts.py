@@ -33,7 +33,7 @@ class Judged:
     """One mutant with its verdict.
 
     Attributes:
-        requirement, reason: of the first check that failed, empty without one.
+        requirement, reason, case: of the first check that failed, empty without one.
         tests: the number of tests that ran.
         seconds: the wall clock of its run.
     """
@@ -42,6 +42,7 @@ class Judged:
     verdict: Verdict
     requirement: str = ""
     reason: str = ""
+    case: str = ""
     tests: int = 0
     seconds: float = 0.0
 
@@ -69,7 +70,8 @@ def judge(
         verdict = Verdict.NOTICED if own else Verdict.ELSEWHERE
         if died or "no longer answers at all" in first["reason"]:
             verdict = Verdict.GONE
-        return Judged(mutant, verdict, first["requirement"], first["reason"], tests)
+        what = (first["requirement"], first["reason"], first["case"])
+        return Judged(mutant, verdict, *what, tests)
     if died:
         return Judged(mutant, Verdict.GONE, tests=tests)
     if any(one["verdict"] in UNDECIDED for one in checks):

@@ -1,0 +1,43 @@
+"""The mutants that each target can show."""
+
+from __future__ import annotations
+
+import pytest
+
+from labs.mutation.population import every_mutant, population, sample, suites_of
+
+EVERY = every_mutant()
+
+
+def test_one_node_in_memory_shows_no_disk_and_no_cluster() -> None:
+    places = {one.area_path.split(".")[0] for one in population(EVERY, "reference")}
+    assert not places & {"storage", "cluster"}
+    assert {"handlers", "state", "connection"} <= places
+
+
+@pytest.mark.parametrize("spec", ["reference,disk", "reference,nodes=3"])
+def test_other_targets_show_what_they_have_besides(spec: str) -> None:
+    places = {one.area_path.split(".")[0] for one in population(EVERY, spec)}
+    assert ("cluster" in places) == ("nodes" in spec)
+    assert ("storage" in places) == ("disk" in spec)
+
+
+def test_rule_that_holds_in_every_release_needs_older_release() -> None:
+    def rules(spec: str) -> set[str]:
+        return {one.after for one in population(EVERY, spec) if one.operator == "release"}
+
+    assert rules("reference") == {"False"}
+    assert rules("reference,like=2.8.2") == {"True", "False"}
+
+
+def test_same_seed_draws_same_sample() -> None:
+    first, second, other = [sample(EVERY, "reference", 20, seed) for seed in (1, 1, 2)]
+    assert first == second
+    assert first != other
+    assert len(first) == 20
+
+
+def test_suites_of_targets() -> None:
+    assert suites_of("reference,like=2.8.2") == ("suites/protocol",)
+    assert suites_of("reference,disk") == ("suites/durability",)
+    assert "suites/replication" in suites_of("reference,nodes=3")

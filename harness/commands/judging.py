@@ -14,10 +14,11 @@ from pathlib import Path
 
 import click
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import renamed_cases_file, shipped_root
 from harness.commands.progress import RunProgress, RunReader
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
+from harness.conformance.renamed_cases import present_name, read_renames
 from harness.conformance.summary import RunSummary, summarize
 from harness.runner.run_session import DATA_NAME, DEATH_NAME, new_run_id
 from harness.targets.process import ChildProcess
@@ -81,7 +82,10 @@ def suite_folders(names: Sequence[str]) -> list[str]:
 def case_arguments(cases: Sequence[str]) -> list[str]:
     """Return pytest's arguments for cases by their names in a journal; raises UsageError."""
     root = suites_root() / "suites"
+    renames = read_renames(renamed_cases_file())
     for case in cases:
+        if (present := present_name(case, renames)) != case:
+            raise click.UsageError(f"no case {case!r}: its present name is {present}")
         file = case.split("::")[0]
         if "::" not in case or not (root / file).is_file():
             raise click.UsageError(

@@ -8,6 +8,7 @@ are in the order of their answers, one request at a time.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -169,6 +170,7 @@ def _check_confirmed(every: Sequence[Observation]) -> Iterator[ReplicationFindin
     """
     confirmed: dict[int, int] = {}
     earlier: list[tuple[int, ...]] = []
+    with_isr = [at for at, one in enumerate(every) if one.isr is not None]
     for at, one in enumerate(every):
         if one.replica != UNKNOWN:
             confirmed[one.replica] = max(one.confirmed, confirmed.get(one.replica, 0))
@@ -176,23 +178,34 @@ def _check_confirmed(every: Sequence[Observation]) -> Iterator[ReplicationFindin
             earlier = [one.isr]
         if one.high_watermark == UNKNOWN:
             continue
-        isrs = (*earlier, *_isrs_soon_after(every, at))
+        isrs = (*earlier, *_isrs_soon_after(every, with_isr, at))
         limits = [_least(isr, one.node, confirmed) for isr in isrs]
         if limits and one.high_watermark > max(limits):
             told = f"{one.high_watermark}, confirmed are {confirmed}"
             yield ReplicationFinding(Violation.WATERMARK_UNCONFIRMED, one, told)
 
 
-def _isrs_soon_after(every: Sequence[Observation], at: int) -> Iterator[tuple[int, ...]]:
-    """The next ISR observed, and those observed within the delay of metadata."""
-    is_next = True
-    for one in every[at:]:
-        if one.isr is None:
-            continue
-        if not is_next and one.at_ms > every[at].at_ms + METADATA_DELAY_MS:
+def _isrs_soon_after(
+    every: Sequence[Observation], with_isr: Sequence[int], at: int
+) -> Iterator[tuple[int, ...]]:
+    """The next ISR observed, and those observed within the delay of metadata.
+
+    ``with_isr``: the places of the observations with an ISR, so that each look is short.
+    """
+    first = bisect_left(with_isr, at)
+    for place in with_isr[first : first + 1]:
+        yield _isr_at(every, place)
+    for number in range(first + 1, len(with_isr)):
+        one = every[with_isr[number]]
+        if one.at_ms > every[at].at_ms + METADATA_DELAY_MS:
             return
-        is_next = False
-        yield one.isr
+        yield _isr_at(every, with_isr[number])
+
+
+def _isr_at(every: Sequence[Observation], place: int) -> tuple[int, ...]:
+    isr = every[place].isr
+    assert isr is not None
+    return isr
 
 
 def _least(isr: Iterable[int], leader: int, confirmed: dict[int, int]) -> float:

@@ -66,6 +66,10 @@ def _told(words: tuple[str, ...], exit_code: int) -> str:
         (("requirements", "show", "prod-011"), 'did you mean "PROD-011"?'),
         ((*RUN, "--suite", "protocl"), "no suite 'protocl'; there are: protocol"),
         ((*RUN, "--case", "protocol/test_nope.py::test_x"), "it is named as in a journal"),
+        (
+            (*RUN, "--case", "protocol/test_topic_create.py::test_errors_are_per_topic[v2]"),
+            "beside_refused_one[v2]",
+        ),
         ((*RUN, "--case", "a::b", "--suite", "protocol"), "--suite and --case exclude each other"),
         (("gate", "nowhere"), "nowhere: there is no such folder"),
         (("compare", "nowhere", "nowhere"), "nowhere: there is no such folder"),

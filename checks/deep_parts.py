@@ -40,6 +40,9 @@ STABLE_ON = ("reference", "kafka:2.8.2", "kafka:3.9.2", "kafka:4.4.0")
 STABLE_JOBS = ("1", "4", "8")
 STABLE_ROUNDS = 5
 
+MUTATED = (*["reference"] * 16, *["reference,disk"] * 2, *["reference,nodes=3"] * 2)
+"""The target of each slice of mutants."""
+
 
 def options(name: str, values: tuple[str, ...] | list[str]) -> tuple[str, ...]:
     """``--name A --name B``."""
@@ -320,7 +323,7 @@ DEEP = (
                 command("kafka-conformance", "lab", "mutate", "--target", spec, "--count", "100",
                         "--seed", "{seed}", "--out", "{out}/mutants.jsonl"),
             )
-            for spec in (*("reference",) * 16, *("reference,disk",) * 2, *("reference,nodes=3",) * 2)
+            for spec in MUTATED
         ),
         lane=WAITS,
         rooms=("suites", "harness/reference_broker", "labs/mutation"),

@@ -72,7 +72,7 @@ class SharedSpecification:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class SpecificationJudge:
     """The judge of the broker under test by seeded conversations.
 
     Attributes:
@@ -117,9 +117,9 @@ def specification() -> Iterator[SharedSpecification]:
 @pytest.fixture
 def judge(
     request: pytest.FixtureRequest, broker: BrokerUnderTest, specification: SharedSpecification
-) -> Judge:
+) -> SpecificationJudge:
     """The judge by seeded conversations with the broker under test."""
     context = request.node.stash[CASE].context
     chosen = request.config.getoption("oracle_seed")
     seed = load_catalogue().version if chosen is None else str(chosen)
-    return Judge(specification.beside(broker, context.info), seed)
+    return SpecificationJudge(specification.beside(broker, context.info), seed)

@@ -19,10 +19,10 @@ from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
 from labs.mutation.mutant_pool import MutantPool
-from labs.mutation.mutant_worker import Work
+from labs.mutation.mutant_worker import MutantWork
 from labs.mutation.population import ONE_NODE, every_mutant, sample, suites_of
 from labs.mutation.score import line_of, summary
-from labs.mutation.verdicts import Judged, Verdict
+from labs.mutation.verdicts import Fate, JudgedMutant
 
 
 @click.command()
@@ -49,7 +49,7 @@ def main(
     A mutant differs from the built-in broker in one place of one function. The tests that execute
     that place run, until a check fails. See docs/teeth.md.
     """
-    every, report = every_mutant(), Report(out)
+    every, report = every_mutant(), MutantReport(out)
     began_s = time.monotonic()
 
     def judge(session: RowSession) -> None:
@@ -66,17 +66,17 @@ def main(
         click.echo(text)
     if record:
         noticed.write([*noticed.read(), *noticed.rows_of(report.judged, every)])
-    sys.exit(int(again and any(one.verdict is Verdict.SURVIVED for one in report.judged)))
+    sys.exit(int(again and any(one.verdict is Fate.SURVIVED for one in report.judged)))
 
 
 @dataclass(slots=True)
-class Report:
+class MutantReport:
     """Prints each result and appends it to a file. ``out``: None for no file."""
 
     out: Path | None
-    judged: list[Judged] = field(default_factory=list)
+    judged: list[JudgedMutant] = field(default_factory=list)
 
-    def add(self, one: Judged) -> None:
+    def add(self, one: JudgedMutant) -> None:
         """Report one mutant."""
         self.judged.append(one)
         click.echo(line_of(one))
@@ -101,7 +101,7 @@ def _lines(session: RowSession, spec: str, file: Path | None, place: Path) -> Li
     return made
 
 
-def _work(mutants: Sequence[Mutant], lines: LineMap, report: Report) -> list[Work]:
+def _work(mutants: Sequence[Mutant], lines: LineMap, report: MutantReport) -> list[MutantWork]:
     """Return the work; tests that execute few lines come first. Reports what none executes."""
     few = lines.lines_by_test()
     work = []
@@ -109,19 +109,19 @@ def _work(mutants: Sequence[Mutant], lines: LineMap, report: Report) -> list[Wor
         path = one.area_path.replace(".", "/") + ".py"
         tests = lines.tests_of([f"{path}:{one.line}"])
         if tests:
-            work.append(Work(one, tuple(sorted(tests, key=few.__getitem__))))
+            work.append(MutantWork(one, tuple(sorted(tests, key=few.__getitem__))))
         else:
-            report.add(Judged(one, Verdict.NOT_REACHED))
+            report.add(JudgedMutant(one, Fate.NOT_REACHED))
     return work
 
 
-def _work_again(every: Sequence[Mutant], count: int, seed: int) -> list[Work]:
+def _work_again(every: Sequence[Mutant], count: int, seed: int) -> list[MutantWork]:
     """Return a drawn part of the recorded mutants that the source still has."""
     there = dict(noticed.stable_names(every))
     rows = [row for row in noticed.read() if row.mutant in there]
     click.echo(f"{len(rows)} of {len(noticed.read())} recorded mutants are in the source")
     drawn = random.Random(seed).sample(rows, min(count, len(rows)))
-    return [Work(there[row.mutant], (f"suites/{row.case}",)) for row in drawn]
+    return [MutantWork(there[row.mutant], (f"suites/{row.case}",)) for row in drawn]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from labs.mutation.enumeration import proposals_of
-from labs.mutation.mutant import Mutant, Proposal
+from labs.mutation.mutant import Mutant, ProposedChange
 
 
 class NoSuchMutant(LookupError):
@@ -41,7 +41,7 @@ def _changed(module: str, source: str, name: str) -> tuple[ast.Module, Mutant]:
     raise NoSuchMutant(f"{name}: the source has no such place")
 
 
-def _replaced(source: str, mutant: Mutant, proposal: Proposal) -> ast.Module:
+def _replaced(source: str, mutant: Mutant, proposal: ProposedChange) -> ast.Module:
     """Return the module's tree with the change; the proposal is of another tree of this source."""
     tree = ast.parse(source)
     kind = type(proposal.node)
@@ -51,7 +51,9 @@ def _replaced(source: str, mutant: Mutant, proposal: Proposal) -> ast.Module:
 
 
 class _Replace(ast.NodeTransformer):
-    def __init__(self, kind: type, here: tuple[Any, ...], text: str, proposal: Proposal) -> None:
+    def __init__(
+        self, kind: type, here: tuple[Any, ...], text: str, proposal: ProposedChange
+    ) -> None:
         self._kind, self._here, self._text, self._proposal = kind, here, text, proposal
 
     def visit(self, node: ast.AST) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from labs.mutation.mutant import Proposal
+from labs.mutation.mutant import ProposedChange
 
 _NEIGHBOURS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -27,29 +27,29 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-def boundary(node: ast.AST) -> Iterator[Proposal]:
+def boundary(node: ast.AST) -> Iterator[ProposedChange]:
     """A limit belongs to the other side: ``<`` for ``<=`` and so on."""
     yield from _exchanged(node, _NEIGHBOURS, "moves the boundary")
 
 
-def turned(node: ast.AST) -> Iterator[Proposal]:
+def turned(node: ast.AST) -> Iterator[ProposedChange]:
     """A comparison is turned into its opposite."""
     yield from _exchanged(node, _OPPOSITES, "turns the comparison")
 
 
 def _exchanged(
     node: ast.AST, table: dict[type[ast.cmpop], type[ast.cmpop]], meaning: str
-) -> Iterator[Proposal]:
+) -> Iterator[ProposedChange]:
     if not isinstance(node, ast.Compare):
         return
     for at, op in enumerate(node.ops):
         other = table.get(type(op))
         if other is not None:
             ops = [other() if number == at else one for number, one in enumerate(node.ops)]
-            yield Proposal(node, ast.Compare(node.left, ops, node.comparators), meaning)
+            yield ProposedChange(node, ast.Compare(node.left, ops, node.comparators), meaning)
 
 
-def condition_left_out(node: ast.AST) -> Iterator[Proposal]:
+def condition_left_out(node: ast.AST) -> Iterator[ProposedChange]:
     """A condition is always, or never, true."""
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         test = node.test
@@ -58,23 +58,23 @@ def condition_left_out(node: ast.AST) -> Iterator[Proposal]:
                 continue  # it would never end
             if isinstance(test, ast.Constant):
                 continue
-            yield Proposal(test, ast.Constant(value), f"takes a condition for {value}")
+            yield ProposedChange(test, ast.Constant(value), f"takes a condition for {value}")
     if isinstance(node, ast.comprehension):
         for test in node.ifs:
-            yield Proposal(test, ast.Constant(value=True), "filters nothing")
+            yield ProposedChange(test, ast.Constant(value=True), "filters nothing")
 
 
-def operand_left_out(node: ast.AST) -> Iterator[Proposal]:
+def operand_left_out(node: ast.AST) -> Iterator[ProposedChange]:
     """One operand of ``and`` or ``or`` is left out."""
     if not isinstance(node, ast.BoolOp):
         return
     for at in range(len(node.values)):
         rest = [value for number, value in enumerate(node.values) if number != at]
         instead = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
-        yield Proposal(node, instead, "leaves an operand out")
+        yield ProposedChange(node, instead, "leaves an operand out")
 
 
-def negation_left_out(node: ast.AST) -> Iterator[Proposal]:
+def negation_left_out(node: ast.AST) -> Iterator[ProposedChange]:
     """``not`` is left out."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield Proposal(node, node.operand, "leaves a negation out")
+        yield ProposedChange(node, node.operand, "leaves a negation out")

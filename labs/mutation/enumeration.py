@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import harness.reference_broker
-from labs.mutation.mutant import Mutant, Proposal
+from labs.mutation.mutant import Mutant, ProposedChange
 from labs.mutation.operators import OPERATORS
 
 PACKAGE = "harness.reference_broker"
@@ -37,7 +37,7 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
         yield mutant
 
 
-def proposals_of(module: str, source: str) -> Iterator[tuple[Mutant, Proposal]]:
+def proposals_of(module: str, source: str) -> Iterator[tuple[Mutant, ProposedChange]]:
     """Yield each mutant with the change of the syntax tree that makes it."""
     seen: dict[tuple[str, int, int], int] = {}
     for function, node in _functions(ast.parse(source), ""):
@@ -51,7 +51,7 @@ def _numbered(
     operator: str,
     module: str,
     function: str,
-    proposal: Proposal,
+    proposal: ProposedChange,
     seen: dict[tuple[str, int, int], int],
 ) -> Mutant:
     node = proposal.node

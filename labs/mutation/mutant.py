@@ -11,7 +11,7 @@ Replacement = ast.expr | Sequence[ast.stmt]
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedChange:
     """A change of one node. ``meaning`` completes "the broker ..."."""
 
     node: ast.AST
@@ -19,7 +19,7 @@ class Proposal:
     meaning: str
 
 
-Operator = Callable[[ast.AST], Iterator[Proposal]]
+Operator = Callable[[ast.AST], Iterator[ProposedChange]]
 """Yields the changes of one node; the node itself stays as it is."""
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from labs.defects.forked_worker import end_with
 from labs.defects.row_session import RowSession
-from labs.mutation.mutant_worker import MutantWorker, Work
-from labs.mutation.verdicts import Judged, Verdict
+from labs.mutation.mutant_worker import MutantWork, MutantWorker
+from labs.mutation.verdicts import Fate, JudgedMutant
 
 _CONTEXT = multiprocessing.get_context("fork")
 
@@ -27,7 +27,7 @@ _CONTEXT = multiprocessing.get_context("fork")
 class _Worker:
     process: multiprocessing.process.BaseProcess
     connection: Connection
-    work: Work | None = None
+    work: MutantWork | None = None
 
 
 @dataclass(slots=True)
@@ -46,12 +46,12 @@ class MutantPool:
     spec: str
     out: Path
     jobs: int
-    report: Callable[[Judged], None]
-    _waiting: deque[Work] = field(default_factory=deque)
+    report: Callable[[JudgedMutant], None]
+    _waiting: deque[MutantWork] = field(default_factory=deque)
     _workers: list[_Worker] = field(default_factory=list)
     _forked: int = 0
 
-    def run(self, work: Iterable[Work]) -> None:
+    def run(self, work: Iterable[MutantWork]) -> None:
         """Return when all is judged."""
         self._waiting.extend(work)
         try:
@@ -86,9 +86,9 @@ class MutantPool:
     def _take(self, worker: _Worker) -> None:
         assert worker.work is not None
         try:
-            found: Judged = worker.connection.recv()
+            found: JudgedMutant = worker.connection.recv()
         except (EOFError, ConnectionResetError):
-            self.report(Judged(worker.work.mutant, Verdict.GONE, reason="a case took too long"))
+            self.report(JudgedMutant(worker.work.mutant, Fate.GONE, reason="a case took too long"))
             self._workers.remove(worker)
             worker.process.join()
             if self._waiting:

@@ -24,7 +24,7 @@ from harness.targets.target import Target
 from labs.defects.row_session import MakeTarget, RowSession
 from labs.mutation.areas import areas_of
 from labs.mutation.mutant import Mutant
-from labs.mutation.verdicts import FAILING, Judged, checks_in, judge
+from labs.mutation.verdicts import FAILING, JudgedMutant, checks_in, judge
 
 MODULE = "labs.mutation.mutated_broker"
 CASE_LIMIT_S = 240
@@ -32,7 +32,7 @@ CASE_LIMIT_S = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class MutantWork:
     """A mutant, and the node ids of the tests that execute it, in their order."""
 
     mutant: Mutant
@@ -49,7 +49,7 @@ class MutantWorker:
     output: IO[str]
     _runs: int = 0
 
-    def judge(self, work: Work) -> Judged:
+    def judge(self, work: MutantWork) -> JudgedMutant:
         """Run the tests until one of them notices the mutant."""
         self._runs += 1
         name = f"mutant-{self._runs}"

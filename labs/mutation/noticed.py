@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from labs.mutation.mutant import Mutant
-from labs.mutation.verdicts import Judged
+from labs.mutation.verdicts import JudgedMutant
 
 FILE = Path(__file__).with_name("noticed.tsv")
 
@@ -47,7 +47,7 @@ def stable_names(mutants: Iterable[Mutant]) -> Iterator[tuple[StableName, Mutant
         seen[what] += 1
 
 
-def rows_of(judged: Iterable[Judged], every: Iterable[Mutant]) -> Iterator[NoticedMutant]:
+def rows_of(judged: Iterable[JudgedMutant], every: Iterable[Mutant]) -> Iterator[NoticedMutant]:
     """Yield the rows of mutants that a check noticed; ``every``: all mutants of the source."""
     names = {mutant.name: name for name, mutant in stable_names(every)}
     for one in judged:

@@ -6,19 +6,19 @@ import ast
 from collections.abc import Iterator
 
 from harness.codec.error_code import ErrorCode
-from labs.mutation.mutant import Proposal
+from labs.mutation.mutant import ProposedChange
 
 _CODES = list(ErrorCode)
 
 
-def off_by_one(node: ast.AST) -> Iterator[Proposal]:
+def off_by_one(node: ast.AST) -> Iterator[ProposedChange]:
     """A number in an operation, a slice or a comparison is one more or one less."""
     for child in _numbers_in(node):
         assert isinstance(child.value, int)
         for step in (1, -1):
-            yield Proposal(child, ast.Constant(child.value + step), "is off by one")
+            yield ProposedChange(child, ast.Constant(child.value + step), "is off by one")
     if isinstance(node, ast.BinOp) and ast.unparse(node.right) == "1":
-        yield Proposal(node, node.left, "leaves one step out")
+        yield ProposedChange(node, node.left, "leaves one step out")
 
 
 def _numbers_in(node: ast.AST) -> Iterator[ast.Constant]:
@@ -34,7 +34,7 @@ def _numbers_in(node: ast.AST) -> Iterator[ast.Constant]:
             yield place
 
 
-def least_for_most(node: ast.AST) -> Iterator[Proposal]:
+def least_for_most(node: ast.AST) -> Iterator[ProposedChange]:
     """``min`` and ``max`` are exchanged, or one of two arguments is taken as it is."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return
@@ -42,22 +42,22 @@ def least_for_most(node: ast.AST) -> Iterator[Proposal]:
     if other is None:
         return
     exchanged = ast.Call(ast.Name(other, ast.Load()), node.args, node.keywords)
-    yield Proposal(node, exchanged, "exchanges the least and the most")
+    yield ProposedChange(node, exchanged, "exchanges the least and the most")
     if len(node.args) == 2 and not node.keywords:
         for argument in node.args:
-            yield Proposal(node, argument, "limits nothing")
+            yield ProposedChange(node, argument, "limits nothing")
 
 
-def release_shifted(node: ast.AST) -> Iterator[Proposal]:
+def release_shifted(node: ast.AST) -> Iterator[ProposedChange]:
     """A rule of a release holds in every release, or in none."""
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     if is_call and node.func.attr == "since":  # type: ignore[attr-defined]
         for value in (True, False):
             meaning = "applies a rule in every release" if value else "never applies a rule"
-            yield Proposal(node, ast.Constant(value), meaning)
+            yield ProposedChange(node, ast.Constant(value), meaning)
 
 
-def version_shifted(node: ast.AST) -> Iterator[Proposal]:
+def version_shifted(node: ast.AST) -> Iterator[ProposedChange]:
     """A condition on the version of an API begins one version earlier or later."""
     if not isinstance(node, ast.Compare) or "version" not in ast.unparse(node.left):
         return
@@ -66,10 +66,10 @@ def version_shifted(node: ast.AST) -> Iterator[Proposal]:
             shifted = ast.BinOp(limit, ast.Add() if step > 0 else ast.Sub(), ast.Constant(1))
             others = [shifted if n == at else one for n, one in enumerate(node.comparators)]
             instead = ast.Compare(node.left, node.ops, others)
-            yield Proposal(node, instead, "forgets or adds a version")
+            yield ProposedChange(node, instead, "forgets or adds a version")
 
 
-def error_exchanged(node: ast.AST) -> Iterator[Proposal]:
+def error_exchanged(node: ast.AST) -> Iterator[ProposedChange]:
     """An error code is its neighbour in the table, or none."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return
@@ -79,4 +79,4 @@ def error_exchanged(node: ast.AST) -> Iterator[Proposal]:
     names = {_CODES[(at + 1) % len(_CODES)].name, "NONE"} - {node.attr}
     for name in sorted(names):
         instead = ast.Attribute(node.value, name, ast.Load())
-        yield Proposal(node, instead, f"answers {name} for {node.attr}")
+        yield ProposedChange(node, instead, f"answers {name} for {node.attr}")

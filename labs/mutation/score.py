@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from labs.mutation.mutant import Mutant
-from labs.mutation.verdicts import NOTICED, Judged, Verdict
+from labs.mutation.verdicts import NOTICED, Fate, JudgedMutant
 
 CHANGE_CHARACTERS, REASON_CHARACTERS = 120, 100
 
 
-def line_of(one: Judged) -> str:
+def line_of(one: JudgedMutant) -> str:
     """Return a line of text about a mutant."""
     change = f"{one.mutant.before} -> {one.mutant.after}".replace("\n", " ")
     why = f" {one.requirement}: {one.reason[:REASON_CHARACTERS]}" if one.requirement else ""
@@ -19,21 +19,21 @@ def line_of(one: Judged) -> str:
     return f"{text} ({change[:CHANGE_CHARACTERS]}){why}".replace("\n", " ")
 
 
-def summary(judged: Sequence[Judged], seconds: float) -> Iterator[str]:
+def summary(judged: Sequence[JudgedMutant], seconds: float) -> Iterator[str]:
     """Yield the score as lines of text."""
     counts = Counter(one.verdict for one in judged)
     yield f"{_noticed(judged)} of {len(judged)} noticed in {seconds:.0f} s"
-    yield from (f"  {verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
+    yield from (f"  {verdict.value}: {counts[verdict]}" for verdict in Fate if counts[verdict])
     yield from _by("operator", judged, lambda mutant: mutant.operator)
     yield from _by("module", judged, lambda mutant: ".".join(mutant.area_path.split(".")[:2]))
 
 
-def _by(title: str, judged: Sequence[Judged], key: Callable[[Mutant], str]) -> Iterator[str]:
+def _by(title: str, judged: Sequence[JudgedMutant], key: Callable[[Mutant], str]) -> Iterator[str]:
     yield f"by {title}:"
     for name in sorted({key(one.mutant) for one in judged}):
         own = [one for one in judged if key(one.mutant) == name]
         yield f"  {name}: {_noticed(own)} of {len(own)}"
 
 
-def _noticed(judged: Sequence[Judged]) -> int:
+def _noticed(judged: Sequence[JudgedMutant]) -> int:
     return sum(one.verdict in NOTICED for one in judged)

@@ -26,7 +26,7 @@ PERIOD_S = 0.25
 ROOT = f"{Path(harness.reference_broker.__file__).parent}{os.sep}"
 
 
-class Recorder:
+class LineRecorder:
     """The executed lines of this process, as ``path:line`` below the broker's package."""
 
     def __init__(self, file: Path) -> None:
@@ -92,7 +92,7 @@ class Recorder:
 def main() -> None:
     """Run the broker."""
     folder, *options = sys.argv[1:]
-    Recorder(Path(folder) / file_of(psutil.Process())).start()
+    LineRecorder(Path(folder) / file_of(psutil.Process())).start()
     broker(options, prog_name="traced")
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from labs.mutation.mutant import Proposal
+from labs.mutation.mutant import ProposedChange
 
 _CHANGING = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem",
@@ -22,43 +22,43 @@ _PERSISTING = frozenset(
 )  # fmt: skip
 
 
-def update_skipped(node: ast.AST) -> Iterator[Proposal]:
+def update_skipped(node: ast.AST) -> Iterator[ProposedChange]:
     """An update of state does not happen."""
     if _is_update(node):
-        yield Proposal(node, [ast.Pass()], "skips an update")
+        yield ProposedChange(node, [ast.Pass()], "skips an update")
 
 
-def update_repeated(node: ast.AST) -> Iterator[Proposal]:
+def update_repeated(node: ast.AST) -> Iterator[ProposedChange]:
     """An update of state happens twice."""
     repeats = isinstance(node, ast.AugAssign) or (
         isinstance(node, ast.Expr) and _called(node) in ("append", "extend", "insert")
     )
     if repeats:
         assert isinstance(node, ast.stmt)
-        yield Proposal(node, [node, node], "does an update twice")
+        yield ProposedChange(node, [node, node], "does an update twice")
 
 
-def timer_skipped(node: ast.AST) -> Iterator[Proposal]:
+def timer_skipped(node: ast.AST) -> Iterator[ProposedChange]:
     """A timer is not set, not restarted or not cancelled."""
     if isinstance(node, ast.Expr) and _called(node) in _TIMERS:
-        yield Proposal(node, [ast.Pass()], "leaves a timer alone")
+        yield ProposedChange(node, [ast.Pass()], "leaves a timer alone")
 
 
-def write_skipped(node: ast.AST) -> Iterator[Proposal]:
+def write_skipped(node: ast.AST) -> Iterator[ProposedChange]:
     """A value that has to outlive the process is not written."""
     if isinstance(node, ast.Expr) and _called(node) in _PERSISTING:
-        yield Proposal(node, [ast.Pass()], "does not write a value")
+        yield ProposedChange(node, [ast.Pass()], "does not write a value")
 
 
-def effects_exchanged(node: ast.AST) -> Iterator[Proposal]:
+def effects_exchanged(node: ast.AST) -> Iterator[ProposedChange]:
     """Two neighbouring effects happen in the other order."""
     for block in _blocks(node):
         for first, second in pairwise(block):
             if _is_effect(first) and _is_effect(second):
-                yield Proposal(first, [second, first], "does two things in the other order")
+                yield ProposedChange(first, [second, first], "does two things in the other order")
 
 
-def early_return(node: ast.AST) -> Iterator[Proposal]:
+def early_return(node: ast.AST) -> Iterator[ProposedChange]:
     """A function without a result ends before its last statement."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or len(node.body) < 2:
         return
@@ -66,10 +66,10 @@ def early_return(node: ast.AST) -> Iterator[Proposal]:
     yields = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(node))
     if not returns and not yields:
         last = node.body[-1]
-        yield Proposal(last, [ast.Return(None)], "ends before its last step")
+        yield ProposedChange(last, [ast.Return(None)], "ends before its last step")
 
 
-def loop_cut(node: ast.AST) -> Iterator[Proposal]:
+def loop_cut(node: ast.AST) -> Iterator[ProposedChange]:
     """A loop leaves out its first or its last item."""
     if isinstance(node, ast.For | ast.comprehension) and not isinstance(node.iter, ast.Constant):
         items = ast.Call(ast.Name("list", ast.Load()), [node.iter], [])
@@ -77,7 +77,7 @@ def loop_cut(node: ast.AST) -> Iterator[Proposal]:
         but_last = ast.Slice(None, ast.Constant(-1), None)
         for part, which in ((but_first, "first"), (but_last, "last")):
             cut = ast.Subscript(items, part, ast.Load())
-            yield Proposal(node.iter, cut, f"leaves the {which} item out")
+            yield ProposedChange(node.iter, cut, f"leaves the {which} item out")
 
 
 def _called(node: ast.Expr) -> str:

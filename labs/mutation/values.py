@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from labs.mutation.mutant import Proposal
+from labs.mutation.mutant import ProposedChange
 
 _EMPTY = ("[]", "()", "{}", "''", "b''", "0", "-1", "None", "False")
 _LIKE = (
@@ -27,7 +27,7 @@ _LIKE = (
 """Names of variables and attributes that an implementer may take for each other."""
 
 
-def field_left_out(node: ast.AST) -> Iterator[Proposal]:
+def field_left_out(node: ast.AST) -> Iterator[ProposedChange]:
     """A field of an answer or a record stays at its default."""
     if not isinstance(node, ast.Call) or not _is_class(node.func):
         return
@@ -36,7 +36,7 @@ def field_left_out(node: ast.AST) -> Iterator[Proposal]:
             continue
         rest = [one for number, one in enumerate(node.keywords) if number != at]
         instead = ast.Call(node.func, node.args, rest)
-        yield Proposal(node, instead, f"leaves {keyword.arg} at its default")
+        yield ProposedChange(node, instead, f"leaves {keyword.arg} at its default")
 
 
 def _is_class(function: ast.expr) -> bool:
@@ -45,17 +45,17 @@ def _is_class(function: ast.expr) -> bool:
     return name[:1].isupper()
 
 
-def null_for_empty(node: ast.AST) -> Iterator[Proposal]:
+def null_for_empty(node: ast.AST) -> Iterator[ProposedChange]:
     """Null stands for an empty value, or an empty value for null."""
     if isinstance(node, ast.keyword | ast.Return) and node.value is not None:
         value = node.value
         if isinstance(value, ast.Constant) and value.value is None:
-            yield Proposal(value, ast.Constant(""), "has an empty value for null")
+            yield ProposedChange(value, ast.Constant(""), "has an empty value for null")
         elif ast.unparse(value) in ("[]", "()", "''", "b''"):
-            yield Proposal(value, ast.Constant(None), "has null for an empty value")
+            yield ProposedChange(value, ast.Constant(None), "has null for an empty value")
 
 
-def like_variable(node: ast.AST) -> Iterator[Proposal]:
+def like_variable(node: ast.AST) -> Iterator[ProposedChange]:
     """The wrong one of like variables of the same function."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return
@@ -65,7 +65,7 @@ def like_variable(node: ast.AST) -> Iterator[Proposal]:
         if isinstance(one.ctx, ast.Load):
             for other in _others(one):
                 if ast.unparse(other) in there:
-                    yield Proposal(one, other, f"takes {ast.unparse(other)}")
+                    yield ProposedChange(one, other, f"takes {ast.unparse(other)}")
 
 
 def _others(node: ast.Name | ast.Attribute) -> Iterator[ast.expr]:

@@ -14,7 +14,7 @@ FAILING = ("failed", "warning")
 UNDECIDED = ("inconclusive", "harness_error")
 
 
-class Verdict(StrEnum):
+class Fate(StrEnum):
     """The fate of a mutant; the first two count as noticed."""
 
     NOTICED = "noticed by a check of its area"
@@ -25,11 +25,11 @@ class Verdict(StrEnum):
     NOT_REACHED = "no test executes it"
 
 
-NOTICED = frozenset({Verdict.NOTICED, Verdict.ELSEWHERE, Verdict.GONE})
+NOTICED = frozenset({Fate.NOTICED, Fate.ELSEWHERE, Fate.GONE})
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedMutant:
     """One mutant with its verdict.
 
     Attributes:
@@ -39,7 +39,7 @@ class Judged:
     """
 
     mutant: Mutant
-    verdict: Verdict
+    verdict: Fate
     requirement: str = ""
     reason: str = ""
     case: str = ""
@@ -60,20 +60,20 @@ def checks_in(journal: Path) -> Iterator[dict[str, str]]:
 
 def judge(
     mutant: Mutant, checks: Sequence[dict[str, str]], areas: frozenset[str], died: bool
-) -> Judged:
+) -> JudgedMutant:
     """Return the verdict; ``areas``: those that a mutant of its module belongs to."""
     failed = [one for one in checks if one["verdict"] in FAILING]
     own = [one for one in failed if one["area"] in areas]
     first = next(iter([*own, *failed]), None)
     tests = len({one["case"] for one in checks})
     if first is not None:
-        verdict = Verdict.NOTICED if own else Verdict.ELSEWHERE
+        verdict = Fate.NOTICED if own else Fate.ELSEWHERE
         if died or "no longer answers at all" in first["reason"]:
-            verdict = Verdict.GONE
+            verdict = Fate.GONE
         what = (first["requirement"], first["reason"], first["case"])
-        return Judged(mutant, verdict, *what, tests)
+        return JudgedMutant(mutant, verdict, *what, tests)
     if died:
-        return Judged(mutant, Verdict.GONE, tests=tests)
+        return JudgedMutant(mutant, Fate.GONE, tests=tests)
     if any(one["verdict"] in UNDECIDED for one in checks):
-        return Judged(mutant, Verdict.UNDECIDED, tests=tests)
-    return Judged(mutant, Verdict.SURVIVED, tests=tests)
+        return JudgedMutant(mutant, Fate.UNDECIDED, tests=tests)
+    return JudgedMutant(mutant, Fate.SURVIVED, tests=tests)

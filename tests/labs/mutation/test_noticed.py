@@ -8,7 +8,7 @@ from labs.mutation import noticed
 from labs.mutation.enumeration import PACKAGE, mutants_of
 from labs.mutation.noticed import NoticedMutant, StableName, rows_of, stable_names
 from labs.mutation.population import every_mutant
-from labs.mutation.verdicts import Judged, Verdict
+from labs.mutation.verdicts import Fate, JudgedMutant
 
 MODULE = f"{PACKAGE}.any"
 SOURCE = "def function(a, b):\n    return a < b or a < b\n"
@@ -30,8 +30,8 @@ def test_equal_changes_of_a_function_have_ordinals() -> None:
 def test_rows_are_those_of_mutants_with_a_failed_check() -> None:
     first, second, *_ = every = list(mutants_of(MODULE, SOURCE))
     judged = [
-        Judged(first, Verdict.NOTICED, "PROD-001", "reason", "protocol/a.py::test_a"),
-        Judged(second, Verdict.SURVIVED),
+        JudgedMutant(first, Fate.NOTICED, "PROD-001", "reason", "protocol/a.py::test_a"),
+        JudgedMutant(second, Fate.SURVIVED),
     ]
     (row,) = rows_of(judged, every)
     assert (row.requirement, row.case) == ("PROD-001", "protocol/a.py::test_a")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labs.mutation.mutant import Mutant
-from labs.mutation.verdicts import Verdict, checks_in, judge
+from labs.mutation.verdicts import Fate, checks_in, judge
 
 MUTANT = Mutant("boundary", "harness.reference_broker.state.log", "f", 1, 0, 0, "a < b", "a <= b")
 
@@ -27,18 +27,18 @@ def _check(verdict: str, area: str = "PROD", reason: str = "") -> dict[str, str]
 @pytest.mark.parametrize(
     ("checks", "died", "verdict"),
     [
-        ([_check("passed")], False, Verdict.SURVIVED),
-        ([_check("failed")], False, Verdict.NOTICED),
-        ([_check("warning")], False, Verdict.NOTICED),
-        ([_check("failed", "META")], False, Verdict.ELSEWHERE),
-        ([_check("failed", "META"), _check("failed")], False, Verdict.NOTICED),
-        ([_check("inconclusive"), _check("passed")], False, Verdict.UNDECIDED),
-        ([_check("harness_error")], False, Verdict.UNDECIDED),
-        ([_check("failed", reason="it no longer answers at all")], False, Verdict.GONE),
-        ([], True, Verdict.GONE),
+        ([_check("passed")], False, Fate.SURVIVED),
+        ([_check("failed")], False, Fate.NOTICED),
+        ([_check("warning")], False, Fate.NOTICED),
+        ([_check("failed", "META")], False, Fate.ELSEWHERE),
+        ([_check("failed", "META"), _check("failed")], False, Fate.NOTICED),
+        ([_check("inconclusive"), _check("passed")], False, Fate.UNDECIDED),
+        ([_check("harness_error")], False, Fate.UNDECIDED),
+        ([_check("failed", reason="it no longer answers at all")], False, Fate.GONE),
+        ([], True, Fate.GONE),
     ],
 )
-def test_checks_decide_verdict(checks: list[dict[str, str]], died: bool, verdict: Verdict) -> None:
+def test_checks_decide_verdict(checks: list[dict[str, str]], died: bool, verdict: Fate) -> None:
     assert judge(MUTANT, checks, frozenset({"PROD"}), died).verdict is verdict
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -25,6 +27,7 @@ from suites.protocol.support.config_admin import (
     values_once_changed,
 )
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.topic_config_values import AT_LIMITS, expect_all_refused
 
 LIMIT, AGE, SEGMENT = "max.message.bytes", "retention.ms", "segment.ms"
 POLICY, BROKER_AGE = "cleanup.policy", "log.retention.ms"
@@ -198,21 +201,21 @@ def test_incremental_alter_configs_with_validate_only_changes_nothing(
         assert value == "1000000", f"after a validation {AGE} is {value}, before it was 1000000"
 
 
-BAD = {"no.such.config": "1", SEGMENT: "soon"}
-
-
 @judges("CONF-013")
 @at_versions("AlterConfigs")
 def test_alter_configs_with_invalid_config_changes_nothing(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A good value beside an unknown key, and beside one with no number in it."""
+    """A good value beside an unknown key, a wrong word, no number, one outside of its limits."""
     topic = _topic(broker, retention_ms="1000000")
     with requirement("CONF-013"):
-        for name, value in BAD.items():
-            error = replace_all(broker, topic, {AGE: "2000000", name: value}, api_version)
-            expect_error(error, ErrorCode.INVALID_CONFIG, f"{name}={value}")
+        expect_all_refused(
+            lambda bad: replace_all(broker, topic, {AGE: "2000000", **bad}, api_version)
+        )
         _expect_unchanged(broker, topic)
+        error = replace_all(broker, topic, AT_LIMITS, api_version)
+        expect_error(error, ErrorCode.NONE, "values at their limits")
+        expect_values(broker, topic, dict(AT_LIMITS), "values at their limits")
 
 
 @judges("CONF-013")
@@ -222,12 +225,16 @@ def test_incremental_alter_configs_with_invalid_config_changes_nothing(
 ) -> None:
     """The same for single keys."""
     topic = _topic(broker, retention_ms="1000000")
+
+    def alter(values: Mapping[str, str]) -> int:
+        changes = [(name, SET, value) for name, value in values.items()]
+        return change(broker, topic, *changes, version=api_version)
+
     with requirement("CONF-013"):
-        for name, value in BAD.items():
-            changes = (AGE, SET, "2000000"), (name, SET, value)
-            error = change(broker, topic, *changes, version=api_version)
-            expect_error(error, ErrorCode.INVALID_CONFIG, f"{name}={value}")
+        expect_all_refused(lambda bad: alter({AGE: "2000000", **bad}))
         _expect_unchanged(broker, topic)
+        expect_error(alter(AT_LIMITS), ErrorCode.NONE, "values at their limits")
+        expect_values(broker, topic, dict(AT_LIMITS), "values at their limits")
 
 
 def _expect_unchanged(broker: BrokerUnderTest, topic: Resource) -> None:

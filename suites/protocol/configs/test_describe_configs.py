@@ -266,3 +266,20 @@ def test_describe_configs_returns_documented_broker_defaults(
         }
         expected = {name: {value} for name, value in DOCUMENTED.items()}
         assert defaults == expected, f"defaults are {defaults}, documented are {DOCUMENTED}"
+
+
+READ_ONLY = ("broker.id", "log.dirs", "num.partitions")
+DYNAMIC = ("log.retention.ms", "message.max.bytes", "num.io.threads")
+
+
+@judges("CONF-020")
+@at_versions("DescribeConfigs")
+def test_describe_configs_of_broker_marks_only_static_configs_read_only(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Configs that only a restart changes, and configs that requests change."""
+    with requirement("CONF-020"):
+        configs = configs_of(broker, asked_broker(broker), api_version, [*READ_ONLY, *DYNAMIC])
+        found = {name: configs[name].read_only for name in (*READ_ONLY, *DYNAMIC)}
+        wrong = {name: seen for name, seen in found.items() if seen != (name in READ_ONLY)}
+        assert not wrong, f"wrong values of read_only: {wrong}"

@@ -64,6 +64,21 @@ def test_describe_groups_of_stable_group_returns_protocol_and_members(
         assert assigned == given, f"the assignments are {assigned}, expected {given}"
 
 
+@judges("GRP-044")
+@at_versions("DescribeGroups", "4+")
+def test_describe_groups_returns_instance_ids_of_static_members_only(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Two static members, each with its own id, and a dynamic one with null."""
+    instance_ids = ("instance-a", None, "instance-b")
+    members = group.grown([group.member(instance_id=each) for each in instance_ids])
+    group.at("DescribeGroups", api_version)
+    with requirement("GRP-044"):
+        found = {each.member_id: each.group_instance_id for each in group.described().members}
+        known = {member.member_id: member.instance_id for member in members}
+        assert found == known, f"the instance ids are {found}, expected {known}"
+
+
 @judges("GRP-031")
 @at_versions("DescribeGroups", "0-5")
 def test_describe_groups_v0_to_v5_of_unknown_group_returns_state_dead(

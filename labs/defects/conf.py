@@ -14,7 +14,7 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 
 FROM_TOPIC, FROM_DEFAULT = 1, 5
-TOPIC, GROUP = 2, 32
+TOPIC, BROKER, GROUP = 2, 4, 32
 # Of max.message.bytes.
 DEFAULT_LIMITS = frozenset({"1048588", "1000012"})
 
@@ -82,4 +82,9 @@ DEFECTS = [
         ANY, "10000",
         where={"results.configs.synonyms.name": "replica.lag.time.max.ms",
             "results.configs.synonyms.source": FROM_DEFAULT}),
+    changed_field("CONF-020", "configs_of_brokers_can_all_be_changed",
+        r"wrong values of read_only: .*'num\.partitions': False",
+        "DescribeConfigs marks no config of a broker as read-only.",
+        DescribeConfigsResponse, "results.configs.read_only",
+        True, False, where={"results.resource_type": BROKER}),
 ]  # fmt: skip

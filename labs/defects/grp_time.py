@@ -142,10 +142,34 @@ class HeartbeatsDoNotCount(FrameRule):
             message.error_code = ErrorCode.NONE
 
 
+class TheSmallestTimeoutCounts(FrameRule):
+    """A join phase lasts for the smallest rebalance timeout that a member of the group has had."""
+
+    def __init__(self) -> None:
+        self.smallest_ms: dict[str, int] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, JoinGroupRequest):
+            return seen.payload
+        before_ms = self.smallest_ms.get(request.group_id, request.rebalance_timeout_ms)
+        request.rebalance_timeout_ms = min(before_ms, request.rebalance_timeout_ms)
+        self.smallest_ms[request.group_id] = request.rebalance_timeout_ms
+        return with_body(seen, request)
+
+
 DEFECTS = [
     rule("GRP-012", r"the members are .*, expected one", WhoDoesNotJoinIsKept),
     rule("GRP-013", r"heartbeat: error is REBALANCE_IN_PROGRESS", WhoIsDroppedMayJoin),
     rule("GRP-020", r"the members are .*, expected the follower", LeadersAreKept),
+    rule("GRP-043", r"the largest timeout is \d+ ms", TheSmallestTimeoutCounts),
+    _private(
+        changed_field("GRP-045", "expired_ids_are_replaced",
+            r"an id that has expired: error is MEMBER_ID_REQUIRED",
+            "The broker answers a join with an expired member id like one without an id.",
+            JoinGroupResponse, "error_code",
+            ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.MEMBER_ID_REQUIRED)
+    ),
     _private(the_second_is_of_the_second_generation),
     _private(
         changed_field("GRP-014", "silent_members_are_welcome_back",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -12,8 +14,10 @@ from suites.protocol.support.config_admin import (
     CHANGE_WITHIN_MS,
     TOPIC,
     AlterOperation,
+    Change,
     Resource,
     ShownSource,
+    asked_broker,
     change,
     change_keys,
     configs_of,
@@ -23,12 +27,24 @@ from suites.protocol.support.config_admin import (
     values_once_changed,
 )
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.topic_config_values import AT_LIMITS, expect_all_refused
 
 LIMIT, AGE, SEGMENT = "max.message.bytes", "retention.ms", "segment.ms"
-POLICY = "cleanup.policy"
+POLICY, BROKER_AGE = "cleanup.policy", "log.retention.ms"
 SMALL_LIMIT = "2000"
 SET, DELETE, APPEND = AlterOperation.SET, AlterOperation.DELETE, AlterOperation.APPEND
 SUBTRACT = AlterOperation.SUBTRACT
+
+
+# The entries of one topic in a request, each with its changes.
+NAMED_TWICE: dict[str, list[list[Change]]] = {
+    "a topic twice": [[(AGE, SET, "1000000")], [(SEGMENT, SET, "2000000")]],
+    "a topic twice, alike": [[(AGE, SET, "1000000")], [(AGE, SET, "1000000")]],
+    "a key twice": [[(AGE, SET, "1000000"), (AGE, SET, "2000000")]],
+    "a key twice, alike": [[(AGE, SET, "1000000"), (AGE, SET, "1000000")]],
+    "a key set and deleted": [[(AGE, SET, "1000000"), (AGE, DELETE, None)]],
+    "an item twice": [[(POLICY, APPEND, "compact"), (POLICY, APPEND, "compact")]],
+}
 
 
 def _topic(broker: BrokerUnderTest, **configs: str) -> Resource:
@@ -106,23 +122,47 @@ def test_append_or_subtract_on_non_list_config_returns_invalid_config(
 def test_duplicate_resource_or_key_in_incremental_alter_returns_invalid_request(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A topic twice, then a key twice; another topic beside them is changed."""
-    twice, doubled, once = _topic(broker), _topic(broker), _topic(broker)
+    """Topics and keys that are named twice stay as they are; a topic beside them is changed.
+
+    The two entries have different keys, equal ones, or different operations.
+    """
+    before = values_of(broker, _topic(broker), [AGE, SEGMENT, POLICY])
+    topics = {where: _topic(broker) for where in NAMED_TWICE}
+    once = _topic(broker)
     with requirement("CONF-011"):
-        answers = change_keys(
-            broker,
-            api_version,
-            (twice, [(AGE, SET, "1000000")]),
-            (twice, [(SEGMENT, SET, "2000000")]),
-            (doubled, [(AGE, SET, "1000000"), (AGE, SET, "2000000")]),
-            (once, [(AGE, SET, "3000000")]),
-        )
-        for resource, where in ((twice, "a topic twice"), (doubled, "a key twice")):
+        named = [
+            (topics[where], each) for where, entries in NAMED_TWICE.items() for each in entries
+        ]
+        answers = change_keys(broker, api_version, *named, (once, [(AGE, SET, "3000000")]))
+        for where, resource in topics.items():
             errors = [error for found, error in answers if found == resource]
             assert errors, f"{where}: no answer"
             for error in errors:
                 expect_error(error, ErrorCode.INVALID_REQUEST, where)
         expect_error(dict(answers)[once], ErrorCode.NONE, "the topic beside them")
+        expect_values(broker, once, {AGE: "3000000"}, "the topic beside them")
+        for where, resource in topics.items():
+            values = values_of(broker, resource, list(before))
+            assert values == before, f"{where}, refused: {values}, before it was {before}"
+
+
+@judges("CONF-011")
+@at_versions("IncrementalAlterConfigs")
+def test_duplicate_broker_or_key_of_broker_in_incremental_alter_returns_invalid_request(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The same for configs of the broker, which the request only validates."""
+    resource = asked_broker(broker)
+    changes: list[Change] = [(BROKER_AGE, SET, "1000000"), (BROKER_AGE, SET, "2000000")]
+    with requirement("CONF-011"):
+        for where, entries in (
+            ("a broker twice", [(resource, [each]) for each in changes]),
+            ("a key of a broker twice", [(resource, changes)]),
+        ):
+            answers = change_keys(broker, api_version, *entries, validate_only=True)
+            assert answers, f"{where}: no answer"
+            for _, error in answers:
+                expect_error(error, ErrorCode.INVALID_REQUEST, where)
 
 
 @judges("CONF-012")
@@ -161,21 +201,21 @@ def test_incremental_alter_configs_with_validate_only_changes_nothing(
         assert value == "1000000", f"after a validation {AGE} is {value}, before it was 1000000"
 
 
-BAD = {"no.such.config": "1", SEGMENT: "soon"}
-
-
 @judges("CONF-013")
 @at_versions("AlterConfigs")
 def test_alter_configs_with_invalid_config_changes_nothing(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A good value beside an unknown key, and beside one with no number in it."""
+    """A good value beside an unknown key, a wrong word, no number, one outside of its limits."""
     topic = _topic(broker, retention_ms="1000000")
     with requirement("CONF-013"):
-        for name, value in BAD.items():
-            error = replace_all(broker, topic, {AGE: "2000000", name: value}, api_version)
-            expect_error(error, ErrorCode.INVALID_CONFIG, f"{name}={value}")
+        expect_all_refused(
+            lambda bad: replace_all(broker, topic, {AGE: "2000000", **bad}, api_version)
+        )
         _expect_unchanged(broker, topic)
+        error = replace_all(broker, topic, AT_LIMITS, api_version)
+        expect_error(error, ErrorCode.NONE, "values at their limits")
+        expect_values(broker, topic, dict(AT_LIMITS), "values at their limits")
 
 
 @judges("CONF-013")
@@ -185,12 +225,16 @@ def test_incremental_alter_configs_with_invalid_config_changes_nothing(
 ) -> None:
     """The same for single keys."""
     topic = _topic(broker, retention_ms="1000000")
+
+    def alter(values: Mapping[str, str]) -> int:
+        changes = [(name, SET, value) for name, value in values.items()]
+        return change(broker, topic, *changes, version=api_version)
+
     with requirement("CONF-013"):
-        for name, value in BAD.items():
-            changes = (AGE, SET, "2000000"), (name, SET, value)
-            error = change(broker, topic, *changes, version=api_version)
-            expect_error(error, ErrorCode.INVALID_CONFIG, f"{name}={value}")
+        expect_all_refused(lambda bad: alter({AGE: "2000000", **bad}))
         _expect_unchanged(broker, topic)
+        expect_error(alter(AT_LIMITS), ErrorCode.NONE, "values at their limits")
+        expect_values(broker, topic, dict(AT_LIMITS), "values at their limits")
 
 
 def _expect_unchanged(broker: BrokerUnderTest, topic: Resource) -> None:

@@ -18,6 +18,7 @@ from suites.protocol.support.config_admin import (
     asked_broker,
     configs_of,
     describe,
+    replace_all,
 )
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.kept_topics import KeptTopics
@@ -53,6 +54,27 @@ IN_EVERY_RELEASE = frozenset(
         "unclean.leader.election.enable",
     }
 )
+# Values that every release with the config accepts.
+IN_SOME_RELEASES = {
+    "compression.gzip.level": "1",
+    "compression.lz4.level": "1",
+    "compression.zstd.level": "1",
+    "errors.deadletterqueue.group.enable": "false",
+    "local.retention.bytes": "-2",
+    "local.retention.ms": "-2",
+    "max.compaction.lag.ms": "1000",
+    "max.decompressed.message.bytes": "1000",
+    "message.downconversion.enable": "true",
+    "message.format.version": "0.11.0",
+    "message.timestamp.after.max.ms": "1000",
+    "message.timestamp.before.max.ms": "1000",
+    "message.timestamp.difference.max.ms": "1000",
+    "remote.copy.lag.bytes": "-1",
+    "remote.copy.lag.ms": "-1",
+    "remote.log.copy.disable": "false",
+    "remote.log.delete.on.disable": "false",
+    "remote.storage.enable": "false",
+}
 UNKNOWN_BROKER = "77777"
 DESCRIBE = api_named("DescribeConfigs")
 SECRET = "ssl.keystore.password"
@@ -75,8 +97,8 @@ def test_describe_configs_of_topic_returns_configs_common_to_all_releases(
         assert not missing, f"topic configs that are not shown: {missing}"
         values = {name: configs[name].value for name in OVERRIDES}
         assert values == OVERRIDES, f"the values are {values}, given were {OVERRIDES}"
-        for name in sorted(IN_EVERY_RELEASE):
-            _expect_told(configs[name], api_version)
+        for config in configs.values():
+            _expect_told(config, api_version)
 
 
 def _expect_told(config: Config, version: int) -> None:
@@ -86,6 +108,26 @@ def _expect_told(config: Config, version: int) -> None:
     assert not config.is_sensitive, f"{name} is shown as a secret"
     if version >= FIRST_WITH_SOURCES:
         assert config.config_source in list(ShownSource), f"{name}: source {config.config_source}"
+    elif name in OVERRIDES:
+        assert not config.is_default, f"{name}, which is set, is shown as a default"
+
+
+@judges("CONF-001")
+@at_versions("DescribeConfigs")
+def test_describe_configs_of_topic_returns_every_config_that_alter_configs_accepts(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Those of some releases: if a topic may have one, it is shown."""
+    topic = TOPIC, kept.topic(broker, _configured_topic).name
+    with requirement("CONF-001"):
+        accepted = {
+            name
+            for name, value in IN_SOME_RELEASES.items()
+            if replace_all(broker, topic, {name: value}, validate_only=True) == ErrorCode.NONE
+        }
+        configs = configs_of(broker, topic, api_version)
+        missing = sorted(accepted - configs.keys())
+        assert not missing, f"configs that a topic may have and that are not shown: {missing}"
 
 
 @judges("CONF-002")
@@ -224,3 +266,20 @@ def test_describe_configs_returns_documented_broker_defaults(
         }
         expected = {name: {value} for name, value in DOCUMENTED.items()}
         assert defaults == expected, f"defaults are {defaults}, documented are {DOCUMENTED}"
+
+
+READ_ONLY = ("broker.id", "log.dirs", "num.partitions")
+DYNAMIC = ("log.retention.ms", "message.max.bytes", "num.io.threads")
+
+
+@judges("CONF-020")
+@at_versions("DescribeConfigs")
+def test_describe_configs_of_broker_marks_only_static_configs_read_only(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Configs that only a restart changes, and configs that requests change."""
+    with requirement("CONF-020"):
+        configs = configs_of(broker, asked_broker(broker), api_version, [*READ_ONLY, *DYNAMIC])
+        found = {name: configs[name].read_only for name in (*READ_ONLY, *DYNAMIC)}
+        wrong = {name: seen for name, seen in found.items() if seen != (name in READ_ONLY)}
+        assert not wrong, f"wrong values of read_only: {wrong}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
 from harness.codec.data_framing.version_prefix import (
     read_assignment,
     read_subscription,
@@ -21,7 +22,13 @@ from harness.codec.messages import (
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import ClassicGroup, leave, sync_all
-from suites.protocol.support.committed_offsets import Committer, commit, entry
+from suites.protocol.support.committed_offsets import (
+    Committer,
+    commit,
+    entry,
+    fetch_offsets,
+    fresh_group,
+)
 from suites.protocol.support.expect import expect_error
 
 WITH_TYPES = 5  # from this version of ListGroups on (KIP-848)
@@ -55,6 +62,21 @@ def test_describe_groups_of_stable_group_returns_protocol_and_members(
         assigned = {each.member_id: bytes(each.member_assignment) for each in found.members}
         given = {m.member_id: m.member_id.encode() for m in members}
         assert assigned == given, f"the assignments are {assigned}, expected {given}"
+
+
+@judges("GRP-044")
+@at_versions("DescribeGroups", "4+")
+def test_describe_groups_returns_instance_ids_of_static_members_only(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Two static members, each with its own id, and a dynamic one with null."""
+    instance_ids = ("instance-a", None, "instance-b")
+    members = group.grown([group.member(instance_id=each) for each in instance_ids])
+    group.at("DescribeGroups", api_version)
+    with requirement("GRP-044"):
+        found = {each.member_id: each.group_instance_id for each in group.described().members}
+        known = {member.member_id: member.instance_id for member in members}
+        assert found == known, f"the instance ids are {found}, expected {known}"
 
 
 @judges("GRP-031")
@@ -183,20 +205,40 @@ def _delete(broker: BrokerUnderTest, version: int, *names: str) -> dict[str, int
 def test_delete_groups_refuses_group_with_members_and_deletes_empty_group(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """One with a member stays as it is; when it has left, the group is gone for good."""
+    """One with a member stays as it is; when it has left, the group is gone with its offsets.
+
+    One request names it, a group that has only offsets, and one that does not exist. A group that
+    no request names keeps its offsets.
+    """
     (member,) = group.stable(None)
-    name, unknown = group.group_id, group.broker.unique_group()
+    broker, name = group.broker, group.group_id
     # Up to 3.9 any deletion of a topic removes a group without offsets.
-    kept = {group.broker.create_topic(): [entry(1)]}
-    commit(group.broker, name, kept, by=Committer(member.generation, member.member_id))
+    topic = broker.create_topic()
+    simple, unnamed = (fresh_group(broker, topic) for _ in range(2))
+    commit(broker, name, {topic: [entry(1)]}, by=Committer(member.generation, member.member_id))
+    for each in (simple, unnamed):
+        commit(broker, each, {topic: [entry(2)]})
+    unknown = broker.unique_group()
     with requirement("GRP-034"):
-        codes = _delete(group.broker, api_version, name, unknown)
+        codes = _delete(broker, api_version, unknown, name, simple)
         expect_error(codes[name], ErrorCode.NON_EMPTY_GROUP, "with a member")
         expect_error(codes[unknown], ErrorCode.GROUP_ID_NOT_FOUND, "a made-up group")
+        expect_error(codes[simple], ErrorCode.NONE, "with offsets only")
         expect_error(member.heartbeat(), ErrorCode.NONE, "the member's heartbeat")
-    leave(group.broker, name, member.member_id)
+        fetch_offsets(broker, name, {topic: [0]}).expect(topic, 1, where="the refused group")
+        _expect_gone(broker, simple, topic)
+    leave(broker, name, member.member_id)
     with requirement("GRP-034"):
-        codes = _delete(group.broker, api_version, name)
+        codes = _delete(broker, api_version, name)
         expect_error(codes[name], ErrorCode.NONE, "without members")
-        codes = _delete(group.broker, api_version, name)
+        codes = _delete(broker, api_version, name)
         expect_error(codes[name], ErrorCode.GROUP_ID_NOT_FOUND, "deleted before")
+        _expect_gone(broker, name, topic)
+        fetch_offsets(broker, unnamed, {topic: [0]}).expect(topic, 2, where="a group beside them")
+
+
+def _expect_gone(broker: BrokerUnderTest, name: str, topic: Topic) -> None:
+    """The group has no offset, and ListGroups does not list it."""
+    fetch_offsets(broker, name, {topic: [0]}).expect_none(topic, where="a deleted group")
+    listed = {each.group_id for each in broker.ask(ListGroupsRequest()).groups}
+    assert name not in listed, "a deleted group is listed"

@@ -7,7 +7,7 @@ in_time judges whether the machine was fast enough.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from harness.codec.apis import api_named
@@ -157,8 +157,59 @@ def test_heartbeat_and_sync_of_removed_member_are_refused(group: ClassicGroup) -
 
 @judges("GRP-020")
 def test_leader_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGroup) -> None:
-    """It sends heartbeats and no assignment: the follower has to join again, and is alone."""
+    """The leader and one follower send no SyncGroup: the other follower joins again, alone.
 
+    It keeps its id, and has the next generation; the two that were removed are unknown.
+    """
+    version = group.version("SyncGroup")
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version),
+        in_time(short_ms),
+    ):
+        group.rebalance_ms = short_ms
+        members = group.stable(None, None, None)
+        leader, (follower, silent) = leader_of(members), followers_of(members)
+        _join_again(leader, [follower, silent])
+        since = time.monotonic()
+        _patient_with_rebalance(follower, group).send_sync()
+        for member in (leader, silent):
+            expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat before the deadline")
+        answer = follower.take_sync()
+        took_ms = _elapsed_ms(since)
+        expect_error(answer.error_code, ErrorCode.REBALANCE_IN_PROGRESS, "the follower's sync")
+        least_ms = AT_ONCE_SHARE * group.rebalance_ms
+        assert took_ms >= least_ms, f"the sync phase ended in {took_ms:.0f} ms, too soon"
+        _expect_next_generation_alone(follower)
+        for what, member in (("leader", leader), ("silent follower", silent)):
+            code = member.heartbeat()
+            expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"heartbeat of the {what}")
+
+
+def _join_again(leader: ClientMember, followers: Sequence[ClientMember]) -> None:
+    """Let all members join the next generation; none of them syncs."""
+    leader.send_join()
+    for follower in followers:
+        await_rebalance(follower)
+        follower.send_join()
+    for member in (leader, *followers):
+        member.take_joined()
+
+
+def _expect_next_generation_alone(follower: ClientMember) -> None:
+    generation = follower.generation
+    joined = follower.ask_join()
+    expect_error(joined.error_code, ErrorCode.NONE, "the follower's join")
+    found = [entry.member_id for entry in joined.members]
+    assert found == [follower.member_id], f"the members are {found}, expected the follower"
+    expected = generation + 1
+    seen = joined.generation_id
+    assert seen == expected, f"the follower's generation is {seen}, expected {expected}"
+
+
+@judges("GRP-020")
+def test_follower_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGroup) -> None:
+    """The leader has sent the assignment, and stays; the follower that has not fetched it goes."""
     version = group.version("SyncGroup")
     short_ms = _short_ms(group)
     with (
@@ -167,19 +218,14 @@ def test_leader_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGr
     ):
         group.rebalance_ms = short_ms
         members = group.stable(None, None)
-        leader, (follower,) = leader_of(members), followers_of(members)
-        leader.send_join()
-        await_rebalance(follower)
-        follower.send_join()
-        for member in members:
-            member.take_joined()
-        _patient_with_rebalance(follower, group).send_sync()
-        answer = follower.take_sync()
-        expect_error(answer.error_code, ErrorCode.REBALANCE_IN_PROGRESS, "the follower's sync")
-        joined = follower.ask_join()
-        expect_error(joined.error_code, ErrorCode.NONE, "the follower's join")
-        found = [entry.member_id for entry in joined.members]
-        assert found == [follower.member_id], f"the members are {found}, expected the follower"
+        leader, (silent,) = leader_of(members), followers_of(members)
+        _join_again(leader, [silent])
+        parts = {member.member_id: member.member_id.encode() for member in members}
+        leader.send_sync(parts)
+        expect_error(leader.take_sync().error_code, ErrorCode.NONE, "the leader's sync")
+        await_rebalance(leader, 10 * SHORT_MS)
+        expect_error(silent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "heartbeat of the follower")
+        _expect_alone(leader.ask_join(), leader)
 
 
 # -- sessions --------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.apis import api_named
@@ -12,8 +14,10 @@ from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.appended import now_ms
 from suites.protocol.support.classic_group import ClassicGroup, leave
 from suites.protocol.support.committed_offsets import (
+    FIRST_IN_KAFKA,
     NO_OFFSET,
     Committer,
+    commit,
     commit_request,
     entry,
     fetch_offsets,
@@ -26,6 +30,9 @@ OFFSET_COMMIT = api_named("OffsetCommit")
 MINUTE_MS = 60_000
 FIRST_WITH_RETENTION_TIME = 2
 OLD, KEPT = 0, 1
+BETWEEN_S = 6
+"""Time between a commit and the end of its group, which is no part of the retention."""
+EXPIRED_WITHIN_MS = 15_000
 
 
 def _old_and_kept(group: str, topic: Topic, version: int) -> list[OffsetCommitRequest]:
@@ -65,12 +72,18 @@ def test_offset_expires_by_retention_time_or_timestamp_of_its_commit(
             found.expect(topic, 7, partition=KEPT, where=f"committed at version {version}")
 
 
-def _await_gone(broker: BrokerUnderTest, group: str, topic: Topic, partition: int) -> None:
+def _await_gone(
+    broker: BrokerUnderTest,
+    group: str,
+    topic: Topic,
+    partition: int,
+    within_ms: float = EXPIRED_WITHIN_MS,
+) -> None:
     def is_gone() -> bool:
         found = fetch_offsets(broker, group, {topic: [partition]}).partitions
         return found[topic.name, partition].committed_offset == NO_OFFSET
 
-    broker.eventually(is_gone, f"the offset of partition {partition} has expired")
+    broker.eventually(is_gone, f"the offset of partition {partition} has expired", within_ms)
 
 
 @judges("OFFS-018")
@@ -106,6 +119,44 @@ def test_offsets_expire_only_while_group_has_no_members(
         _await_gone(broker, left.group_id, topic, 0)
         found = fetch_offsets(broker, group.group_id, {topic: [0]})
         found.expect(topic, 5, where="the group that still has its member")
+
+
+@judges("OFFS-018")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "500"}
+)
+def test_offsets_expire_retention_minutes_after_group_became_empty(
+    broker: BrokerUnderTest, group: ClassicGroup
+) -> None:
+    """The retention of a minute begins when the last member leaves, not with the commit before.
+
+    An offset of a member that stays outlives it.
+    """
+    version = broker.version("OffsetCommit", FIRST_IN_KAFKA)
+    topic, left = broker.create_topic(), ClassicGroup(broker)
+    for each in (group, left):
+        _commit_as_member(broker, each, topic)
+    time.sleep(BETWEEN_S)
+    with requirement("OFFS-018", api_key=OFFSET_COMMIT.key, api_version=version):
+        since = time.monotonic()
+        leave(broker, left.group_id, left.members[0].member_id)
+        _await_gone(broker, left.group_id, topic, 0, within_ms=2 * MINUTE_MS)
+        lasted_s = time.monotonic() - since
+        least_s = MINUTE_MS / 1000 - BETWEEN_S / 2
+        assert lasted_s >= least_s, f"the offset was kept for {lasted_s:.0f} s, expected 60"
+        found = fetch_offsets(broker, group.group_id, {topic: [0]})
+        found.expect(topic, 5, where="the group that still has its member")
+
+
+def _commit_as_member(broker: BrokerUnderTest, group: ClassicGroup, topic: Topic) -> None:
+    """Commit offset 5 by the only member of the group, which needs no heartbeat in the test."""
+    group.session_ms = 4 * MINUTE_MS
+    newcomer = group.member(subscription(topic))
+    # A group without anything may be removed between the two steps of a join.
+    commit(broker, group.group_id, {topic: [entry(1)]})
+    (member,) = group.grown([newcomer])
+    by = Committer(member.generation, member.member_id)
+    commit(broker, group.group_id, {topic: [entry(5)]}, by=by)
 
 
 def _over_soon(

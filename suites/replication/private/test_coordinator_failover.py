@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from harness.client.cluster import Cluster
@@ -12,9 +13,11 @@ from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.classic_group import ClientMember
 from suites.protocol.support.committed_offsets import (
+    FIRST_IN_KAFKA,
     SETTLING,
     Committer,
     GroupOffsets,
+    ask_to_commit,
     commit,
     entry,
     fetch_offsets,
@@ -31,47 +34,113 @@ from suites.replication.support.coordinators import (
 MANY = 200
 """Partitions that a group has offsets of."""
 COMMITS = 20
+LATE = 7
+"""An offset that the member commits for one more partition at the new coordinator."""
+COMMIT_WITH_EPOCH, FETCH_WITH_EPOCH = 6, 5  # KIP-320
 
 
-def _committed(cluster: Cluster) -> tuple[Topic, CoordinatedGroup]:
-    """Each partition has its own number as offset, committed again and again."""
-    topic = cluster.create_topic([cluster.nodes[:1]] * MANY, {"min.insync.replicas": "1"})
+def _metadata(index: int) -> str:
+    return f"of partition {index}"
+
+
+def _committed(cluster: Cluster) -> tuple[Topic, CoordinatedGroup, ClientMember]:
+    """A member commits again and again: for each partition its number, metadata and epoch."""
+    topic = cluster.create_topic([cluster.nodes[:1]] * (MANY + 1), {"min.insync.replicas": "1"})
     place = new_group(cluster)
-    client = cluster.at(place.node)
+    group = PlacedGroup(cluster, place)
+    (member,) = group.stable(None)
     for _ in range(COMMITS):
-        commit(client, place.group, {topic: [entry(index, "", index) for index in range(MANY)]})
-    return topic, place
+        entries = [entry(index, _metadata(index), index) for index in range(MANY)]
+        for each in entries:
+            each.committed_leader_epoch = each.partition_index
+        commit(group.broker, group.group_id, {topic: entries}, by=_as(member))
+    return topic, place, member
+
+
+def _as(member: ClientMember) -> Committer:
+    return Committer(member.generation, member.member_id)
 
 
 def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: CoordinatedGroup) -> None:
     """The broker returns all offsets, and before that only errors of a coordinator not ready."""
+    client = cluster.at(node)
+    version = client.version("OffsetFetch", FIRST_IN_KAFKA)
+    has_epochs = (
+        client.version("OffsetCommit", FIRST_IN_KAFKA) >= COMMIT_WITH_EPOCH
+        and version >= FETCH_WITH_EPOCH
+    )
 
     def asked() -> int:
-        offsets = fetch_offsets(cluster.at(node), place.group, {topic: list(range(MANY))})
+        offsets = fetch_offsets(client, place.group, {topic: list(range(MANY))}, version)
         code = offsets.error_of(topic)
         if code not in SETTLING:
             for index in range(MANY):
-                offsets.expect(topic, index, partition=index, where=f"broker {node}")
+                where = f"broker {node}"
+                found = offsets.expect(topic, index, _metadata(index), partition=index, where=where)
+                epoch = found.committed_leader_epoch
+                assert epoch == index or not has_epochs, (
+                    f"{where}, partition {index}: leader epoch is {epoch}, expected {index}"
+                )
         return code
 
     code = cluster.last_seen(asked, lambda code: code == ErrorCode.NONE)
     expect_error(code, ErrorCode.NONE, f"broker {node}")
 
 
+def _codes_at(
+    cluster: Cluster, node: int, topic: Topic, member: ClientMember
+) -> Iterator[tuple[str, int]]:
+    """Send a heartbeat, a commit and a fetch to this broker; yield API and error code of each."""
+    client, group = cluster.at(node), member.group.group_id
+    member.connection = client.connect()
+    yield "Heartbeat", member.heartbeat()
+    entries = {topic: [entry(LATE, "", MANY)]}
+    version = client.version("OffsetCommit", FIRST_IN_KAFKA)
+    yield (
+        "OffsetCommit",
+        ask_to_commit(client, group, entries, version, _as(member))[topic.name, MANY],
+    )
+    yield "OffsetFetch", fetch_offsets(client, group, {topic: [0]}).error_of(topic)
+
+
+def _expect_taken(cluster: Cluster, node: int, topic: Topic, member: ClientMember) -> None:
+    """All three soon succeed, and before that the errors are those of a coordinator not ready."""
+
+    def asked() -> dict[str, int]:
+        codes = dict(_codes_at(cluster, node, topic, member))
+        _expect_not_ready(codes, node)
+        return codes
+
+    codes = cluster.last_seen(asked, lambda codes: not any(codes.values()))
+    for api, code in codes.items():
+        expect_error(code, ErrorCode.NONE, f"{api} at broker {node}")
+
+
+def _expect_not_ready(codes: dict[str, int], node: int) -> None:
+    for api, code in codes.items():
+        told = f"{api} at broker {node}, at first: error is {ErrorCode.describe(code)}"
+        assert code in {ErrorCode.NONE, *SETTLING}, told
+
+
 @judges("OFFS-014")
 @needs_broker(Use.CLUSTER)
-def test_offset_fetch_at_new_coordinator_returns_all_offsets_after_loading(
+def test_requests_at_new_coordinator_succeed_after_loading_with_all_offsets(
     cluster: Cluster,
 ) -> None:
-    """The new coordinator returns only errors of one not ready, and then every offset."""
-    topic, place = _committed(cluster)
+    """Heartbeat, commit and fetch get only errors of a coordinator not ready, and then succeed.
+
+    Each offset has its metadata and leader epoch, and a new commit is kept beside them.
+    """
+    topic, place, member = _committed(cluster)
     cluster.kill(place.node)
     with requirement("OFFS-014"):
         for node in cluster.up:
-            asked = fetch_offsets(cluster.at(node), place.group, {topic: [0]}).error_of(topic)
-            assert asked in {ErrorCode.NONE, *SETTLING}, f"at first: {ErrorCode.describe(asked)}"
+            _expect_not_ready(dict(_codes_at(cluster, node, topic, member)), node)
         now = await_coordinator(cluster, place.group, other_than=place.node)
+        _expect_taken(cluster, now, topic, member)
         _expect_kept(cluster, now, topic, place)
+        late = fetch_offsets(cluster.at(now), place.group, {topic: [MANY]})
+        late.expect(topic, LATE, partition=MANY, where="a commit after the failover")
 
 
 @judges("OFFS-015")

@@ -11,7 +11,7 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 
 CONTROLLERS = 2
-SOME_OPERATIONS = 8
+NOT_ASKED, SOME_OPERATIONS = -(2**31), 8
 
 
 @answers("META-028", r"pages of \d+: ")
@@ -27,7 +27,12 @@ DEFECTS = [
         r"asked: False, authorized operations: 8",
         "DescribeCluster returns the authorized operations to clients that did not ask for them.",
         DescribeClusterResponse, "cluster_authorized_operations",
-        ANY, SOME_OPERATIONS, where={"error_code": ErrorCode.NONE}),
+        NOT_ASKED, SOME_OPERATIONS, where={"error_code": ErrorCode.NONE}),
+    changed_field("META-030", "a_broker_may_do_other_things_than_in_metadata",
+        r"authorized operations 8, Metadata has",
+        "DescribeCluster returns other authorized operations than Metadata.",
+        DescribeClusterResponse, "cluster_authorized_operations",
+        ANY, SOME_OPERATIONS, requested={"include_cluster_authorized_operations": True}),
     changed_field("META-031", "controllers_are_described_by_a_broker",
         r"endpoint type 2: error is NONE",
         "A broker answers a request for the controllers with an empty list.",

@@ -37,6 +37,10 @@ def test_create_topics_on_fenced_brokers_returns_invalid_replica_assignment(
         expect_error(
             refused.error_code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, "both brokers are fenced"
         )
+        shown = only(broker.metadata([name]).topics, "topic")
+        expect_error(
+            shown.error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "Metadata of what was refused"
+        )
         members[1].come_back()
         broker.delete_later(name)
         taken = only(broker.ask(wanted).topics, "topic")

@@ -136,15 +136,16 @@ def test_create_topics_with_replication_factor_2_succeeds(
         expect_error(answer.error_code, ErrorCode.NONE, "Produce, acks=all")
 
 
-def _bad(cluster: Cluster, form: str) -> list[tuple[int, list[int]]]:
-    """Partition indexes with their replicas."""
+def _bad(cluster: Cluster, form: str) -> list[list[tuple[int, list[int]]]]:
+    """Assignments with the fault at the beginning, and behind a partition that is right."""
     one, two, three = cluster.nodes[:3]
-    forms: dict[str, list[tuple[int, list[int]]]] = {
-        "unequal counts": [(0, [one, two]), (1, [three])],
-        "a broker twice": [(0, [one, one])],
-        "an unknown broker": [(0, [one, ABSENT])],
-        "no replica": [(0, [])],
-        "a gap in the partitions": [(0, [one]), (2, [two])],
+    right = (0, [one, two])
+    forms: dict[str, list[list[tuple[int, list[int]]]]] = {
+        "unequal counts": [[(0, [one, two]), (1, [three])], [(0, [one]), (1, [two, three])]],
+        "a broker twice": [[(0, [one, one])], [right, (1, [two, two])]],
+        "an unknown broker": [[(0, [one, ABSENT])], [right, (1, [ABSENT, two])]],
+        "no replica": [[(0, [])]],
+        "a gap in the partitions": [[(0, [one]), (2, [two])], [(1, [one])]],
     }
     return forms[form]
 
@@ -164,16 +165,35 @@ def _bad(cluster: Cluster, form: str) -> list[tuple[int, list[int]]]:
 def test_create_topics_with_bad_assignment_returns_invalid_replica_assignment(
     cluster: Cluster, api_version: int, form: str
 ) -> None:
-    """Whatever is wrong with the assignment, the topic is not made."""
-    name = cluster.unique_topic()
+    """Whatever is wrong with the assignment, the topic is not made, and the next one is."""
+    names = {cluster.unique_topic(): assignment for assignment in _bad(cluster, form)}
+    good = cluster.unique_topic()
+    bad = [_assigned(name, assignment) for name, assignment in names.items()]
+    request = CreateTopicsRequest(
+        topics=[*bad, creatable(good, [cluster.nodes[:2]])], timeout_ms=TIMEOUT_MS
+    )
+    with requirement("TOPIC-012"):
+        answer = cluster.at(cluster.controller()).ask(request, api_version)
+        codes = {topic.name: topic.error_code for topic in answer.topics}
+        for name, assignment in names.items():
+            where = f"{assignment}, {form}"
+            expect_error(codes[name], ErrorCode.INVALID_REPLICA_ASSIGNMENT, where)
+        expect_error(codes[good], ErrorCode.NONE, "the good one beside them")
+        cluster.await_created(good, 1)
+        for node in cluster.nodes:
+            made = [name for name in names if cluster.topic_by(node, name)]
+            assert not made, f"{form}: refused, yet broker {node} has {made}"
+
+
+def _assigned(
+    name: str, assignment: Sequence[tuple[int, list[int]]]
+) -> CreateTopicsRequest.CreatableTopic:
     entry = creatable(name, [])
     entry.assignments = [
         CreateTopicsRequest.CreatableReplicaAssignment(partition_index=index, broker_ids=nodes)
-        for index, nodes in _bad(cluster, form)
+        for index, nodes in assignment
     ]
-    with requirement("TOPIC-012"):
-        code = _create(cluster, entry, api_version)
-        expect_error(code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, form)
+    return entry
 
 
 @judges("TOPIC-022")

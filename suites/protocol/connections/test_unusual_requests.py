@@ -11,6 +11,7 @@ import pytest
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed, ResponseTimeout
+from harness.codec import encode
 from harness.codec.apis import api_named
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
@@ -44,6 +45,7 @@ ORDINARY_APIS = (
 )
 SILENCE_MS = 50
 REACTION_MS = 5_000
+CUTS = 8  # at most this many places in a body, so that long ones do not take long
 TRAILING = b"\xff\xff\xff"
 
 
@@ -199,3 +201,27 @@ def test_partial_frame_gets_no_response_until_complete(broker: BrokerUnderTest) 
             expect_healthy(bystander, broker)
             connection.send_bytes(data[half:])
             expect_answers(connection, [20])
+
+
+@judges("CONN-016")
+@each_api
+def test_request_of_each_api_cut_in_body_closes_only_its_connection(
+    broker: BrokerUnderTest, api_name: str
+) -> None:
+    """At the first and the last version: cut behind the header, in between, and one byte early."""
+    versions = served_versions(broker, api_name)
+    bystander = broker.connect()
+    for version in dict.fromkeys((versions[0], versions[-1])):
+        request = harmless_request(broker, api_name, version)
+        whole = encode_request(request, version, 1, "CONN-016")
+        body_bytes = len(encode(request, version))
+        step = 1 + body_bytes // CUTS
+        with requirement("CONN-016", api_key=api_named(api_name).key, api_version=version):
+            for cut in dict.fromkeys((*range(1, body_bytes, step), body_bytes)):
+                if not body_bytes:
+                    break
+                connection = broker.connect()
+                connection.send_frame(whole[:-cut])
+                connection.expect_closed()
+                connection.close()
+            expect_healthy(bystander, broker)

@@ -16,7 +16,7 @@ from harness.runner.in_time import in_time
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.fetch_session import fetch_session
+from suites.protocol.support.fetch_session import fetch_session, forget
 from suites.protocol.support.fetching import (
     NO_PARTITION,
     VALUES,
@@ -31,6 +31,7 @@ PATIENCE_MS = 3000  # a max_wait_ms too long to be taken for an immediate respon
 # Twice that where an append has to end the wait: it exposes a broker that only polls halfway.
 APPEND_PATIENCE_MS = 2 * PATIENCE_MS
 WAIT_MS = 100
+LONGER_WAIT_MS = 700  # a broker that waits for a time of its own is not right for both
 SESSION_WAIT_MS = 100
 EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
 LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform
@@ -76,14 +77,22 @@ def _at_max_wait(
 def test_fetch_without_data_returns_empty_after_max_wait_ms(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """An empty partition and min_bytes 1: an empty answer, not before max_wait_ms."""
+    """Min_bytes 1 at the end of a log with records, of an empty one, and of both.
+
+    An empty answer with each log's high watermark, not before max_wait_ms, be it short or longer.
+    """
     topic = kept.topic(broker, log_of_nine)
-    wanted = [entry_of(topic, api_version, {1: 0})]
-    request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=1)
     with requirement("FETCH-006"):
-        response = _at_max_wait(broker, request, api_version)
-        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
-        assert not partition_of(response, 1).records
+        for ends, wait_ms in (({1: 0}, WAIT_MS), ({0: 9}, LONGER_WAIT_MS), ({0: 9, 1: 0}, WAIT_MS)):
+            wanted = [entry_of(topic, api_version, ends)]
+            request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
+            response = _at_max_wait(broker, request, api_version, wait_ms)
+            for index, end in ends.items():
+                found = partition_of(response, index)
+                expect_error(found.error_code, ErrorCode.NONE, f"partition {index}")
+                assert not found.records, f"partition {index}: records came from its end"
+                high = found.high_watermark
+                assert high == end, f"partition {index}: the high watermark is {high}, not {end}"
 
 
 @judges("FETCH-006")
@@ -261,3 +270,37 @@ def test_append_completes_empty_incremental_fetch_before_max_wait(
             response = connection.receive()
         assert isinstance(response, Answer)
         assert values_of(partition_of(response, 1)) == [b"awaited"]
+
+
+@judges("FETCH-034")
+@at_versions("Fetch", "7+")
+def test_empty_incremental_fetch_waits_for_added_and_not_for_forgotten_partitions(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Partition 1 has left the session, and 2 has come: 1 wakes no fetch, 2 does.
+
+    The answer brings the records of 2 alone, long before max_wait_ms.
+    """
+    topic = broker.create_topic(partitions=3)
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
+    opened = entry_of(topic, api_version, {0: 0, 1: 0})
+    connection = broker.connect()
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
+        added = entry_of(topic, api_version, {2: 0})
+        changed = session.ask([added], [forget(topic, api_version, 1)])
+        expect_error(changed.error_code, ErrorCode.NONE, "the change of the session")
+        with _within(PROMPT, wait_ms):
+            request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
+            connection.send(request, api_version)
+            append(broker, topic, batch_of(b"forgotten"), partition=1)
+            connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, batch_of(b"added"), partition=2)
+            response = connection.receive()
+        assert isinstance(response, Answer)
+        expect_error(response.error_code, ErrorCode.NONE)
+        values = {
+            partition.partition_index: values_of(partition)
+            for answered in response.responses
+            for partition in answered.partitions
+        }
+        assert values == {2: [b"added"]}, f"partitions with values: {values}"

@@ -11,12 +11,13 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
 from harness.client.requests import EARLIEST, Topic, produce_request
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ProduceResponse
+from harness.codec.messages import ProduceRequest, ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.records.compression import CODEC_IDS
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of, now_ms
+from suites.protocol.support.codecs import codecs_of
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.gone_topics import delete_topic
@@ -28,6 +29,7 @@ Answer = ProduceResponse.PartitionProduceResponse
 DAY_MS = 24 * 60 * 60 * 1000
 ZSTD_SINCE = 7  # KIP-110
 PIPELINED = 50
+PARTITIONS, REQUESTS = 3, 12
 
 
 # Cases append to these; where in the log their batches come to stand is no matter.
@@ -88,6 +90,50 @@ def test_consecutive_batches_get_offsets_without_gaps(broker: BrokerUnderTest) -
                 )
                 expected += size
         assert broker.end_offset(topic) == sum(sizes)
+
+
+@judges("PROD-002")
+@at_versions("Produce", "0-2", "3+")
+def test_partitions_of_one_request_are_numbered_apart_without_gaps(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Requests for three partitions, with batches of random size in each codec."""
+    topic, codecs = broker.create_topic(partitions=PARTITIONS), codecs_of(broker, api_version)
+    ends = [0] * PARTITIONS
+    with requirement("PROD-002"):
+        for number in range(REQUESTS):
+            request = produce_request(topic, b"", api_version)
+            sizes = [broker.random.randint(1, 5) for _ in ends]
+            codec = codecs[number % len(codecs)]
+            request.topic_data[0].partition_data = [
+                ProduceRequest.PartitionProduceData(
+                    index=index, records=_numbered(api_version, ends[index], size, codec)
+                )
+                for index, size in enumerate(sizes)
+            ]
+            answers = only(broker.ask(request, api_version).responses, "topic").partition_responses
+            for answer in answers:
+                where = f"request {number} in {codec}, partition {answer.index}"
+                expect_error(answer.error_code, ErrorCode.NONE, where)
+                expected = ends[answer.index]
+                assert answer.base_offset == expected, (
+                    f"{where} begins at {answer.base_offset}, not at {expected}"
+                )
+            ends = [end + size for end, size in zip(ends, sizes, strict=True)]
+        for index, end in enumerate(ends):
+            found = [
+                (batch.base_offset + (record.offset_delta or 0), record.value)
+                for batch in stored_batches(broker, topic, index)
+                for record in batch.records
+            ]
+            expected_log = [(offset, b"%d" % offset) for offset in range(end)]
+            assert found == expected_log, f"partition {index} holds {found}, its end is {end}"
+
+
+def _numbered(version: int, first: int, size: int, codec: str) -> bytes:
+    """The value of each record is the offset that it is to get."""
+    records = [Record(b"%d" % offset) for offset in range(first, first + size)]
+    return encoded_for(version, RecordBatch(records, base_timestamp=now_ms()), codec)
 
 
 def _partition_answer(answer: object) -> Answer:

@@ -24,18 +24,23 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of, now_ms
 from suites.protocol.support.codecs import FIRST_FETCH_OF_ZSTD, codecs_of
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.kept_topics import KeptTopics
+from suites.protocol.support.leader_epoch import told_leader_epoch
 from suites.protocol.support.log_entries import MAGIC_AT, attributes_of, fetched_entries
 from suites.protocol.support.partition_log import UntouchedLog
 from suites.protocol.support.record_formats import FIRST_PRODUCE_OF_MAGIC_1
 
 BASE_MS = now_ms()
+EPOCH = 2  # of a producer: not the default of any field
+FIRST_LEADER_EPOCH = 0  # of a new partition; before 2.1 Metadata does not show it
 BEFORE = 3  # records in front of the batch that a test looks at
 CRC_AT, CRC_COVERS_FROM = 17, 21
 # Field by field, where it stands and how (KIP-98).
 HEADER_LAYOUT = {
     "base offset": (">q", 0),
     "length": (">i", 8),
+    "partition leader epoch": (">i", 12),
     "magic": (">b", 16),
     "attributes": (">h", 21),
     "last offset delta": (">i", 23),
@@ -45,6 +50,7 @@ HEADER_LAYOUT = {
     "producer epoch": (">h", 51),
     "base sequence": (">i", 53),
     "record count": (">i", 57),
+    "checksum": (">I", CRC_AT),
 }
 # Two records by hand: length, attributes, timestamp delta, offset delta, key, value, headers.
 GOLDEN_RECORDS = (
@@ -55,9 +61,10 @@ GOLDEN_RECORDS = (
 )
 
 
-def _golden_batch() -> bytes:
+def _golden_batch(producer_id: int = -1, epoch: int = -1, sequence: int = -1) -> bytes:
     """A header in front of GOLDEN_RECORDS, packed here, not by the codec."""
-    covered = struct.pack(">hiqqqhii", 0, 1, BASE_MS, BASE_MS + 257, -1, -1, -1, 2)
+    times = (BASE_MS, BASE_MS + 257)
+    covered = struct.pack(">hiqqqhii", 0, 1, *times, producer_id, epoch, sequence, 2)
     covered += GOLDEN_RECORDS
     checksum = google_crc32c.value(covered)
     behind_length = struct.pack(">ibI", -1, 2, checksum) + covered
@@ -80,12 +87,18 @@ def _field(batch: bytes, name: str) -> int:
 @judges("RECF-010")
 @at_versions("Fetch", "4+")
 def test_fetched_batch_header_has_documented_layout(
-    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+    broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Each field in its place; the base offset is the broker's."""
-    topic = kept.topic(broker, _golden)
-    sent = _golden_batch()
+    """Each field in its place, those of a producer too.
+
+    The broker's are the base offset, the leader epoch, which Metadata shows, and with it nothing
+    that the checksum covers.
+    """
+    topic, producer = broker.create_topic(), new_producer(broker).at_epoch(EPOCH)
+    sent = _golden_batch(producer.id, EPOCH, BEFORE)
+    append(broker, topic, producer.batch(0, *[b"before"] * BEFORE), sent)
     expected = {name: _field(sent, name) for name in HEADER_LAYOUT} | {"base offset": BEFORE}
+    expected["partition leader epoch"] = max(told_leader_epoch(broker, topic), FIRST_LEADER_EPOCH)
     with requirement("RECF-010"):
         batch = fetched_entries(broker, topic, api_version, offset=BEFORE)[0]
         assert len(batch) == len(sent), f"{len(sent)} bytes sent, {len(batch)} came"

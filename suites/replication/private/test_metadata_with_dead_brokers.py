@@ -26,6 +26,7 @@ from suites.replication.support.told import ReportedValue, told_by
 
 ABSENT = 1_000_000  # a broker that no cluster has
 LOOK_MS = 3_000  # how long nothing must be created
+FIRST_EPOCH = 0  # of a partition's first leader
 WITH_FENCED = 2  # from this version of DescribeCluster on (KIP-1073)
 
 
@@ -59,17 +60,25 @@ def test_metadata_of_leaderless_partition_returns_leader_not_available(cluster: 
 @judges("META-012")
 @needs_broker(Use.CLUSTER)
 def test_metadata_lists_replicas_in_assignment_order_while_one_is_down(cluster: Cluster) -> None:
-    """Also when the preferred leader, and then another of them, is down."""
+    """Also when the broker is down that is preferred for one partition and follows in another.
+
+    All brokers that are up are asked.
+    """
     one, two, three = cluster.nodes[:3]
-    topic = cluster.create_topic([[three, one, two]])
+    assignment = [[three, one, two], [two, three, one]]
+    topic = cluster.create_topic(assignment)
     for dead in (None, three):
         if dead is not None:
             _without(cluster, dead)
             cluster.await_leader(topic, among=[one])
         for version in served(cluster.front, "Metadata", "1+"):
             with checked("META-012", "Metadata", version):
-                replicas = _told(cluster, topic, version).partitions[0].replicas
-                assert replicas == (three, one, two), f"with {dead} down: {replicas}"
+                for node in cluster.up:
+                    views = told_by(cluster, node, topic, version).partitions
+                    for index, expected in enumerate(assignment):
+                        replicas = views[index].replicas
+                        told = f"with {dead} down: {replicas}, expected {expected}"
+                        assert replicas == tuple(expected), f"broker {node}, {told}"
 
 
 @judges("META-014")
@@ -131,16 +140,19 @@ def test_metadata_lists_only_live_brokers(cluster: Cluster) -> None:
 @judges("META-021")
 @needs_broker(Use.CLUSTER)
 def test_metadata_leader_epoch_never_decreases(cluster: Cluster) -> None:
-    """Asked of all brokers all the time, while the leader dies and comes back, twice."""
-    version = cluster.front.version("Metadata", "7+")
-    topic = cluster.create_topic()
+    """Asked of all brokers all the time, while the leader dies and comes back, twice.
+
+    The epoch of each new leader is higher, and all versions from 7 on have it.
+    """
+    versions = served(cluster.front, "Metadata", "7+")
+    version, topic = versions[-1], cluster.create_topic()
     highest: dict[int, int] = {}
 
     def look(gone: int) -> bool:
         """True if all brokers name a leader other than ``gone``; their epochs must not go back."""
         views = {node: told_by(cluster, node, topic, version).partitions[0] for node in cluster.up}
         for node, view in views.items():
-            before = highest.get(node, -1)
+            before = highest.get(node, FIRST_EPOCH)
             assert view.epoch >= before, f"broker {node} told epoch {before}, now {view.epoch}"
             highest[node] = view.epoch
         return all(view.is_led and view.leader != gone for view in views.values())
@@ -149,11 +161,21 @@ def test_metadata_leader_epoch_never_decreases(cluster: Cluster) -> None:
         for _ in range(2):
             leader = cluster.leader(topic)
             look(NOBODY)
+            former = max(highest.values())
             cluster.kill(leader)
             cluster.await_that(partial(look, leader), bool, "another leader is told by all")
             cluster.restart(leader)
             highest.pop(leader)
             cluster.await_that(partial(look, leader), bool, "the broker that came back tells it")
+            for node, epoch in highest.items():
+                assert epoch > former, f"broker {node}: epoch {epoch}, the former is {former}"
+    for version in versions:
+        with checked("META-021", "Metadata", version):
+            for node, epoch in highest.items():
+                shown = told_by(cluster, node, topic, version).partitions[0].epoch
+                assert shown >= epoch, (
+                    f"broker {node}: the leader epoch went back from {epoch} to {shown}"
+                )
 
 
 @judges("META-032")

@@ -8,6 +8,9 @@ from harness.client.only import only
 from harness.client.requests import (
     LATEST,
     Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
     list_offsets_request,
 )
 from harness.codec.error_code import ErrorCode
@@ -25,7 +28,7 @@ from suites.replication.support.failover import await_in_sync, change_leader
 from suites.replication.support.reading import follower_version
 from suites.replication.support.served import checked, served
 
-EARLIEST, NO_EPOCH = -2, -1
+EARLIEST, NO_EPOCH, NO_OFFSET = -2, -1, -1
 RECORDS, DELETED = 10, 6
 
 
@@ -72,22 +75,32 @@ def _at(time_ms: int) -> bytes:
 @judges("LISTO-012")
 @needs_broker(Use.CLUSTER)
 def test_list_offsets_validates_current_leader_epoch(cluster: Cluster) -> None:
-    """One older than the leader's, one newer, none."""
-    topic = cluster.create_topic()
+    """One older than the leader's, one newer, none: whatever offset is wanted.
+
+    A follower compares epochs, too, before it says that it does not lead.
+    """
+    topic, base_ms = cluster.create_topic(), now_ms()
     versions = served(cluster.front, "ListOffsets", "4+")
+    append(cluster.leader_client(topic), topic, _at(base_ms))
     change_leader(cluster, topic)
-    current, client = epoch_of(cluster, topic), cluster.leader_client(topic)
+    current, leader = epoch_of(cluster, topic), cluster.leader(topic)
     for version in versions:
         with checked("LISTO-012", "ListOffsets", version):
-            for known, code in _expected(current).items():
-                told = _offset(client, topic, LATEST, version, known)
-                expect_error(told.error_code, code, f"epoch {known}, the leader's is {current}")
+            for node in (leader, *cluster.others(leader)):
+                accepted = ErrorCode.NONE if node == leader else ErrorCode.NOT_LEADER_OR_FOLLOWER
+                for timestamp, offset in ((EARLIEST, 0), (base_ms, 0), (LATEST, 1)):
+                    for known, code in _expected(current, accepted).items():
+                        told = _offset(cluster.at(node), topic, timestamp, version, known)
+                        where = f"broker {node}, time {timestamp}, epoch {known} of {current}"
+                        expect_error(told.error_code, code, where)
+                        expected = offset if code is ErrorCode.NONE else NO_OFFSET
+                        assert told.offset == expected, f"{where}: the offset is {told.offset}"
 
 
-def _expected(current: int) -> dict[int, ErrorCode]:
+def _expected(current: int, accepted: ErrorCode = ErrorCode.NONE) -> dict[int, ErrorCode]:
     return {
-        NO_EPOCH: ErrorCode.NONE,
-        current: ErrorCode.NONE,
+        NO_EPOCH: accepted,
+        current: accepted,
         current - 1: ErrorCode.FENCED_LEADER_EPOCH,
         current + 1: ErrorCode.UNKNOWN_LEADER_EPOCH,
     }
@@ -110,6 +123,31 @@ def test_fetch_validates_current_leader_epoch(cluster: Cluster) -> None:
                     data = fetched_in(cluster.at(node), topic, version, known)
                     where = f"broker {node}, epoch {known}, the leader {leader} has {current}"
                     expect_error(data.error_code, code, where)
+
+
+@judges("FETCH-025")
+@needs_broker(Use.CLUSTER)
+def test_fetch_with_older_epoch_returns_current_leader_and_endpoint(cluster: Cluster) -> None:
+    """The leader refuses the former epoch, with its own id, epoch and address."""
+    topic = cluster.create_topic()
+    versions = served(cluster.front, "Fetch", "16+")
+    change_leader(cluster, topic)
+    current, leader = epoch_of(cluster, topic), cluster.leader(topic)
+    wanted = fetch_partition(0)
+    wanted.current_leader_epoch = current - 1
+    for version in versions:
+        request = fetch_request([fetch_topic(topic, version, [wanted])])
+        with checked("FETCH-025", "Fetch", version):
+            answer = cluster.at(leader).ask(request, version)
+            refused = only(only(answer.responses, "topic").partitions, "partition")
+            expect_error(refused.error_code, ErrorCode.FENCED_LEADER_EPOCH)
+            told = (refused.current_leader.leader_id, refused.current_leader.leader_epoch)
+            assert told == (leader, current), (
+                f"the leader is {told[0]} at epoch {told[1]}, it is {leader} at {current}"
+            )
+            places = {each.node_id: (each.host, each.port) for each in answer.node_endpoints}
+            address = tuple(cluster.at(leader).address)
+            assert places.get(leader) == address, f"the endpoints are {places}, not {address}"
 
 
 @judges("DELR-007")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -14,6 +16,8 @@ from suites.protocol.support.idempotent import expect_taken_again, new_producer
 from suites.replication.support.failover import await_in_sync, bring_back, lose_leader
 
 EACH = 5
+WITH_WINDOW = "5+"  # versions of Produce; since 1.0 brokers know more than the last batch
+SIZES = (3, 1, 4, 2)  # records of batches: so few that a broker knows all of them (KAFKA-5494)
 
 
 @judges("IDEM-002")
@@ -34,14 +38,16 @@ def test_producer_ids_are_not_reused_after_broker_kill(cluster: Cluster) -> None
                     seen[made] = f"{node} {when} it was killed"
 
 
-def _expect_known(cluster: Cluster, topic: Topic, batch: bytes, where: str) -> None:
-    """The batch that is there is not appended again."""
+def _expect_known(
+    cluster: Cluster, topic: Topic, batch: bytes, where: str, offset: int = 0
+) -> None:
+    """The batch that is there, at this offset, is not appended again."""
     client = cluster.leader_client(topic)
     end = client.end_offset(topic)
     answer = client.produce(topic, batch)
     expect_taken_again(answer.error_code, where)
     if answer.error_code == ErrorCode.NONE:
-        assert answer.base_offset == 0, f"{where}: it is said to be at {answer.base_offset}"
+        assert answer.base_offset == offset, f"{where}: it is said to be at {answer.base_offset}"
     assert client.end_offset(topic) == end, f"{where}: it was appended again"
 
 
@@ -78,3 +84,35 @@ def test_duplicate_batch_is_not_appended_after_leader_restart(cluster: Cluster) 
             _expect_known(cluster, topic, batch, "it has restarted")
         answer = cluster.leader_client(topic).produce(topic, producer.batch(1, b"second"))
         expect_error(answer.error_code, ErrorCode.NONE, "the next batch")
+
+
+@judges("IDEM-012")
+@needs_broker(Use.CLUSTER)
+def test_new_leader_knows_offset_sequence_and_epoch_of_each_batch(cluster: Cluster) -> None:
+    """Batches of unlike sizes, each sent again to a leader that was a follower.
+
+    A batch with a gap before it, and one of the former epoch, are refused there as ever.
+    """
+    topic = cluster.create_topic()
+    client = cluster.leader_client(topic)
+    client.version("Produce", WITH_WINDOW)
+    former = new_producer(client)
+    producer = former.at_epoch(former.epoch + 1)
+    append(client, topic, former.batch(0, b"of the former epoch"))
+    starts = list(itertools.accumulate(SIZES, initial=0))
+    batches = [producer.batch(at, *[b"r"] * size) for at, size in zip(starts, SIZES, strict=False)]
+    append(client, topic, *batches)
+    with requirement("IDEM-012"):
+        before, now = lose_leader(cluster, topic)
+        for at, batch in zip(starts, batches, strict=False):
+            _expect_known(cluster, topic, batch, f"{now} leads, sequence {at}", 1 + at)
+        for batch, code, where in (
+            (producer.batch(starts[-1] + 1, b"r"), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "a gap"),
+            (former.batch(1, b"r"), ErrorCode.INVALID_PRODUCER_EPOCH, "the former epoch"),
+            (producer.batch(starts[-1], b"r"), ErrorCode.NONE, "the next batch"),
+        ):
+            end = cluster.at(now).end_offset(topic)
+            expect_error(cluster.at(now).produce(topic, batch).error_code, code, where)
+            grown = cluster.at(now).end_offset(topic) - end
+            assert grown == (code is ErrorCode.NONE), f"{where}: the log grew by {grown}"
+        bring_back(cluster, topic, before)

@@ -211,3 +211,19 @@ def test_describe_configs_0_marks_defaults_before_2_7(like: str, is_default: boo
         with Connection(address) as asking:
             (result,) = asking.ask(DescribeConfigsRequest(resources=[resource]), 0).results
     assert [config.is_default for config in result.configs] == [is_default]
+
+
+@pytest.mark.parametrize(("version", "end"), [(2, 0), (7, 1)])
+def test_produce_2_appends_last_data_of_repeated_partition_or_nothing(
+    connection: Connection, version: int, end: int
+) -> None:
+    batch = encode_batch(RecordBatch([Record(b"v")]))
+    parts = [
+        ProduceRequest.PartitionProduceData(index=0, records=batch * count) for count in (1, 2)
+    ]
+    topic = ProduceRequest.TopicProduceData(name=TOPIC, partition_data=parts)
+    asked = ProduceRequest(acks=1, timeout_ms=1000, topic_data=[topic])
+    (answered,) = connection.ask(asked, version).responses
+    codes = [part.error_code for part in answered.partition_responses]
+    (found,) = connection.ask(listed(0), 5).topics
+    assert (codes, found.partitions[0].offset) == ([ErrorCode.INVALID_RECORD], end)

@@ -25,7 +25,7 @@ _NOT_YET = (*_ABSENT, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NOT_LEADER_OR_FO
 _COORDINATOR_KINDS = (0, 1)
 _GROUP_IS_MADE = (ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 """Errors of a new member's join that are sent before the new group is written."""
-_GROUP_LIMIT_S = 0.5
+_GROUP_LIMIT_S, _PRODUCER_IDS_LIMIT_S = 0.5, 30.0
 FIRST_PRODUCER_IDS = 78
 """Behind the largest small id of ``normal_form``'s fixed values."""
 
@@ -150,13 +150,17 @@ class Settling:
     def pass_first_producer_ids(self) -> None:
         """Let the broker hand out the producer ids that requests also have as fixed values.
 
-        A new id that equals one would be compared as that value.
+        A new id that equals one would be compared as that value. A broker without ids yet, which
+        it gets from its controller, returns an error first.
         """
-        for _ in range(FIRST_PRODUCER_IDS):
-            fields = {"transactional_id": None, "transaction_timeout_ms": 60_000}
+        fields = {"transactional_id": None, "transaction_timeout_ms": 60_000}
+        deadline = time.monotonic() + _PRODUCER_IDS_LIMIT_S
+        while time.monotonic() < deadline:
             answer = self._ask("InitProducerId", 0, 1, fields)
-            if answer is None or answer["producer_id"] >= FIRST_PRODUCER_IDS:
+            if answer is None or answer["producer_id"] >= FIRST_PRODUCER_IDS - 1:
                 return
+            if answer["error_code"] != ErrorCode.NONE:
+                time.sleep(_PAUSE_S)
 
     def _until(self, holds: Callable[[], bool], limit_s: float) -> None:
         deadline = time.monotonic() + limit_s

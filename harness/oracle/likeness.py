@@ -8,7 +8,7 @@ from harness.targets.access_file import NEVER
 from harness.targets.info import TargetInfo
 from harness.targets.reference import ReferenceBroker
 
-RELEASES = ("4.4.0",)
+RELEASES = ("3.9.2", "4.4.0")
 """Releases of Apache Kafka that agreed with the specification; docs/differential.md has the runs.
 
 The last one is what every other product is compared with.

@@ -89,6 +89,22 @@ def test_normal_form_compares_decoded_records_and_compression(bound: Bindings) -
     assert one != other, "the compression that a broker stores is its answer"
 
 
+def test_fill_of_compressed_messages_is_left_out_of_normal_form(bound: Bindings) -> None:
+    fill = b"\xff" * 9
+
+    def form(magic: int, kind: str, end: bytes) -> Any:
+        batch = {"magic": magic, "compression": kind, "records": [{"value": "00" * 50}]}
+        sent = records_bytes([batch]) + end
+        return normal_form("Fetch", {"records": sent.hex()}, bound)["records"]
+
+    assert form(1, "gzip", fill) == form(1, "gzip", b"")
+    for magic, kind in ((1, "none"), (2, "gzip")):
+        assert form(magic, kind, fill)[1:] == ["the beginning of a batch"]
+    assert normal_form("Fetch", {"records": fill.hex()}, bound) == {
+        "records": ["the beginning of a batch"]
+    }
+
+
 def test_unreadable_records_are_marked_as_damaged(bound: Bindings) -> None:
     damaged = records_bytes([{"magic": 2, "records": [{"value": "00"}]}])[:-1] + b"\xff"
     assert "damaged" in normal_form("Fetch", {"records": damaged.hex()}, bound)["records"]

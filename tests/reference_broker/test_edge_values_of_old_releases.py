@@ -9,13 +9,17 @@ import pytest
 from harness.client.connection import Connection
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    DescribeConfigsRequest,
     DescribeGroupsRequest,
+    FetchRequest,
     FindCoordinatorRequest,
     ListGroupsRequest,
     ListOffsetsRequest,
     OffsetDeleteRequest,
     OffsetFetchRequest,
+    ProduceRequest,
 )
+from harness.codec.records import Record, RecordBatch, encode_batch
 from tests.reference_broker.running import create_topic, running_broker
 from tests.reference_broker.test_edge_values_of_groups import DELETE, GROUP, commit
 
@@ -60,9 +64,12 @@ def deleted(*topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
     )
 
 
-def listed(*partitions: int, isolation_level: int = 0, replica_id: int = -1) -> ListOffsetsRequest:
+def listed(
+    *partitions: int, isolation_level: int = 0, replica_id: int = -1, timestamp: int = -1
+) -> ListOffsetsRequest:
     topic = ListOffsetsRequest.ListOffsetsTopic(
-        name=TOPIC, partitions=[LIST(partition_index=index, timestamp=-1) for index in partitions]
+        name=TOPIC,
+        partitions=[LIST(partition_index=index, timestamp=timestamp) for index in partitions],
     )
     return ListOffsetsRequest(
         replica_id=replica_id, isolation_level=isolation_level, topics=[topic]
@@ -146,3 +153,77 @@ def test_offset_commit_and_fetch_version_0_need_zookeeper(
     (read,) = connection.ask(fetched((TOPIC, [0])), 0).topics
     assert [part.error_code for part in committed.partitions] == [error]
     assert [part.error_code for part in read.partitions] == [error]
+
+
+def test_unknown_timestamp_precedes_unknown_isolation_level_since_3_9(
+    connection: Connection, release: str
+) -> None:
+    asked = listed(0, isolation_level=2, timestamp=-4)
+    (topic,) = connection.ask(asked, 5).topics
+    refused = ErrorCode.UNSUPPORTED_VERSION if release == "3.9.2" else -1
+    assert [part.error_code for part in topic.partitions] == [refused]
+
+
+def test_commit_by_generation_to_unknown_group_returns_illegal_generation_before_4_0(
+    connection: Connection, release: str
+) -> None:
+    asked = commit((TOPIC, [0]))
+    asked.generation_id_or_member_epoch = 5
+    for version in (8, 9) if release == "3.9.2" else (8,):
+        (topic,) = connection.ask(asked, version).topics
+        assert [part.error_code for part in topic.partitions] == [ErrorCode.ILLEGAL_GENERATION]
+
+
+@pytest.mark.parametrize("version", [4, 11])
+def test_unknown_isolation_level_of_fetch_has_null_records_since_3_0(
+    connection: Connection, release: str, version: int
+) -> None:
+    part = FetchRequest.FetchPartition(partition_max_bytes=100)
+    topic = FetchRequest.FetchTopic(topic=TOPIC, partitions=[part])
+    asked = FetchRequest(isolation_level=2, max_bytes=100, session_epoch=-1, topics=[topic])
+    (answered,) = connection.ask(asked, version).responses
+    assert answered.partitions[0].error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert answered.partitions[0].records == (None if release == "3.9.2" else b"")
+
+
+def test_refused_conversion_has_null_records_since_3_0(
+    connection: Connection, release: str
+) -> None:
+    create_topic(connection.address, "new", message_downconversion_enable="false")
+    sent = encode_batch(RecordBatch([Record(b"v")]))
+    data = ProduceRequest.PartitionProduceData(index=0, records=sent)
+    to = ProduceRequest.TopicProduceData(name="new", partition_data=[data])
+    connection.ask(ProduceRequest(acks=1, timeout_ms=1000, topic_data=[to]), 7)
+    part = FetchRequest.FetchPartition(partition_max_bytes=100)
+    asked = FetchRequest(topics=[FetchRequest.FetchTopic(topic="new", partitions=[part])])
+    (answered,) = connection.ask(asked, 1).responses
+    assert answered.partitions[0].error_code == UNSUPPORTED
+    assert answered.partitions[0].records == (None if release == "3.9.2" else b"")
+
+
+@pytest.mark.parametrize(("like", "is_default"), [("1.1.1", True), ("2.8.2", False)])
+def test_describe_configs_0_marks_defaults_before_2_7(like: str, is_default: bool) -> None:
+    with running_broker(like=like) as address:
+        create_topic(address, TOPIC)
+        resource = DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=2, resource_name=TOPIC, configuration_keys=["retention.ms"]
+        )
+        with Connection(address) as asking:
+            (result,) = asking.ask(DescribeConfigsRequest(resources=[resource]), 0).results
+    assert [config.is_default for config in result.configs] == [is_default]
+
+
+@pytest.mark.parametrize(("version", "end"), [(2, 0), (7, 1)])
+def test_produce_2_appends_last_data_of_repeated_partition_or_nothing(
+    connection: Connection, version: int, end: int
+) -> None:
+    batch = encode_batch(RecordBatch([Record(b"v")]))
+    parts = [
+        ProduceRequest.PartitionProduceData(index=0, records=batch * count) for count in (1, 2)
+    ]
+    topic = ProduceRequest.TopicProduceData(name=TOPIC, partition_data=parts)
+    asked = ProduceRequest(acks=1, timeout_ms=1000, topic_data=[topic])
+    (answered,) = connection.ask(asked, version).responses
+    codes = [part.error_code for part in answered.partition_responses]
+    (found,) = connection.ask(listed(0), 5).topics
+    assert (codes, found.partitions[0].offset) == ([ErrorCode.INVALID_RECORD], end)

@@ -41,6 +41,10 @@ from harness.reference_broker.state.partition.offset_search import (
 )
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.randomness import random_uuid
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.state.partition.test_partition import NOW, Counting, partition, refusal
 
@@ -217,9 +221,14 @@ def test_old_style_offsets_use_last_write_time_of_segments(
     assert old_style_offsets(_segmented(), time, most, TimeMs(NOW + 5000)) == expected
 
 
-def test_old_style_offsets_of_empty_log_are_zero() -> None:
-    for time in (LATEST, EARLIEST, NOW):
-        assert old_style_offsets(partition(), time, 9, NOW) == [0]
+def test_old_style_offsets_of_empty_log_are_zero_since_its_creation() -> None:
+    cluster = ClusterState(ProducerExpiration(60_000, 1_000))
+    topic = cluster.add_topic("t", random_uuid(Counting()), TopicConfig.of({}, {}))
+    alone = PartitionRegistration.new([cluster.host.own], [cluster.host.own])
+    empty = cluster.add_partition(topic, PartitionIndex(0), alone, NOW)
+    later = TimeMs(NOW + 5000)
+    for time, expected in ((LATEST, [0]), (EARLIEST, [0]), (NOW, [0]), (NOW - 1, []), (0, [])):
+        assert old_style_offsets(empty, time, 9, later) == expected
 
 
 def test_segment_ms_begins_new_segment_after_record_time() -> None:

@@ -150,10 +150,11 @@ def _produce_last(
     """Append the last data for a partition that are one batch.
 
     If other data for the partition are not one batch, their error is returned instead of the result
-    of the append. Source: class KafkaApis (handleProduceRequest).
+    of the append. Before version 3 only the last data count, whatever they are. Source: classes
+    KafkaApis (handleProduceRequest), ProduceRequest (validateRecords).
     """
-    if len(repeated) == 1:
-        return _produce(topic, repeated[0], asked, context)
+    if len(repeated) == 1 or context.api_version < _FIRST_VERSION_WITH_BATCHES:
+        return _produce(topic, repeated[-1], asked, context)
     whole = [data for data in repeated if _is_whole(data, context.api_version)]
     broken = [data for data in repeated if data not in whole]
     told = [_produce(topic, data, asked, context) for data in (*whole[-1:], *broken[-1:])]

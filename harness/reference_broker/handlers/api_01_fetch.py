@@ -37,12 +37,12 @@ Not done
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 from uuid import UUID
 
 from harness.base.ids import FetchSessionId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
+from harness.reference_broker.handlers.fetch_error import records_sent, unforeseen_fetch
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -111,7 +111,7 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
         return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
     plan = _plan(fetch)
     if request.isolation_level not in _ISOLATION_LEVELS and plan.found:
-        return Answer(_unforeseen(request, context.api_version))
+        return Answer(unforeseen_fetch(request, context))
     readings = read_partitions(plan, zero_copy=magic_for(context.api_version) is None)
     if fetch.limits.from_replica:
         context.effects.extend(note_follower(plan, readings))
@@ -155,27 +155,6 @@ def _attempts(
         return answer(plan, read_partitions(plan))
 
     return attempt, at_deadline
-
-
-def _unforeseen(request: FetchRequest, version: int) -> FetchResponse:
-    """Return UNKNOWN_SERVER_ERROR with the session's id, up to v12 for each partition too."""
-    error = ErrorCode.UNKNOWN_SERVER_ERROR
-    answer = FetchResponse(error_code=error, session_id=request.session_id)
-    if version < _FIRST_VERSION_WITH_IDS:
-        answer.responses = [
-            FetchResponse.FetchableTopicResponse(
-                topic=topic.topic,
-                partitions=[
-                    FetchResponse.PartitionData(
-                        partition_index=part.partition, error_code=error, high_watermark=-1,
-                        records=b"",
-                    )
-                    for part in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]  # fmt: skip
-    return answer
 
 
 def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCode:
@@ -354,7 +333,7 @@ def _add(
         last_stable_offset=reading.last_stable_offset,
         log_start_offset=reading.log_start_offset,
         aborted_transactions=aborted if reading.is_missing or lists_aborted else None,
-        records=cast("bytes", reading.records),
+        records=records_sent(reading, fetch.context),
     )
     if reading.diverging is not None:
         part.diverging_epoch = FetchResponse.EpochEndOffset(

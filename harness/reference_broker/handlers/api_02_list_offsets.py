@@ -9,7 +9,8 @@ Behaviour
 - Messages of magic 0 have no timestamps: on a topic that stores them, only both ends are found.
 - A partition that is named twice gets INVALID_REQUEST, except in v0. It is answered once, and a
   topic without partitions not at all; before Kafka 4.0 both are answered as requested.
-- Before Kafka 4.0 an unknown isolation level is an error of each partition, and for consumers only.
+- Before Kafka 4.0 an unknown isolation level is an error of each partition, for consumers only, and
+  UNSUPPORTED_VERSION for an unknown timestamp precedes it.
 
 Version notes
 - v0   begins of segments and the log end, by the time of their last write, newest first
@@ -21,7 +22,6 @@ Version notes
 - v11  -6, the earliest offset that waits for upload (KIP-1023)
 
 Not done
-- v0 treats an empty log as older than any time: its creation time is not kept.
 - Tiered storage: -5 and -6 find nothing.
 - No client can begin a transaction; those in logs of other brokers count.
 """
@@ -109,6 +109,8 @@ def _answer_as_asked(
     def result(name: str, part: ListOffsetsRequest.ListOffsetsPartition) -> _Result:
         if times_named[name, part.partition_index] > 1:
             return _failed(part.partition_index, ErrorCode.INVALID_REQUEST)
+        if _is_refused(part.timestamp, context):
+            return _failed(part.partition_index, ErrorCode.UNSUPPORTED_VERSION)
         if not is_foreseen:
             return _failed(part.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
         return _find(name, part, request, context)
@@ -163,8 +165,7 @@ def _look(
     context: RequestContext,
 ) -> _Result:
     index, timestamp, replica_id = wanted.partition_index, wanted.timestamp, request.replica_id
-    unknown = timestamp < 0 and context.api_version < FIRST_VERSION_WITH.get(timestamp, _NEVER)
-    if unknown and context.state.like.since(*_UNKNOWN_IS_REFUSED):
+    if _is_refused(timestamp, context):
         return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):
@@ -182,11 +183,20 @@ def _look(
     if timestamp not in (EARLIEST, LATEST) and partition.config.message_magic == 0:
         return _failed(index, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)
     upto = None if replica_id != _CONSUMER else _limit(partition, request)
-    found = _found(partition, timestamp, unknown=unknown, limit=upto)
+    found = _found(partition, timestamp, unknown=_is_unknown(timestamp, context), limit=upto)
     result = _Result(partition_index=index, timestamp=found.timestamp, offset=found.offset)
     if context.api_version >= _FIRST_VERSION_WITH_EPOCH:
         result.leader_epoch = found.leader_epoch
     return result
+
+
+def _is_unknown(timestamp: int, context: RequestContext) -> bool:
+    """True for a negative timestamp that the request's version does not know."""
+    return timestamp < 0 and context.api_version < FIRST_VERSION_WITH.get(timestamp, _NEVER)
+
+
+def _is_refused(timestamp: int, context: RequestContext) -> bool:
+    return _is_unknown(timestamp, context) and context.state.like.since(*_UNKNOWN_IS_REFUSED)
 
 
 def _problem_with(partition: Partition, epoch: int, replica_id: int) -> ErrorCode:

@@ -51,6 +51,7 @@ from harness.reference_broker.state.topics.topic import TopicState
 API_KEY = 8
 _FIRST_VERSION_BY_ID = 10
 _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
+_GROUP_ID_NOT_FOUND_SINCE = (4, 0)  # by the coordinator of KIP-848
 _BROKERS_RETENTION, _NOW = -1, -1
 _ASIDE = 0
 _PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # KAFKA-6796
@@ -237,7 +238,8 @@ def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -
     if generation < 0:
         has_room = context.state.groups.has_room_for(request.group_id, context.now())
         return ErrorCode.NONE if has_room else ErrorCode.COORDINATOR_NOT_AVAILABLE
-    if context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND:
+    is_told = context.state.like.since(*_GROUP_ID_NOT_FOUND_SINCE)
+    if is_told and context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND:
         return ErrorCode.GROUP_ID_NOT_FOUND
     return ErrorCode.ILLEGAL_GENERATION
 

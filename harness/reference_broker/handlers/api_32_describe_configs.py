@@ -7,7 +7,7 @@ Behaviour
 - A resource that is named twice is answered twice.
 
 Version notes
-- v0   a flag for default values; served only if the emulated release had v0
+- v0   a flag for default values, which 2.7 to 3.9 never set; served only if the release had v0
 - v1   synonyms, and the source of each value (KIP-226)
 - v3   types, and documentation on demand (KIP-569)
 
@@ -28,6 +28,7 @@ from harness.reference_broker.state.configs.kinds import KINDS
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 API_KEY = 32
+_DEFAULT_IS_NEVER_SET = (2, 7)  # KAFKA-9432: the generated response has no value for the flag
 _Result = DescribeConfigsResponse.DescribeConfigsResult
 _Config = DescribeConfigsResponse.DescribeConfigsResourceResult
 _Synonym = DescribeConfigsResponse.DescribeConfigsSynonym
@@ -71,7 +72,7 @@ def _described(
     return _Result(
         resource_type=resource.resource_type,
         resource_name=name,
-        configs=[_config(entry, request, context.api_version) for entry in _wanted(entries, keys)],
+        configs=[_config(entry, request, context) for entry in _wanted(entries, keys)],
     )
 
 
@@ -79,12 +80,15 @@ def _wanted(entries: Sequence[ConfigEntry], keys: Sequence[str] | None) -> Seque
     return [entry for entry in entries if entry.name in keys] if keys else entries
 
 
-def _config(entry: ConfigEntry, request: DescribeConfigsRequest, version: int) -> _Config:
+def _config(
+    entry: ConfigEntry, request: DescribeConfigsRequest, context: RequestContext
+) -> _Config:
+    sets_default = context.api_version == 0 and not context.state.like.since(*_DEFAULT_IS_NEVER_SET)
     return _Config(
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
-        is_default=version == 0 and entry.source is ConfigSource.DEFAULT,
+        is_default=sets_default and entry.source is ConfigSource.DEFAULT,
         config_source=entry.source,
         is_sensitive=entry.sensitive,
         synonyms=[

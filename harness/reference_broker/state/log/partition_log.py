@@ -16,6 +16,8 @@ from harness.reference_broker.state.producers.producer_states import (
     ProducerStates,
 )
 
+_LONG_AGO = TimeMs(0)
+
 
 class PartitionLog:
     """A list of batches that grows at its end and loses its beginning. Owns both offsets.
@@ -37,7 +39,7 @@ class PartitionLog:
 
     is_kept = is_offline = False
 
-    def __init__(self) -> None:
+    def __init__(self, made_at: TimeMs = _LONG_AGO) -> None:
         self._batches: list[StoredBatch] = []
         self._last_offsets: list[Offset] = []
         self._end_positions: list[int] = []  # bytes up to and including each batch
@@ -45,7 +47,7 @@ class PartitionLog:
         self._running_max: list[int] = []  # largest timestamp up to and including each batch
         self.start_offset = Offset(0)
         self.end_offset = Offset(0)
-        self.segments: Segments[Segment] = Segments()
+        self.segments: Segments[Segment] = Segments(made_at=made_at)
         self._aborted: list[AbortedTransaction] = []
 
     def append(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:

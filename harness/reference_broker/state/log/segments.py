@@ -15,6 +15,7 @@ from harness.reference_broker.state.config_definitions.topic_configs import Topi
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 
 _NO_TIMESTAMP = -1
+_LONG_AGO = TimeMs(0)
 
 
 @dataclass(slots=True)
@@ -57,12 +58,12 @@ S = TypeVar("S", bound=Segment)
 
 
 class Segments(Generic[S]):
-    """The segments of one log, oldest first. An empty log has one, with a write time long ago."""
+    """The segments of one log, oldest first. An empty log has one, written when it was made."""
 
     __slots__ = ("_segments",)
 
-    def __init__(self, segments: "Iterable[S]" = ()) -> None:
-        begin = Segment(Offset(0), TimeMs(0), TimeMs(0))
+    def __init__(self, segments: "Iterable[S]" = (), made_at: TimeMs = _LONG_AGO) -> None:
+        begin = Segment(Offset(0), made_at, made_at)
         self._segments: list[S] = list(segments) or [begin]  # type: ignore[list-item]
 
     def note(

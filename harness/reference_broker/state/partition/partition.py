@@ -100,7 +100,7 @@ class Partition:
         """Return a new partition without producers. Its host is the only leader by default."""
         host = host or ReplicaHost(_ALONE)
         registration = registration or PartitionRegistration.new([host.own], [host.own])
-        log = PartitionLog()
+        log = PartitionLog(now)
         made = cls(topic_id, index, config, log, producers, host, registration)
         made.topic_name = topic_name
         made.register(registration, now)

@@ -1,0 +1,51 @@
+"""Errors of a Fetch without a reading, and the records beside an error."""
+
+from typing import cast
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.reference_broker.emulated_release import EmulatedRelease
+from harness.reference_broker.handlers.outcome import RequestContext
+from harness.reference_broker.state.fetch.fetch_reading import PartitionReading
+
+_FIRST_VERSION_WITHOUT_PARTITIONS = 13
+_NULL_SINCE, _NULL_UNTIL = (3, 0), (4, 0)
+"""Since the generated response (apache/kafka#9758) until KAFKA-18646."""
+_OF_CONVERSION = (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, ErrorCode.UNSUPPORTED_VERSION)
+
+
+def unforeseen_fetch(request: FetchRequest, context: RequestContext) -> FetchResponse:
+    """Return UNKNOWN_SERVER_ERROR with the session's id, up to v12 for each partition too."""
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    answer = FetchResponse(error_code=error, session_id=request.session_id)
+    if context.api_version < _FIRST_VERSION_WITHOUT_PARTITIONS:
+        answer.responses = [
+            FetchResponse.FetchableTopicResponse(
+                topic=topic.topic,
+                partitions=[
+                    FetchResponse.PartitionData(
+                        partition_index=part.partition, error_code=error, high_watermark=-1,
+                        records=_no_records(context.state.like),
+                    )
+                    for part in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]  # fmt: skip
+    return answer
+
+
+def records_sent(reading: PartitionReading, context: RequestContext) -> bytes | None:
+    """Return the records of a reading; without any after an error of their conversion.
+
+    Other errors have empty records in every release: the conversion replaced null by these (class
+    KafkaApis, maybeConvertFetchedData).
+    """
+    if reading.error in _OF_CONVERSION:
+        return _no_records(context.state.like)
+    return cast("bytes", reading.records)
+
+
+def _no_records(like: EmulatedRelease) -> bytes | None:
+    """Return empty records, or null (class FetchResponse, partitionResponse)."""
+    return None if like.since(*_NULL_SINCE) and not like.since(*_NULL_UNTIL) else b""

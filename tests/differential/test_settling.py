@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+from typing import Any
+
+from harness.codec.error_code import ErrorCode
+from harness.differential.settling import FIRST_PRODUCER_IDS, Settling
+
+
+class _WithAnswers(Settling):
+    """Gets these answers to its requests, without a broker."""
+
+    def __init__(self, answers: Iterator[dict[str, Any]]) -> None:
+        self.answers = answers
+
+    def _ask(self, *_: Any) -> dict[str, Any]:
+        return next(self.answers)
+
+
+def test_first_producer_ids_are_passed_after_errors() -> None:
+    """A new broker of Kafka has no ids until its controller has sent some."""
+    loads = {"error_code": int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS), "producer_id": -1}
+    ids = [{"error_code": 0, "producer_id": number} for number in range(FIRST_PRODUCER_IDS + 1)]
+    answers = iter([loads, loads, *ids])
+    _WithAnswers(answers).pass_first_producer_ids()
+    assert next(answers)["producer_id"] == FIRST_PRODUCER_IDS

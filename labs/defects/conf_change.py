@@ -59,7 +59,7 @@ def adding_to_a_number_sets_it(request: IncrementalAlterConfigsRequest) -> None:
                 config.config_operation = SET
 
 
-@takes("CONF-011", r"a topic twice: error is NONE")
+@takes("CONF-011", r"a (topic|broker) twice: error is NONE")
 def the_last_of_a_name_counts(request: IncrementalAlterConfigsRequest) -> None:
     """The broker ignores the first entry of a resource that is named twice."""
     last = {(each.resource_type, each.resource_name): each for each in request.resources}

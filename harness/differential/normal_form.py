@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -165,28 +165,33 @@ _SUBJECTS = (
 
 def normal_form(api: str, answer: Mapping[str, Any], bound: Bindings) -> Any:
     """Return the answer with its ids as symbols by order of appearance."""
-    return _Forming(bound).value(_without_others(answer, bound), api)
+    return _Forming(bound).value(_without_others(answer, _own_names(api, bound)), api)
 
 
-def _without_others(value: Any, bound: Bindings) -> Any:
+def _own_names(api: str, bound: Bindings) -> Set[str]:
+    """Return the names of this conversation; every one shares the group with the empty name."""
+    return bound.said - {""} if api == "ListGroups" else bound.said
+
+
+def _without_others(value: Any, said: Set[str]) -> Any:
     if isinstance(value, Mapping):
-        return {k: _kept(k, _without_others(inner, bound), bound) for k, inner in value.items()}
+        return {k: _kept(k, _without_others(inner, said), said) for k, inner in value.items()}
     if isinstance(value, list):
-        return [_without_others(inner, bound) for inner in value]
+        return [_without_others(inner, said) for inner in value]
     return value
 
 
-def _kept(name: str, value: Any, bound: Bindings) -> Any:
+def _kept(name: str, value: Any, said: Set[str]) -> Any:
     if not isinstance(value, list) or name not in LISTED:
         return value
-    return [one for one in value if not _is_others(one, LISTED[name], bound)]
+    return [one for one in value if not _is_others(one, LISTED[name], said)]
 
 
-def _is_others(element: Any, names: tuple[str, ...], bound: Bindings) -> bool:
+def _is_others(element: Any, names: tuple[str, ...], said: Set[str]) -> bool:
     if not isinstance(element, Mapping):
         return False
     called = [text for name in names for text in _texts(element, name)]
-    return bool(called) and not any(one in bound.said for one in called)
+    return bool(called) and not any(one in said for one in called)
 
 
 def _texts(element: Mapping[str, Any], name: str) -> Iterator[str]:

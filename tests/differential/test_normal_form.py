@@ -105,6 +105,14 @@ def test_fill_of_compressed_messages_is_left_out_of_normal_form(bound: Bindings)
     }
 
 
+def test_listed_group_without_name_belongs_to_no_conversation() -> None:
+    """Another client may have made it: its name is not drawn, so it is the same in all."""
+    bound = Bindings("kc-x", BASE_MS, said={"", "kc-x-g"})
+    listed = {"groups": [{"group_id": ""}, {"group_id": "kc-x-g"}]}
+    assert normal_form("ListGroups", listed, bound) == {"groups": [{"group_id": "$name-g"}]}
+    assert len(normal_form("DescribeGroups", listed, bound)["groups"]) == 2
+
+
 def test_unreadable_records_are_marked_as_damaged(bound: Bindings) -> None:
     damaged = records_bytes([{"magic": 2, "records": [{"value": "00"}]}])[:-1] + b"\xff"
     assert "damaged" in normal_form("Fetch", {"records": damaged.hex()}, bound)["records"]

@@ -133,5 +133,6 @@ def test_failed_start_ends_its_processes(tmp_path: Path) -> None:
         assert len(target.addresses) == 3
         assert target.taken is not None
         target.taken.close()
-        assert len(target.begun) == 4
+        # The controller, the broker with the taken port, and those that had begun when it ended.
+        assert 2 <= len(target.begun) <= 4
         assert not [each for each in target.begun if each.is_alive()]

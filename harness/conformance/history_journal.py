@@ -64,11 +64,11 @@ HISTORY_LINES: Final = CaseLineForm(
 )
 
 _ACTIONS = (
-    "send: a record, by its value; poll: one that a consumer was given; end: where a partition was "
-    "told to end; finish: a process has done its part; final_read: a record as it stands in the "
-    "log when all is over; fault: what was done to brokers and links"
+    "send: a record, by its value; poll: one that a consumer received; end: the end of a "
+    "partition, as reported; finish: a process has done its part; final_read: a record as it "
+    "stands in the log when all is over; fault: what was done to brokers and links"
 )
-_OUTCOMES = "invoke: it begins; ok: surely done; fail: surely not; info: nobody knows"
+_OUTCOMES = "invoke: it begins; ok: surely done; fail: surely not; info: unknown"
 _COLUMNS: Final = (
     RUN,
     TARGET,
@@ -76,11 +76,16 @@ _COLUMNS: Final = (
     ATTEMPT,
     ("ordinal", "int32", False, "of the operation in its attempt, from 0"),
     ("at_ms", "double", False, "milliseconds since the test began, as in its faults"),
-    ("process", "string", False, "who did it: producer, reader, ...; nemesis, who does harm"),
+    (
+        "process",
+        "string",
+        False,
+        "the process: producer, reader, ...; nemesis, for faults",
+    ),
     ("outcome", "string", False, _OUTCOMES),
     ("action", "string", False, _ACTIONS),
     ("partition", "int32", True, "null: not about one"),
-    ("offset", "int64", True, "null: nobody said"),
+    ("offset", "int64", True, "null: unknown"),
     ("value", "string", True, "the record's; null: not about one"),
     ("detail", "string", True, "what happened, in words; null: nothing more is known"),
 )

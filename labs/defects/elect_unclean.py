@@ -162,7 +162,7 @@ DEFECTS = of_cluster(
             ProduceResponse, "responses.partition_responses.error_code",
             ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS, requested={"acks": 1}),
         changed_field("ELECT-012", "nobody_is_not_preferred",
-            r"nobody is there: error is PREFERRED_LEADER_NOT_AVAILABLE",
+            r"no replica is alive: error is PREFERRED_LEADER_NOT_AVAILABLE",
             "A failed unclean election returns the error of a preferred one.",
             ElectLeadersResponse, "replica_election_results.partition_result.error_code",
             ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),

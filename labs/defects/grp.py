@@ -132,7 +132,7 @@ class WhoComesAgainLeads(EditsJoins):
         self.known[answer.member_id] = answer.generation_id
 
 
-@answers("GRP-029", r"the leader is told other metadata")
+@answers("GRP-029", r"the leader receives other metadata")
 def metadata_is_text(request: JoinGroupRequest, answer: JoinGroupResponse) -> None:
     """The broker keeps as text the metadata of members of another type than "consumer"."""
     if request.protocol_type != "consumer":
@@ -146,7 +146,7 @@ DEFECTS = [
         "The broker refuses a new member without an id as unknown, and assigns no id.",
         JoinGroupResponse, "error_code",
         ANY, ErrorCode.UNKNOWN_MEMBER_ID, requested={"member_id": ""}, asked=of_client("GRP-001")),
-    rule("GRP-003", r"the leader is told of ", TheLastProtocolIsTold),
+    rule("GRP-003", r"the leader receives as members ", TheLastProtocolIsTold),
     protocols_are_kept_by_name,
     who_does_not_fit_is_unknown,
     a_group_without_protocol_is_made,

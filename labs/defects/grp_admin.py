@@ -72,7 +72,7 @@ def nobody_is_without_a_partition(answer: SyncGroupResponse) -> None:
         _assign(answer, "any", [0])
 
 
-@answers("GRP-040", r"the leader is told that")
+@answers("GRP-040", r"the leader receives that")
 def nobody_owns_anything(answer: JoinGroupResponse) -> None:
     """The leader receives from a subscription only the fields of its version 0."""
     if answer.protocol_name == "cooperative-sticky":

@@ -72,7 +72,8 @@ def a_replica_has_another_log(seen: SeenRequest, answer: FetchResponse) -> None:
 
 DEFECTS = of_cluster(
     [
-        changed_field("BROK-013", "zombies_are_never_told", r"the old leader's client is told NONE",
+        changed_field("BROK-013", "zombies_are_never_told",
+                      r"the old leader's client receives NONE",
             "A deposed leader goes on to acknowledge records.",
             ProduceResponse, "responses.partition_responses.error_code",
             ANY, ErrorCode.NONE, asked=of_client("BROK-013")),

@@ -119,7 +119,7 @@ DEFECTS = of_cluster(
         changed_field("FETCH-016", "strangers_give_records", r"bytes of records came",
             "The third broker returns records beside the error for a partition without a replica.",
             FetchResponse, "responses.partitions.records",
-            ANY, encode_batch(RecordBatch([Record(b"of nobody")])),
+            ANY, encode_batch(RecordBatch([Record(b"foreign")])),
             where={"responses.partitions.error_code": REFUSED}, asked=of_broker(3)),
         changed_field("FETCH-017", "followers_give_nothing", r"follower 2 gives \[\]",
             "The second broker has a high watermark and returns no records.",

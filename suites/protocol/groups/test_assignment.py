@@ -143,7 +143,7 @@ def test_cooperative_rebalances_pass_owned_partitions_and_assign_none_twice(
         with requirement("GRP-040"):
             roster = _all_again(members)[first.leader_id].members
             known = {entry.member_id: _owned(bytes(entry.metadata)) for entry in roster}
-            assert known == owned, f"the leader is told that {known} are owned, it is {owned}"
+            assert known == owned, f"the leader receives that {known} are owned, it is {owned}"
             parts = dict(zip(owned, given, strict=True))
             told = _assigned(members, "a-topic", parts)
             every = sorted(index for mine in told.values() for index in mine)

@@ -117,7 +117,7 @@ def test_join_returns_members_and_metadata_only_to_leader(
         assert chosen in ("a", "b"), f"the protocol {chosen!r} was not offered"
         expected = {m.member_id: m.protocols[chosen] for m in members}
         found = {entry.member_id: bytes(entry.metadata) for entry in told[leader].members}
-        assert found == expected, f"the leader is told of {found}, the members are {expected}"
+        assert found == expected, f"the leader receives as members {found}, not {expected}"
         known = {i: len(a.members) for i, a in told.items() if i != leader}
         assert not any(known.values()), f"followers are told of members: {known}"
 
@@ -228,7 +228,7 @@ def test_protocol_metadata_and_assignment_bytes_are_delivered_unchanged(
         roster = told[leader_of(members).member_id].members
         found = {entry.member_id: bytes(entry.metadata) for entry in roster}
         expected = {m.member_id: each for m, each in zip(members, some_bytes, strict=True)}
-        assert found == expected, "the leader is told other metadata than the members said"
+        assert found == expected, "the leader receives other metadata than the members sent"
         for member in members:
             member.send_sync(parts if member.leads else None)
         for member in members:

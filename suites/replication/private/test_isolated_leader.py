@@ -48,7 +48,7 @@ def test_leader_cut_from_controller_is_replaced_and_refuses_produce(cluster: Clu
             return None if answer is None else answer.error_code
 
         code = cluster.last_seen(told, lambda code: code in DEPOSED)
-        assert code in DEPOSED, f"the old leader's client is told {_described(code)}"
+        assert code in DEPOSED, f"the old leader's client receives {_described(code)}"
         leader = cluster.leader(topic)
         assert leader != old, f"{old} leads again, by an ISR that it has made up"
         cluster.await_isr(topic, cluster.nodes[:3])

@@ -136,7 +136,7 @@ def test_elect_leaders_unclean_elects_lagging_replica_only_without_leader(cluste
     for topic, version in asked:
         with checked("ELECT-012", "ElectLeaders", version):
             code = elected(topic, version)
-            expect_error(code, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "nobody is there")
+            expect_error(code, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "no replica is alive")
     lagging_is_back(cluster, lagging)
     for topic, version in asked:
         with checked("ELECT-012", "ElectLeaders", version):

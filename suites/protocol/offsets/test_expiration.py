@@ -30,7 +30,7 @@ OFFSET_COMMIT = api_named("OffsetCommit")
 MINUTE_MS = 60_000
 FIRST_WITH_RETENTION_TIME = 2
 OLD, KEPT = 0, 1
-BETWEEN_S = 6
+BETWEEN_MS = 6_000
 """Time between a commit and the end of its group, which is no part of the retention."""
 EXPIRED_WITHIN_MS = 15_000
 
@@ -136,16 +136,23 @@ def test_offsets_expire_retention_minutes_after_group_became_empty(
     topic, left = broker.create_topic(), ClassicGroup(broker)
     for each in (group, left):
         _commit_as_member(broker, each, topic)
-    time.sleep(BETWEEN_S)
+    _await_age(broker, topic, BETWEEN_MS)
     with requirement("OFFS-018", api_key=OFFSET_COMMIT.key, api_version=version):
         since = time.monotonic()
         leave(broker, left.group_id, left.members[0].member_id)
         _await_gone(broker, left.group_id, topic, 0, within_ms=2 * MINUTE_MS)
         lasted_s = time.monotonic() - since
-        least_s = MINUTE_MS / 1000 - BETWEEN_S / 2
+        least_s = (MINUTE_MS - BETWEEN_MS / 2) / 1000
         assert lasted_s >= least_s, f"the offset was kept for {lasted_s:.0f} s, expected 60"
         found = fetch_offsets(broker, group.group_id, {topic: [0]})
         found.expect(topic, 5, where="the group that still has its member")
+
+
+def _await_age(broker: BrokerUnderTest, topic: Topic, age_ms: int) -> None:
+    """Wait until an offset that is committed now, to be kept for this time, has expired."""
+    version, witness = broker.version("OffsetCommit", "2-4"), fresh_group(broker, topic)
+    send_commit(broker, _over_soon(witness, topic, version, kept_ms=age_ms), version, [topic])
+    _await_gone(broker, witness, topic, 0, within_ms=age_ms + EXPIRED_WITHIN_MS)
 
 
 def _commit_as_member(broker: BrokerUnderTest, group: ClassicGroup, topic: Topic) -> None:
@@ -160,8 +167,8 @@ def _commit_as_member(broker: BrokerUnderTest, group: ClassicGroup, topic: Topic
 
 
 def _over_soon(
-    group: str, topic: Topic, version: int, by: Committer | None = None
+    group: str, topic: Topic, version: int, by: Committer | None = None, *, kept_ms: int = 1
 ) -> OffsetCommitRequest:
     request = commit_request(group, {topic: [entry(5)]}, version, by)
-    request.retention_time_ms = 1
+    request.retention_time_ms = kept_ms
     return request

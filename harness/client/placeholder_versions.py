@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.codec.apis import api_named
+from harness.codec.apis import APIS, api_named
 from harness.codec.versions import NO_VERSIONS, VersionRange
 
 
@@ -52,3 +52,9 @@ def served_range(api_versions: Mapping[int, VersionRange], api_name: str) -> Ver
     if row is None:
         return shown
     return shown & VersionRange(row.versions.highest + 1, shown.highest) or NO_VERSIONS
+
+
+def served_ranges(api_versions: Mapping[int, VersionRange]) -> dict[int, VersionRange]:
+    """Return the advertised versions of all APIs by key, without placeholders."""
+    known = {key: served_range(api_versions, APIS[key].name) for key in api_versions if key in APIS}
+    return {**api_versions, **known}

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from harness.client.errors import BrokerMisbehaved
-from harness.client.placeholder_versions import served_range
+from harness.client.placeholder_versions import served_ranges
 from harness.codec.apis import APIS
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
@@ -28,14 +28,13 @@ from harness.differential.comparison import (
 )
 from harness.differential.conversation import Conversation, ConversationError, from_json, to_json
 from harness.differential.generator import Ranges, conversations, shared_versions
-from harness.differential.player import Player
+from harness.differential.player import Player, answer_limit_ms
 from harness.sweep.requests import safety_of
 from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
 from harness.targets.target import OWN_BROKER, Target
 
-ANSWER_TIMEOUT_MS, ANSWER_LIMIT_MS = 5_000, 20_000
 EXIT_DIFFERENT, EXIT_NOT_COMPARED = 1, 3
 WIDTH = 160
 
@@ -127,7 +126,7 @@ def _run(
     served = [_served(info) for info in infos]
     one, other = [
         started.enter_context(
-            Player(info.spec, info.addresses[0], ranges, _patience_ms(info),
+            Player(info.spec, info.addresses[0], ranges, answer_limit_ms(info.time_scale),
                    info.name_prefix + "diff")
         )
         for info, ranges in zip(infos, served, strict=True)
@@ -157,15 +156,10 @@ def _run(
     return found
 
 
-def _patience_ms(info: TargetInfo) -> float:
-    """For an answer. Not as long as elsewhere: silence is compared too, and played again."""
-    return min(ANSWER_TIMEOUT_MS * info.time_scale, ANSWER_LIMIT_MS)
-
-
 def _served(info: TargetInfo) -> Mapping[int, VersionRange]:
     """Return the advertised versions, without placeholders that are not served."""
     shown = {key: VersionRange(*pair) for key, pair in info.api_versions.items()}
-    return shown | {key: served_range(shown, APIS[key].name) for key in shown if key in APIS}
+    return served_ranges(shown)
 
 
 def _progress() -> Progress:

@@ -26,8 +26,14 @@ from harness.sweep.asking import error_names
 HOW = "how"
 PATIENCE = {"JoinGroup": 0.06, "SyncGroup": 0.06, "AlterConfigs": 0.06}
 """Share of the time for an answer: some wait for other members, and some Kafka never answers."""
+ANSWER_TIMEOUT_MS, ANSWER_LIMIT_MS = 5_000, 20_000
 LOADING_LIMIT_S, _PAUSE_S = 5.0, 0.05
 _LOADS = ErrorCode.describe(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+
+
+def answer_limit_ms(time_scale: float) -> float:
+    """Return the time for an answer: short, since silence is compared too, and played again."""
+    return min(ANSWER_TIMEOUT_MS * time_scale, ANSWER_LIMIT_MS)
 
 
 class How(StrEnum):

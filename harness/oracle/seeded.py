@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 
 from harness.base.address import Address
 from harness.base.own_names import case_prefix, new_nonce
@@ -64,15 +63,10 @@ class SeededConversations:
         ]  # fmt: skip
         made = ConversationComparison((one, other), self._prefix, plays=SHRINKING_PLAYS)
         self._comparison = made
-        self._stack.callback(self._comparison.close)
+        self._stack.callback(made.close)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def first_difference(self, api: str, seed: int, exchanges: int) -> FoundDifference | None:

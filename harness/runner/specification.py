@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from zlib import crc32
 
 import pytest
 
 from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
-from harness.codec.apis import APIS, api_named
+from harness.client.placeholder_versions import served_ranges
+from harness.codec.apis import api_named
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import Inconclusive, NotSupported, broken_meanwhile, requirement
 from harness.differential.comparison import FoundDifference
+from harness.differential.player import answer_limit_ms
 from harness.oracle.likeness import likeness_of
 from harness.oracle.seeded import SeededConversations, text_of
 from harness.oracle.specification import Specification
@@ -29,7 +30,6 @@ from harness.targets.reference import QUICK
 
 EXCHANGES = 150
 """For each API, and the rest of a conversation that is begun."""
-ANSWER_MS, LONGEST_ANSWER_MS = 5_000, 20_000
 
 
 class SharedSpecification:
@@ -42,30 +42,21 @@ class SharedSpecification:
     def __enter__(self) -> SharedSpecification:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def beside(self, broker: BrokerUnderTest, info: TargetInfo) -> SeededConversations:
         """Return the conversations with this broker. Raises NotApplicable."""
         if self._made is None:
             specification = Specification(likeness_of(info), QUICK)
-            advertised = {
-                key: broker.advertised(APIS[key].name) for key in broker.api_versions if key in APIS
-            }
-            timeout_ms = min(broker.scaled_ms(ANSWER_MS), LONGEST_ANSWER_MS)
             self._made = self._stack.enter_context(
                 SeededConversations(
                     info.spec,
                     Address(*broker.address),
-                    advertised,
+                    served_ranges(broker.api_versions),
                     specification,
                     info.name_prefix,
-                    timeout_ms,
+                    answer_limit_ms(info.time_scale),
                 )
             )
         return self._made

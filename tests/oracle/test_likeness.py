@@ -45,6 +45,11 @@ def test_other_product_is_compared_with_specification_like_newest_release() -> N
     [
         (replace(INFO, release="3.7.0"), "the specification is like 3.9.2, 4.4.0 only"),
         (replace(INFO, nodes=(1, 2, 3)), "single broker"),
+        (replace(INFO, spec="kafka:4.4.0,set.num.partitions=3"), "default settings"),
+        (
+            replace(INFO, release="3.9.2", zookeeper=Address("127.0.0.1", 2)),
+            "without a ZooKeeper",
+        ),
         (replace(INFO, safety=frozenset({"read"})), "settings of a broker elsewhere"),
     ],
 )

@@ -328,5 +328,15 @@ DEEP = (
         lane=WAITS,
         rooms=("suites", "harness/reference_broker", "labs/mutation"),
     ),
+    Part(
+        "response_fields",
+        (
+            command("kafka-conformance", "lab", "mutate", "--fields", "--count", "140",
+                    "--seed", "{seed}", "--out", "{out}/fields.jsonl"),
+        ),
+        count=6,
+        lane=WAITS,
+        rooms=("suites", "harness/reference_broker", "labs/mutation"),
+    ),
     Part("stable", sliced=stable_slices(), lane=WAITS, rooms=("suites", "harness")),
 )  # fmt: skip

@@ -16,7 +16,7 @@ REPORTS = "tests/reports"
 APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
 WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "labs.defects", "--out", "{out}/defects", "--seed", "{number}")
-ALONE_SHARE = "4"
+ALONE_SHARE = "2"
 """The number of rows judged with all tests of their area; only the row's own check may fail."""
 BUILT_IN_ALONE = "2"
 """The same for wrong functions: their areas are those of the disk, which have the longest tests."""
@@ -144,7 +144,6 @@ GATE = (
         ),
         lane=WAITS,
     ),
-    Part("replication", (command("python", "-m", "labs.replication_model", "--steps", "100000"),)),
     Part(
         "report",
         (

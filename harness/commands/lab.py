@@ -11,6 +11,10 @@ from harness.commands.lazy_group import LazyGroup
 _LABS = {
     "defects": ("labs.defects.__main__", "Judge known wrong brokers: each must be noticed."),
     "mutate": ("labs.mutation.__main__", "Judge wrong brokers that are made from the source."),
+    "record-responses": (
+        "labs.recorded_responses.__main__",
+        "Record conversations with an Apache Kafka.",
+    ),
     "recovery": ("labs.recovery.__main__", "Damage copies of a log, and compare two recoveries."),
     "crash-loops": ("labs.crash_loops.__main__", "Kill brokers, or cut their power, under load."),
     "power-model": (

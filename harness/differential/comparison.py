@@ -7,19 +7,32 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from harness.base.own_names import case_prefix, new_nonce
 from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.difference import Difference, differences
 from harness.differential.explained import Explained, judged, load_explained
-from harness.differential.player import How, PlayedAnswer, Player
+from harness.differential.player import How, PlayedAnswer
 from harness.differential.shrinking import PLAYS, shrink
 
 _BEHIND_NOW_MS = 60_000
 _REPEATS = 3
 Seen = tuple[Difference, tuple[PlayedAnswer, PlayedAnswer]]
 """A difference, and the answers that differ."""
+
+
+class Side(Protocol):
+    """One side of a comparison: a broker, or its recorded responses. ``spec``: as a target's."""
+
+    @property
+    def spec(self) -> str: ...
+
+    def play(
+        self, conversation: Conversation, prefix: str, base_ms: int, *, patient: bool = False
+    ) -> list[PlayedAnswer]:
+        """Return one answer per step; see `Player.play`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,7 @@ class ConversationComparison:
 
     def __init__(
         self,
-        players: tuple[Player, Player],
+        players: tuple[Side, Side],
         prefix: str,
         explained: Sequence[Explained] | None = None,
         plays: int = PLAYS,

@@ -87,6 +87,8 @@ class Player:
 
     def __exit__(self, *_: object) -> None:
         self._hang_up()
+        self._settling.delete_groups()
+        self._settling.remove_quotas()
         self._settling.close()
 
     def play(

@@ -104,6 +104,10 @@ the topic is no longer shown.
 """
 
 
+def _removals(entry: Fields) -> list[Fields]:
+    return [{"key": one["key"], "value": 0.0, "remove": True} for one in entry["values"]]
+
+
 class Settling:
     """Watches one broker on a connection of its own."""
 
@@ -134,6 +138,40 @@ class Settling:
         ours = [name for name in names if name.startswith((prefix, self.prefix))]
         if ours:
             self._ask("DeleteTopics", 1, 3, {"topic_names": ours, "timeout_ms": 30_000})
+
+    def delete_groups(self) -> None:
+        """Let the members of our groups leave, and delete the groups."""
+        everything = self._ask("ListGroups", 0, 2, {})
+        names = [group["group_id"] for group in everything["groups"]] if everything else []
+        ours = [name for name in names if name.startswith(self.prefix)]
+        if not ours:
+            return
+        described = self._ask("DescribeGroups", 0, 2, {"groups": ours})
+        for group in described["groups"] if described else ():
+            for member in group["members"]:
+                left = {"group_id": group["group_id"], "member_id": member["member_id"]}
+                self._ask("LeaveGroup", 0, 2, left)
+        self._ask("DeleteGroups", 0, 1, {"groups_names": ours})
+
+    def remove_quotas(self) -> None:
+        """Remove the quotas of entities with our names."""
+        everything = self._ask("DescribeClientQuotas", 0, 0, {"components": [], "strict": False})
+        ours = [entry for entry in (everything or {}).get("entries") or () if self._is_ours(entry)]
+        entries = [
+            {
+                "entity": entry["entity"],
+                "ops": [
+                    {"key": one["key"], "value": 0.0, "remove": True} for one in entry["values"]
+                ],
+            }
+            for entry in ours
+        ]
+        if entries:
+            self._ask("AlterClientQuotas", 0, 0, {"entries": entries, "validate_only": False})
+
+    def _is_ours(self, entry: Fields) -> bool:
+        named = [one["entity_name"] for one in entry["entity"]]
+        return any(name is not None and name.startswith(self.prefix) for name in named)
 
     def close_fetch_sessions(self, ids: Sequence[int]) -> None:
         """Close the sessions of a finished conversation: a broker has 1,000, and evicts late."""

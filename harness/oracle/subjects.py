@@ -41,3 +41,8 @@ def companions_of(name: str) -> Sequence[str]:
     """Return the other APIs of a conversation about this one."""
     (family,) = [family for family in _FAMILIES if name in family]
     return [one for one in dict.fromkeys((*family, *_WITNESSES)) if one != name]
+
+
+def client_id_of(api: str) -> str:
+    """Return the client id of conversations about an API."""
+    return f"specification-{api}"

@@ -80,6 +80,11 @@ class BrokerSettings:
         return str(self.values[name])
 
 
+def known_settings() -> frozenset[str]:
+    """Return the names of all settings of the newest release, those of topics' defaults too."""
+    return frozenset({*_KNOWN, *_inherited_by_topics(LIKE_NONE)})
+
+
 def _likeness_of(release: str) -> EmulatedRelease:
     try:
         return EmulatedRelease.of(release) if release else LIKE_NONE

@@ -1,11 +1,11 @@
-"""Judgement of the broker under test by seeded conversations with the specification.
+"""Judgement of the broker under test by the specification and by recorded responses.
 
 The tests of ``suites/protocol/specification`` get the fixture ``judge``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from zlib import crc32
@@ -20,8 +20,13 @@ from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import Inconclusive, NotSupported, broken_meanwhile, requirement
 from harness.differential.comparison import FoundDifference
 from harness.differential.player import answer_limit_ms
-from harness.oracle.likeness import likeness_of
-from harness.oracle.seeded import SeededConversations, text_of
+from harness.oracle.first_difference import text_of
+from harness.oracle.likeness import RELEASES, likeness_of
+from harness.oracle.own_objects import without_shared
+from harness.oracle.read_settings import read_settings
+from harness.oracle.recorded import recorded_releases
+from harness.oracle.replayed import ReplayedConversations
+from harness.oracle.seeded import SeededConversations
 from harness.oracle.specification import Specification
 from harness.oracle.subjects import REQUIREMENTS
 from harness.runner.running_case import CASE
@@ -29,7 +34,9 @@ from harness.targets.info import TargetInfo
 from harness.targets.reference import QUICK
 
 EXCHANGES = 150
-"""For each API, and the rest of a conversation that is begun."""
+"""Of seeded conversations for each API, and the rest of a conversation that is begun."""
+RECORDED_EXCHANGES = 200
+"""The same of recorded conversations."""
 
 
 class SharedSpecification:
@@ -37,7 +44,8 @@ class SharedSpecification:
 
     def __init__(self) -> None:
         self._stack = ExitStack()
-        self._made: SeededConversations | None = None
+        self._seeded: SeededConversations | None = None
+        self._replayed: ReplayedConversations | None = None
 
     def __enter__(self) -> SharedSpecification:
         return self
@@ -47,49 +55,81 @@ class SharedSpecification:
 
     def beside(self, broker: BrokerUnderTest, info: TargetInfo) -> SeededConversations:
         """Return the conversations with this broker. Raises NotApplicable."""
-        if self._made is None:
-            specification = Specification(likeness_of(info), QUICK)
-            self._made = self._stack.enter_context(
+        if self._seeded is None:
+            likeness = likeness_of(info)
+            elsewhere = likeness.is_elsewhere
+            settings = read_settings(broker) if elsewhere else QUICK
+            self._seeded = self._stack.enter_context(
                 SeededConversations(
                     info.spec,
                     Address(*broker.address),
                     served_ranges(broker.api_versions),
-                    specification,
+                    Specification(likeness.like, settings),
+                    info.name_prefix,
+                    answer_limit_ms(info.time_scale),
+                    compared_as=likeness.compared_as,
+                    chosen=without_shared if elsewhere else iter,
+                )
+            )
+        return self._seeded
+
+    def recorded(self, broker: BrokerUnderTest, info: TargetInfo) -> ReplayedConversations | None:
+        """Return the recorded conversations with this broker; None if no release is recorded that
+        the broker is to be like, or if it has other settings. Raises NotApplicable."""
+        likeness = likeness_of(info)
+        release = likeness.like or RELEASES[-1]
+        if likeness.is_elsewhere or release not in recorded_releases():
+            return None
+        if self._replayed is None:
+            self._replayed = self._stack.enter_context(
+                ReplayedConversations(
+                    release,
+                    info.spec,
+                    Address(*broker.address),
+                    served_ranges(broker.api_versions),
                     info.name_prefix,
                     answer_limit_ms(info.time_scale),
                 )
             )
-        return self._made
+        return self._replayed
 
 
 @dataclass(frozen=True, slots=True)
 class SpecificationJudge:
-    """The judge of the broker under test by seeded conversations.
+    """The judge of the broker under test by the conversations of other brokers.
 
     Attributes:
-        seeded: with the broker under test and the specification.
-        seed: what the conversations are drawn by, beside the API.
+        seeded: conversations with the broker under test and the specification.
+        replayed: conversations that an Apache Kafka had; None without.
+        seed: what the seeded conversations are drawn by, beside the API.
     """
 
     seeded: SeededConversations
+    replayed: ReplayedConversations | None
     seed: str
 
     def conversations(self, api: str) -> None:
         """Check the requirement for an API: the responses are those of the specification.
 
-        A difference in the response of a companion breaks the requirement for that API instead.
+        The recorded conversations are played first: their responses are of a real Kafka, and hold
+        also where the broker under test and the specification have the same mistake. A difference
+        in the response of a companion breaks the requirement for that API instead.
         """
         if api not in self.seeded.shared:
             raise NotSupported(f"{api}: no version is served by both")
         seed = crc32(f"{self.seed} {api}".encode())
         with requirement(REQUIREMENTS[api], api_key=api_named(api).key):
-            found = self.seeded.first_difference(api, seed, EXCHANGES)
-            if found is not None:
-                _refuse(found, api, text_of(found, self.seeded.specs))
+            if self.replayed is not None:
+                found = self.replayed.first_difference(api, RECORDED_EXCHANGES)
+                _refuse(found, api, self.replayed.specs)
+            _refuse(self.seeded.first_difference(api, seed, EXCHANGES), api, self.seeded.specs)
 
 
-def _refuse(found: FoundDifference, api: str, text: str) -> None:
+def _refuse(found: FoundDifference | None, api: str, specs: Sequence[str]) -> None:
     """Raises AssertionError, or Inconclusive where the difference does not judge this API."""
+    if found is None:
+        return
+    text = text_of(found, specs)
     if not found.repeats:
         raise Inconclusive(f"a difference that did not occur again: {text}")
     if found.difference.api == api:
@@ -113,4 +153,5 @@ def judge(
     context = request.node.stash[CASE].context
     chosen = request.config.getoption("oracle_seed")
     seed = load_catalogue().version if chosen is None else str(chosen)
-    return SpecificationJudge(specification.beside(broker, context.info), seed)
+    seeded = specification.beside(broker, context.info)
+    return SpecificationJudge(seeded, specification.recorded(broker, context.info), seed)

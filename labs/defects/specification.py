@@ -14,8 +14,7 @@ from harness.codec.apis import api_named
 from harness.codec.definition import snake_case
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
-from harness.oracle.seeded import client_id_of
-from harness.oracle.subjects import REQUIREMENTS
+from harness.oracle.subjects import REQUIREMENTS, client_id_of
 from harness.proxies import SeenRequest
 from labs.defects.defect import Defect
 from labs.defects.edited_answer import EditedAnswers

@@ -14,13 +14,14 @@ from pathlib import Path
 import click
 
 from labs.defects.row_session import RowSession
-from labs.mutation import noticed
+from labs.mutation import noticed, unread_fields
 from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
 from labs.mutation.mutant_pool import MutantPool
 from labs.mutation.mutant_worker import MutantWork
 from labs.mutation.population import ONE_NODE, every_mutant, sample, suites_of
+from labs.mutation.response_fields import FIELD, field_mutants, is_about
 from labs.mutation.score import line_of, summary
 from labs.mutation.verdicts import Fate, JudgedMutant
 
@@ -35,21 +36,24 @@ from labs.mutation.verdicts import Fate, JudgedMutant
 @click.option("--noticed", "again", is_flag=True,
               help="Draw from the mutants that an earlier run noticed, and run the test that "
               "noticed each; exit with 1 if one survives.")  # fmt: skip
+@click.option("--fields", is_flag=True,
+              help="Instead of the source, change one field of the responses of one API; exit "
+              "with 1 if no check notices it, and the table of such fields lacks it.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Add the noticed mutants to the recorded ones.")
 @click.option("--jobs", default=3, show_default=True, type=click.IntRange(1))
 @click.option("--lines", "map_file", type=click.Path(path_type=Path, dir_okay=False),
               help="The tests by line; made and kept in this file if it is not there.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), help="A JSON line for each mutant here.")
 def main(
-    spec: str, count: int, seed: int, names: tuple[str, ...], again: bool, record: bool,
-    jobs: int, map_file: Path | None, out: Path | None,
+    spec: str, count: int, seed: int, names: tuple[str, ...], again: bool, fields: bool,
+    record: bool, jobs: int, map_file: Path | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Make wrong brokers out of the built-in one, and let the suites judge each.
 
     A mutant differs from the built-in broker in one place of one function. The tests that execute
     that place run, until a check fails. See docs/teeth.md.
     """
-    every, report = every_mutant(), MutantReport(out)
+    every, report = (field_mutants() if fields else every_mutant()), MutantReport(out)
     began_s = time.monotonic()
 
     def judge(session: RowSession) -> None:
@@ -66,7 +70,11 @@ def main(
         click.echo(text)
     if record:
         noticed.write([*noticed.read(), *noticed.rows_of(report.judged, every)])
-    sys.exit(int(again and any(one.verdict is Fate.SURVIVED for one in report.judged)))
+    unread = list(unread_fields.problems(report.judged, unread_fields.read())) if fields else []
+    for problem in unread:
+        click.echo(problem)
+    survived = again and any(one.verdict is Fate.SURVIVED for one in report.judged)
+    sys.exit(int(survived or bool(unread)))
 
 
 @dataclass(slots=True)
@@ -107,9 +115,13 @@ def _work(mutants: Sequence[Mutant], lines: LineMap, report: MutantReport) -> li
     work = []
     for one in mutants:
         path = one.area_path.replace(".", "/") + ".py"
-        tests = lines.tests_of([f"{path}:{one.line}"])
+        if one.operator == FIELD:
+            tests = lines.tests_of_file(path)
+            tests.sort(key=lambda test: (not is_about(test, one), few[test]))
+        else:
+            tests = sorted(lines.tests_of([f"{path}:{one.line}"]), key=few.__getitem__)
         if tests:
-            work.append(MutantWork(one, tuple(sorted(tests, key=few.__getitem__))))
+            work.append(MutantWork(one, tuple(tests)))
         else:
             report.add(JudgedMutant(one, Fate.NOT_REACHED))
     return work

@@ -41,6 +41,10 @@ class LineMap:
             bits |= self.by_line.get(line, 0)
         return [test for at, test in enumerate(self.tests) if bits >> at & 1]
 
+    def tests_of_file(self, path: str) -> list[str]:
+        """Return the tests that executed any line of a file, in the order of their run."""
+        return self.tests_of(line for line in self.by_line if line.startswith(f"{path}:"))
+
     def lines_by_test(self) -> Mapping[str, int]:
         """Return how many lines each test executed: few are typical of a specific test."""
         counts = dict.fromkeys(self.tests, 0)

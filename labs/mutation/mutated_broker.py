@@ -7,12 +7,14 @@ import sys
 
 from harness.reference_broker.command import broker
 from labs.mutation.code_swap import put_in_place
+from labs.mutation.response_fields import FIELD, put_field_in_place
 
 
 def main() -> None:
     """Run the broker. Raises NoSuchMutant."""
     name, *options = sys.argv[1:]
-    put_in_place(name)
+    put = put_field_in_place if name.startswith(f"{FIELD}@") else put_in_place
+    put(name)
     broker(options, prog_name="mutant")
 
 

@@ -15,6 +15,8 @@ from harness.codec.structs import Message
 from labs.message_values.values import QUICK, messages_at, outcome, rich
 from tests.codec.each_layout import each_due_class, each_due_version, each_version
 
+pytestmark = pytest.mark.rotates(2)
+
 
 @each_due_version
 @settings(QUICK, max_examples=4)

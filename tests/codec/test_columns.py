@@ -14,6 +14,8 @@ from harness.codec.varint import encode_varlong
 from labs.message_values.values import QUICK, outcome
 from tests.codec.test_walk import BYTES, RECORDS, payload_of
 
+pytestmark = pytest.mark.rotates(2)
+
 Rows = list[tuple[object, ...]]
 
 

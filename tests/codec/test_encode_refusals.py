@@ -15,6 +15,8 @@ from harness.codec.structs import Message, Struct
 from labs.message_values.values import rich, rich_value, structs_in
 from tests.codec.each_layout import each_version
 
+pytestmark = pytest.mark.rotates(2)
+
 INTS: tuple[Any, ...] = (1.5, "1", None, b"1", [])
 WRONG: dict[str, tuple[Any, ...]] = {
     "int8": (*INTS, -129, 128),

@@ -10,6 +10,8 @@ from labs.message_values.values import rich
 from tests.codec.each_layout import each_version
 from tests.codec.places import Place, places
 
+pytestmark = pytest.mark.rotates(2)
+
 OVERLONG, ABOVE_32_BITS = b"\x80\x80\x80\x80\x80\x00", b"\xff\xff\xff\xff\x1f"
 ABSURD = {
     "compact": (b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x80\x08", b"\x80\x80\x80\x80\x01"),

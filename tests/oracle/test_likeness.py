@@ -9,9 +9,10 @@ import pytest
 from harness.base.address import Address
 from harness.conformance.dated import APACHE_KAFKA
 from harness.conformance.outcome import NotApplicable
-from harness.oracle.likeness import RELEASES, likeness_of
+from harness.oracle.likeness import RELEASES, Likeness, likeness_of
 from harness.targets.info import TargetInfo
 from harness.targets.reference import ReferenceBroker
+from harness.targets.target import CREATE_TOPICS
 
 INFO = TargetInfo(
     spec="kafka:4.4.0",
@@ -23,21 +24,39 @@ INFO = TargetInfo(
     time_scale=1.0,
     log_path=None,
 )
+ELSEWHERE = replace(
+    INFO,
+    spec="external:127.0.0.1:1",
+    implementation="external",
+    release="unknown",
+    safety=frozenset({"read", "own-names"}),
+    capabilities=frozenset({CREATE_TOPICS}),
+)
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_kafka_is_compared_with_specification_like_its_release(release: str) -> None:
-    assert likeness_of(replace(INFO, release=release)) == release
+    assert likeness_of(replace(INFO, release=release)) == Likeness(release, INFO.spec)
 
 
 @pytest.mark.parametrize("like", ["", "2.8.2"])
 def test_built_in_broker_is_compared_with_specification_like_itself(like: str) -> None:
     info = replace(INFO, implementation=ReferenceBroker.implementation, like=like)
-    assert likeness_of(info) == like
+    assert likeness_of(info).like == like
 
 
 def test_other_product_is_compared_with_specification_like_newest_release() -> None:
-    assert likeness_of(replace(INFO, implementation="other", release="1.0")) == RELEASES[-1]
+    info = replace(INFO, implementation="other", release="1.0")
+    assert likeness_of(info) == Likeness(RELEASES[-1], INFO.spec)
+
+
+def test_broker_elsewhere_is_compared_as_kafka() -> None:
+    assert likeness_of(ELSEWHERE) == Likeness("4.4.0", "kafka:4.4.0", is_elsewhere=True)
+
+
+def test_kafka_elsewhere_is_compared_with_specification_like_its_release() -> None:
+    info = replace(ELSEWHERE, implementation=APACHE_KAFKA, release="3.9.2")
+    assert likeness_of(info) == Likeness("3.9.2", "kafka:3.9.2", is_elsewhere=True)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +69,9 @@ def test_other_product_is_compared_with_specification_like_newest_release() -> N
             replace(INFO, release="3.9.2", zookeeper=Address("127.0.0.1", 2)),
             "without a ZooKeeper",
         ),
-        (replace(INFO, safety=frozenset({"read"})), "settings of a broker elsewhere"),
+        (replace(INFO, addresses=(INFO.addresses[0],) * 2), "single broker"),
+        (replace(ELSEWHERE, safety=frozenset({"read"})), "topics and groups of their own"),
+        (replace(ELSEWHERE, capabilities=frozenset()), "topics and groups of their own"),
     ],
 )
 def test_target_without_specification_is_not_applicable(info: TargetInfo, reason: str) -> None:

@@ -25,7 +25,7 @@ def test_random_walks_violate_no_invariant_and_take_every_step() -> None:
     assert {*RULES} - rare <= {name for name, count in walked.ran.items() if count}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("plant", DEFECTS, ids=lambda plant: plant.__name__)
 def test_random_walks_find_planted_defect(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

@@ -1,0 +1,64 @@
+"""Recorded conversations with a target, compared with the recorded responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+
+from harness.base.address import Address
+from harness.base.own_names import case_prefix, new_nonce
+from harness.codec.versions import VersionRange
+from harness.differential.comparison import ConversationComparison, FoundDifference
+from harness.differential.conversation import Conversation
+from harness.differential.player import Player
+from harness.oracle.first_difference import first_difference
+from harness.oracle.recorded import RecordedBroker, recorded_of
+from harness.oracle.subjects import client_id_of
+
+NO_PLAYS = 0
+"""Without its earlier steps a conversation has other responses, which the file lacks."""
+
+
+class ReplayedConversations:
+    """A target beside the responses of a release. Use as a context manager.
+
+    Attributes:
+        specs: of the recorded broker and of the target.
+    """
+
+    def __init__(
+        self,
+        release: str,
+        spec: str,
+        address: Address,
+        served: Mapping[int, VersionRange],
+        name_prefix: str,
+        timeout_ms: float,
+    ) -> None:
+        self.specs = f"kafka:{release}", spec
+        self._release, self._served = release, served
+        prefix = case_prefix(name_prefix, new_nonce(), "recorded")
+        self._player = Player(spec, address, served, timeout_ms, prefix)
+        self._recorded = RecordedBroker(self.specs[0])
+        sides = self._recorded, self._player
+        self._comparison = ConversationComparison(sides, prefix, plays=NO_PLAYS)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> ReplayedConversations:
+        self._stack.enter_context(self._player)
+        self._stack.callback(self._comparison.close)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def first_difference(self, api: str, exchanges: int) -> FoundDifference | None:
+        """Return the first difference in the conversations about an API; None without one."""
+        self._player.client_id = client_id_of(api)
+        return first_difference(self._comparison, self._conversations(api), exchanges)
+
+    def _conversations(self, api: str) -> Iterator[Conversation]:
+        for one in recorded_of(self._release).get(api, ()):
+            part = one.served_part(self._served)
+            if part is not None:
+                yield self._recorded.learn(part)

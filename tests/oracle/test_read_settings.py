@@ -1,0 +1,39 @@
+"""The settings of a specification that is like a broker elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from harness.base.address import Address
+from harness.client.broker import BrokerUnderTest
+from harness.conformance.outcome import NotApplicable
+from harness.oracle.read_settings import read_settings
+from harness.oracle.specification import Specification
+from harness.targets.asking import ask_api_versions
+
+TIMEOUT_MS = 5_000
+DESCRIBE_CONFIGS = 32
+
+
+def settings_of(given: Mapping[str, str], without: int | None = None) -> dict[str, str]:
+    """The settings that a broker with the given ones shows; ``without``: an API key."""
+    with Specification("", given) as broker:
+        served = ask_api_versions(broker.address, TIMEOUT_MS)
+        served.pop(without or -1, None)
+        client = BrokerUnderTest([Address(*broker.address)], served)
+        try:
+            return read_settings(client)
+        finally:
+            client.close()
+
+
+def test_given_settings_are_read_and_defaults_are_not() -> None:
+    given = {"node.id": "7", "num.partitions": "3", "log.retention.ms": "86400000"}
+    assert settings_of(given) == given
+
+
+def test_broker_that_does_not_show_its_settings_is_not_applicable() -> None:
+    with pytest.raises(NotApplicable, match="settings are not known"):
+        settings_of({}, without=DESCRIBE_CONFIGS)

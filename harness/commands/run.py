@@ -272,7 +272,7 @@ def _first_of(found: RequirementSummary, run_dir: Path) -> str:
     first = told[0]
     more = f", and {len(told) - 1} more" if len(told) > 1 else ""
     where = run_dir / str(first.evidence)
-    return f"{found.requirement} {first.case}: {first.reason.splitlines()[0]} ({where}{more})"
+    return f"{found.requirement} {first.case}: {first.text.splitlines()[0]} ({where}{more})"
 
 
 def _as_json(one: JudgedTarget) -> dict[str, Any]:

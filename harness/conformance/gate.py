@@ -242,7 +242,7 @@ def _of_run(
 def _of_requirement(
     one: RequirementSummary, entry: KnownFailure | None
 ) -> Iterator[tuple[GateKind, str]]:
-    reasons = [check.reason for check in one.checks if check.verdict is one.verdict]
+    reasons = [check.text for check in one.checks if check.verdict is one.verdict]
     if one.verdict is Verdict.HARNESS_ERROR:
         yield GateKind.NOT_WHOLE, f"is a harness_error: {reasons[0]}"
     elif one.verdict is Verdict.FAILED and not _is_known(one, entry):
@@ -272,7 +272,7 @@ def _is_known(one: RequirementSummary | None, entry: KnownFailure | None) -> boo
 
 
 def _all_match(one: RequirementSummary, pattern: re.Pattern[str]) -> bool:
-    reasons = (check.reason for check in one.checks if check.verdict is one.verdict)
+    reasons = (check.text for check in one.checks if check.verdict is one.verdict)
     return all(pattern.search(why) for why in reasons)
 
 

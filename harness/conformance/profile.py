@@ -57,8 +57,8 @@ class KnownFailure:
         target: pattern of the targets that it is about.
         link: where it is tracked.
         expires: the last day on which the entry holds, None for no end.
-        matches: searched in the reason of each failed check; one that does not match is another,
-            unexpected failure. With it, the entry also covers a requirement that is inconclusive
+        matches: searched in the reason of each failed check, which begins with the name of the
+            subtest if it has one; one that does not match is another, unexpected failure. With it, the entry also covers a requirement that is inconclusive
             for such reasons alone: what is broken elsewhere leaves it undecided.
     """
 

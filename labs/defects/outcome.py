@@ -52,8 +52,8 @@ def _judged(defect: Defect, found: RunSummary, changed: Changes) -> RowOutcome:
     failed = [c for c in own.checks if c.verdict in (Verdict.FAILED, Verdict.WARNING)]
     if not failed:
         return RowOutcome(defect, "", f"not noticed: {defect.requirement} is {own.verdict}")
-    reason = failed[0].reason
-    if not all(re.search(defect.reason, check.reason) for check in failed):
+    reason = failed[0].text
+    if not all(re.search(defect.reason, check.text) for check in failed):
         return RowOutcome(defect, reason, f"noticed for another reason than /{defect.reason}/")
     others = {name: pair for name, pair in changed.items() if name != defect.requirement}
     if others:

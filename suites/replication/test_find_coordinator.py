@@ -7,6 +7,7 @@ from harness.client.coordinator import Coordinator, ask_for_coordinator
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from harness.runner.refusal_judged import refusal_judged
 from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets
 from suites.protocol.support.expect import expect_error
 from suites.replication.support.coordinators import CoordinatedGroup, new_group
@@ -47,6 +48,7 @@ def test_coordinator_from_find_coordinator_accepts_offset_commit(
             expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
             assert found.node in cluster.nodes, f"broker {node} names {found.node}"
             client = cluster.at(found.node)
-            commit(client, place.group, {topic: [entry(offset)]})
+            with refusal_judged():
+                commit(client, place.group, {topic: [entry(offset)]})
             told = fetch_offsets(client, place.group, {topic: [0]})
             told.expect(topic, offset, where=f"broker {found.node}, named by {node}")

@@ -31,7 +31,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import tomlkit
-from tomlkit.items import Table
+from tomlkit.items import Item, Table
 
 from harness.conformance.catalogue import Catalogue, UnknownRequirementError
 from harness.conformance.kafka_name import NotARange, kafka_name, kafka_range
@@ -258,7 +258,7 @@ def _draft_entry(one: RequirementSummary, target: str, run: str) -> Table:
 def _table(**values: str | list[str]) -> Table:
     table = tomlkit.table()
     for key, value in values.items():
-        item = tomlkit.item(value)
+        item: Item = tomlkit.item(value)
         if isinstance(value, str) and "\\" in value and value.isprintable() and "'" not in value:
             item = tomlkit.string(value, literal=True)
         if isinstance(item, tomlkit.items.Array):

@@ -264,19 +264,20 @@ def test_init_producer_id_distinguishes_null_from_empty_transactional_id(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """Length -1 stands for no transactional id; length 0 for an empty one, which is refused."""
-    with requirement("ENC-002"):
+    with requirement("ENC-002") as check:
         for written, expected in (
             (NULL_STRING, ErrorCode.NONE),
             (string(""), ErrorCode.INVALID_REQUEST),
         ):
-            body = written + int32(60_000)
-            reader = ask_plainly(broker, "InitProducerId", api_version, body, "ENC-002")
-            reader.int32()  # throttle time
-            code = reader.int16()
-            reader.int64()  # producer id
-            reader.int16()  # producer epoch
-            reader.end()
-            expect_error(code, expected, where=f"the length bytes {written.hex()}")
+            with check.subtest(f"length bytes {written.hex()}"):
+                body = written + int32(60_000)
+                reader = ask_plainly(broker, "InitProducerId", api_version, body, "ENC-002")
+                reader.int32()  # throttle time
+                code = reader.int16()
+                reader.int64()  # producer id
+                reader.int16()  # producer epoch
+                reader.end()
+                expect_error(code, expected, where=f"the length bytes {written.hex()}")
 
 
 def _fetch_body(topic: Topic, version: int, offset: int) -> bytes:

@@ -16,7 +16,7 @@ from .wire_matrix import SeenOnWire
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 
 
 def matrix_json(matrix: Matrix) -> str:

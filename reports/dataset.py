@@ -8,7 +8,15 @@ from typing import Any, Final
 
 from .arrow import pa, pq
 from .errors import ReportError
-from .schema import COLUMNS, PARTITION, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
+from .schema import (
+    ADDED_LATER,
+    COLUMNS,
+    OLDER_VERSIONS,
+    PARTITION,
+    RUN_KEY,
+    SCHEMA_VERSION,
+    SCHEMA_VERSION_KEY,
+)
 
 RESULTS_FOLDER: Final = "results"
 OBSERVED: Final = "observed"  # versions_source in a run's header
@@ -111,7 +119,7 @@ def _result_file(part: Path) -> ResultFile:
 
 def _check_schema(found: Any, part: Path) -> None:
     stated = (found.metadata or {}).get(SCHEMA_VERSION_KEY, b"").decode("utf-8", "replace")
-    if stated != SCHEMA_VERSION:
+    if stated not in (SCHEMA_VERSION, *OLDER_VERSIONS):
         raise ReportError(
             f"the results have schema version {stated or '(not stated)'}, "
             f"this report reads version {SCHEMA_VERSION}",
@@ -120,6 +128,8 @@ def _check_schema(found: Any, part: Path) -> None:
         )
     types = {field.name: str(field.type) for field in found}
     for column in COLUMNS:
+        if stated in OLDER_VERSIONS and column.name in ADDED_LATER:
+            continue
         there = types.get(column.name)
         if there != column.arrow_type:
             raise ReportError(

@@ -19,12 +19,16 @@ from .wire_matrix import SeenOnWire, seen_on_the_wire
 
 @dataclass(frozen=True)
 class Note:
-    """The text of one or more checks of a part beside their verdict; empty strings: no text."""
+    """The text of one or more checks of a part beside their verdict; empty strings: no text.
+
+    ``subtest``: the specimen of the check that it is about.
+    """
 
     verdict: str
     reason: str
     capability_missing: str
     evidence: str
+    subtest: str = ""
 
 
 @dataclass(frozen=True)
@@ -209,7 +213,8 @@ def _cell(row: Mapping[str, Any]) -> Cell:
 
 
 def _note(note: Mapping[str, Any]) -> Note:
-    return Note(note["verdict"], note["reason"], note["capability_missing"], note["evidence"])
+    names = ("verdict", "reason", "capability_missing", "evidence", "subtest")
+    return Note(*(note[name] for name in names))
 
 
 def _areas(table: list[dict[str, Any]]) -> tuple[AreaCount, ...]:

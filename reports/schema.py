@@ -6,7 +6,10 @@ A copy on purpose: the Parquet files are all that reports and harness share.
 from dataclasses import dataclass
 from typing import Final
 
-SCHEMA_VERSION: Final = "1"
+SCHEMA_VERSION: Final = "2"
+# Version 1 has not the columns ADDED_LATER; Spark reads null there.
+OLDER_VERSIONS: Final = ("1",)
+ADDED_LATER: Final = ("subtest",)
 SCHEMA_VERSION_KEY: Final = b"kafka_conformance.results_schema_version"
 # File metadata: the run's header (with run and target), plan and footer as one JSON object.
 RUN_KEY: Final = b"kafka_conformance.run"
@@ -36,6 +39,7 @@ COLUMNS: Final = (
     Column("level", "STRING", "string"),
     Column("case", "STRING", "string"),
     Column("check", "INT", "int32"),
+    Column("subtest", "STRING", "string", nullable=True),
     Column("attempt", "INT", "int32"),
     Column("api_key", "INT", "int32", nullable=True),
     Column("api_version", "INT", "int32", nullable=True),

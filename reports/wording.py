@@ -59,9 +59,10 @@ def version_ranges(versions: Iterable[int | None]) -> str:
 
 
 def note_words(note: Note) -> str:
-    """Return the text of a note: missing capability first, then the reason."""
+    """Return the text of a note: subtest, missing capability, reason."""
     missing = f"missing capability: {note.capability_missing}" if note.capability_missing else ""
-    return " · ".join(words for words in (missing, note.reason) if words)
+    of = f"[{note.subtest}]" if note.subtest else ""
+    return " · ".join(words for words in (of, missing, note.reason) if words)
 
 
 def time_words(at: str) -> str:

@@ -27,6 +27,7 @@ from harness.client.new_topic import make_topic
 from harness.client.older_forms import records_for, with_one_offset
 from harness.client.only import only
 from harness.client.placeholder_versions import served_range
+from harness.client.preparing import preparing
 from harness.client.requests import (
     FETCH_BY_ID,
     LATEST,
@@ -240,11 +241,12 @@ class BrokerUnderTest:
         :func:`harness.client.new_topic.make_topic`.
         """
         name = name or self.unique_topic()
-        make_topic(self, name, partitions, configs or {}, exactly=exactly)
-        topic = Topic(name, self._topic_id(name))
-        self._created.append(topic)
-        for partition in range(partitions):
-            self.await_served(topic, partition)
+        with preparing(f"a new topic, {name}"):
+            make_topic(self, name, partitions, configs or {}, exactly=exactly)
+            topic = Topic(name, self._topic_id(name))
+            self._created.append(topic)
+            for partition in range(partitions):
+                self.await_served(topic, partition)
         return topic
 
     def delete_group_later(self, group_id: str) -> None:

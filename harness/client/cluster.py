@@ -18,6 +18,7 @@ from harness.client.deletion import delete_topics
 from harness.client.errors import BrokerMisbehaved, PreparationFailed, ResponseTimeout
 from harness.client.only import only
 from harness.client.partition_view import NOBODY, PartitionView
+from harness.client.preparing import preparing
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataResponse
@@ -250,8 +251,9 @@ class Cluster(ClusterNodes):
         if assignment is None:
             assignment = [self.nodes[:REPLICAS]]
         name = name or self.unique_topic()
-        self.order_topic(name, assignment, configs)
-        return self.await_created(name, len(assignment))
+        with preparing(f"a new topic, {name}"):
+            self.order_topic(name, assignment, configs)
+            return self.await_created(name, len(assignment))
 
     def order_topic(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str] | None

@@ -20,9 +20,10 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--profile", "profile_file", type=_FILE, help="Known failures (TOML).")
 @click.option("--write-profile", "new_profile", type=_FILE, help="Write such a file and stop.")
+@click.option("--strict", is_flag=True, help="A SHOULD that does not hold is a failure.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def gate_command(
-    results: Path, profile_file: Path | None, new_profile: Path | None, as_json: bool
+    results: Path, profile_file: Path | None, new_profile: Path | None, strict: bool, as_json: bool
 ) -> None:
     """Judge RESULTS, the folder that `run --out` wrote. Needs neither Spark nor Java.
 
@@ -32,11 +33,11 @@ def gate_command(
     """
     try:
         if new_profile:
-            write_profile(results, new_profile)
+            write_profile(results, new_profile, strict=strict)
             click.echo(f"wrote {new_profile}: give each entry its reason")
             return
         profile = load_profile(profile_file, load_catalogue()) if profile_file else None
-        found = gate(results, profile)
+        found = gate(results, profile, strict=strict)
     except FileExistsError as error:
         raise click.UsageError(f"{new_profile} is there already; it is not replaced") from error
     except (ResultsNotFound, ResultsNotWhole, ProfileError, OSError) as error:

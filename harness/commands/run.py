@@ -86,6 +86,9 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
     is_flag=True,
     help="Keep the data folders of brokers that are started, in the run's folder.",
 )
+@click.option(
+    "--strict", is_flag=True, help="A SHOULD that does not hold counts as a failure: exit code 1."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def run(
     specs: tuple[str, ...],
@@ -100,12 +103,13 @@ def run(
     oracle_seed: int | None,
     out: Path,
     keep: bool,
+    strict: bool,
     as_json: bool,
 ) -> None:
     """Judge one or more targets and keep every result in OUT.
 
     \b
-    Exit codes: 0 green, 1 something failed, 2 wrong usage,
+    Exit codes: 0 green, 1 something failed (with --strict a SHOULD too), 2 wrong usage,
                 3 incomplete or the harness itself failed.
     """
     if jobs not in (FIT, "auto") and not (jobs.isdigit() and int(jobs) > 0):
@@ -137,8 +141,8 @@ def run(
         sys.exit(RunExit.INCOMPLETE)
     for lacking in write_parquet(out):
         console.print(lacking, markup=False, soft_wrap=True)
-    _show(judged, as_json, is_selected=bool(globs))
-    sys.exit(_exit_code(judged))
+    _show(judged, as_json, is_selected=bool(globs), strict=strict)
+    sys.exit(_exit_code(judged, strict=strict))
 
 
 def _prepare(given: tuple[str, ...], console: Console) -> tuple[str, ...]:
@@ -196,16 +200,17 @@ def _judge(
         return judge_target(spec, options, out, watch)
 
 
-def _exit_code(judged: list[JudgedTarget]) -> int:
+def _exit_code(judged: list[JudgedTarget], *, strict: bool) -> int:
     if any(one.summary is None for one in judged):
         return RunExit.INCOMPLETE
-    return joint_exit_code(one.summary for one in judged if one.summary)
+    return joint_exit_code((one.summary for one in judged if one.summary), strict=strict)
 
 
-def _show(judged: list[JudgedTarget], as_json: bool, *, is_selected: bool) -> None:
+def _show(judged: list[JudgedTarget], as_json: bool, *, is_selected: bool, strict: bool) -> None:
     """Print the counts; also the verdict of each requirement, if the user selected some."""
     if as_json:
-        click.echo(json.dumps({"exit": _exit_code(judged), "runs": [_as_json(j) for j in judged]}))
+        runs = [_as_json(one, strict=strict) for one in judged]
+        click.echo(json.dumps({"exit": _exit_code(judged, strict=strict), "runs": runs}))
         return
     screen = Console(file=sys.stdout)
     counts = {one.spec: one.summary.counts if one.summary else None for one in judged}
@@ -255,8 +260,22 @@ def _sentences(one: JudgedTarget) -> list[str]:
         lines.append(
             f"{len(gone)} cases were not judged: the broker did not answer when they began"
         )
-    lines += [_first_of(found, one.run_dir) for found in one.summary.requirements.values()]
+    lines += _reasons(one, one.summary)
     return [line for line in lines if line]
+
+
+def _reasons(one: JudgedTarget, summary: RunSummary) -> list[str]:
+    """The first reason of each requirement that has one; the SHOULDs that do not hold stand last,
+    after a line that names them."""
+    lines = [
+        _first_of(found, one.run_dir)
+        for name, found in summary.requirements.items()
+        if name not in summary.warnings
+    ]
+    if weak := summary.warnings:
+        lines.append(f"SHOULD does not hold, a failure with --strict: {', '.join(weak)}.")
+        lines += [_first_of(summary.requirements[name], one.run_dir) for name in weak]
+    return lines
 
 
 def _kept(folder: Path) -> str:
@@ -272,20 +291,21 @@ def _first_of(found: RequirementSummary, run_dir: Path) -> str:
     first = told[0]
     more = f", and {len(told) - 1} more" if len(told) > 1 else ""
     where = run_dir / str(first.evidence)
-    return f"{found.requirement} {first.case}: {first.reason.splitlines()[0]} ({where}{more})"
+    return f"{found.requirement} {first.case}: {first.text.splitlines()[0]} ({where}{more})"
 
 
-def _as_json(one: JudgedTarget) -> dict[str, Any]:
+def _as_json(one: JudgedTarget, *, strict: bool) -> dict[str, Any]:
     base = {"target": one.spec, "run": one.run_dir.name, "folder": str(one.run_dir)}
     summary: RunSummary | None = one.summary
     if summary is None:
         return {**base, "exit": int(RunExit.INCOMPLETE), "problem": one.problem}
     return {
         **base,
-        "exit": int(summary.exit_code),
+        "exit": int(summary.exit_code_if(strict=strict)),
         "counts": {verdict.value: number for verdict, number in summary.counts.items()},
         "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
         "sentences": list(summary.sentences()),
+        "warnings": dict(summary.warnings),
         "died": one.death or None,
         "kept": str(one.kept) if one.kept else None,
     }

@@ -156,7 +156,7 @@ def _said(summary: RunSummary, name: str) -> str:
     if found is None or found.verdict is Verdict.PASSED:
         return ""
     own = [check for check in found.checks if check.verdict is found.verdict and check.reason]
-    return f"{own[0].case}: {own[0].reason.splitlines()[0]}" if own else ""
+    return f"{own[0].case}: {own[0].text.splitlines()[0]}" if own else ""
 
 
 def _defects(like: RunSummary, real: RunSummary) -> Iterator[str]:

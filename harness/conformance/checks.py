@@ -1,8 +1,8 @@
 """Checks: blocks around each expectation of a test, with one requirement id each.
 
 The pytest plugin opens a case before a test and closes it after; in between the test runs blocks of
-``with requirement("PROD-011"): ...``, and each block leaves one record. A requirement has a verdict
-only where a check was recorded for that very id.
+``with requirement("PROD-011"): ...``, and each block leaves one record, or one for each of its
+subtests. A requirement has a verdict only where a check was recorded for that very id.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from harness.conformance.outcome import (
     register_missing_capability,
 )
 from harness.conformance.record import CheckRecord
+from harness.conformance.subtests import Check, CheckMisuse
 from harness.conformance.verdict import Verdict
 
 __all__ = [
+    "Check",
     "CheckMisuse",
     "Inconclusive",
     "NotApplicable",
@@ -49,10 +51,6 @@ __all__ = [
 _ApiAsked: TypeAlias = tuple[int | None, int | None]
 
 
-class CheckMisuse(RuntimeError):
-    """Checks were used against their rules: no open case, an undeclared id, two cases."""
-
-
 class Recorder:
     """Records the checks of one case at a time.
 
@@ -60,6 +58,9 @@ class Recorder:
         - A body that ends is passed. An AssertionError or a registered broker fault is failed
           for a MUST, warning for a SHOULD, and passed with the reason kept for a MAY. All
           exceptions go on to the test.
+        - A body with subtests leaves their records, and one of its own only for an exception
+          outside of them. A subtest that does not hold lets the next one begin; the body's end
+          raises for all of them.
         - After a failed check of the case, checks of other ids are inconclusive: whatever the
           broker does now, it does in a state that was not expected.
         - At the end every declared id without a record gets one that says why there is none.
@@ -118,7 +119,7 @@ class Recorder:
     @contextmanager
     def requirement(
         self, requirement_id: str, *, api_key: int | None = None, api_version: int | None = None
-    ) -> Iterator[None]:
+    ) -> Iterator[Check]:
         """One check for one requirement; the body holds what must be true.
 
         Args:
@@ -137,18 +138,23 @@ class Recorder:
             self._api[1] if api_version is None else api_version,
         )
         self._require_declared(requirement_id)
+
+        def record(name: str, outcome: CheckOutcome, began_s: float) -> None:
+            self._add(requirement_id, outcome, began_s, api, name)
+
+        check = Check(level, record, self._elapsed_s)
         try:
-            yield
+            yield check
+            check.finish()
         except BaseException as error:
-            outcome = self._outcome_of(error, level)
-            self._add(requirement_id, outcome, started_s, api)
-            self._accounted = error
-            if outcome.did_not_hold:
-                self._broken = (error, requirement_id)
-            if outcome.verdict is Verdict.FAILED:
-                self._failed_id = self._failed_id or requirement_id
+            outcome = CheckOutcome(Verdict.PASSED)
+            if error is not check.raised:
+                outcome = self._outcome_of(error, level)
+                self._add(requirement_id, outcome, started_s, api)
+            self._note(requirement_id, error, [outcome, *check.outcomes.values()])
             raise
-        self._add(requirement_id, CheckOutcome(Verdict.PASSED), started_s, api)
+        if not check.outcomes:
+            self._add(requirement_id, CheckOutcome(Verdict.PASSED), started_s, api)
 
     def broken_meanwhile(self, requirement_id: str, reason: str) -> None:
         """A promise was seen broken that the case need not declare to judge.
@@ -198,6 +204,16 @@ class Recorder:
         self._add(requirement_id, outcome, self._elapsed_s(), self._api)
         raise self._accounted
 
+    def _note(
+        self, requirement_id: str, error: BaseException, outcomes: Sequence[CheckOutcome]
+    ) -> None:
+        """Remember the exception that ended a check, and what it means for those that follow."""
+        self._accounted = error
+        if any(outcome.did_not_hold for outcome in outcomes):
+            self._broken = (error, requirement_id)
+        if any(outcome.verdict is Verdict.FAILED for outcome in outcomes):
+            self._failed_id = self._failed_id or requirement_id
+
     def _outcome_of(self, error: BaseException, level: str) -> CheckOutcome:
         if error is self._broken[0]:
             return _after(self._broken[1])
@@ -217,7 +233,12 @@ class Recorder:
             self._add(requirement_id, outcome, self._elapsed_s(), self._api)
 
     def _add(
-        self, requirement_id: str, outcome: CheckOutcome, started_s: float, api: _ApiAsked
+        self,
+        requirement_id: str,
+        outcome: CheckOutcome,
+        started_s: float,
+        api: _ApiAsked,
+        subtest: str | None = None,
     ) -> None:
         assert self._case is not None
         kept = outcome
@@ -232,6 +253,7 @@ class Recorder:
                 level=requirement.level,
                 case=self._case,
                 check=len(self._records) + 1,
+                subtest=subtest,
                 attempt=self._attempt,
                 api_key=api[0],
                 api_version=api[1],
@@ -271,10 +293,11 @@ def begin_case(
 @contextmanager
 def requirement(
     requirement_id: str, *, api_key: int | None = None, api_version: int | None = None
-) -> Iterator[None]:
+) -> Iterator[Check]:
     """One check for one requirement of the open case; see `Recorder.requirement`."""
-    with _the_recorder().requirement(requirement_id, api_key=api_key, api_version=api_version):
-        yield
+    recorder = _the_recorder()
+    with recorder.requirement(requirement_id, api_key=api_key, api_version=api_version) as check:
+        yield check
 
 
 def broken_meanwhile(requirement_id: str, reason: str) -> None:

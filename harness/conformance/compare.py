@@ -243,5 +243,5 @@ def _by_case(summary: RequirementSummary | None) -> dict[str, Verdict | None]:
 
 def _reason(summary: RequirementSummary | None, cases: Sequence[str]) -> str:
     checks: Sequence[CheckRecord] = summary.checks if summary else ()
-    told = (check.reason for check in checks if check.case in cases and check.reason)
+    told = (check.text for check in checks if check.case in cases and check.reason)
     return next(told, "")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.conformance.journal import (
     JOURNAL_NAME,
+    NOT_STARTED_NAME,
     Journal,
     JournalError,
     journals_in,
@@ -64,7 +65,7 @@ def find_runs(results: Path) -> FoundRuns:
         try:
             journal = read_journal(path)
         except JournalError as error:
-            unreadable.append((path, str(error)))
+            unreadable.append((path, _why_unreadable(path, error)))
             continue
         if journal.header.run in found:
             unreadable.append((path, f"{path}: run {journal.header.run} is there twice"))
@@ -119,6 +120,13 @@ def _add_from_parquet(
             found[_run_of(path)] = read_results(path)
         except ResultsError as error:
             unreadable.append((path, str(error)))
+
+
+def _why_unreadable(journal: Path, error: JournalError) -> str:
+    note = journal.with_name(NOT_STARTED_NAME)
+    if journal.exists() or not note.exists():
+        return str(error)
+    return f"{journal.parent}: the target did not start: {note.read_text('utf-8')}"
 
 
 def _run_of(part: Path) -> str:

@@ -8,7 +8,7 @@ Kinds of findings, in the order in which they decide the exit code when several 
 1. not whole (3): no run, an unreadable or unfinished run, a planned check without a record, a
    harness_error. No other result can be trusted then.
 2. unexpected failure (1): a MUST failed without an entry, or for another reason than the entry's
-   ``matches``.
+   ``matches``. In a strict gate a SHOULD that does not hold is one too.
 3. unproved (3): an inconclusive MUST, or nothing passed at all. It comes after failures, since it
    is most often the consequence of a failure in the same test. An entry with a ``matches`` that
    finds every such reason covers it: the known failure leaves the requirement unjudged.
@@ -38,7 +38,7 @@ from harness.conformance.profile import (
     target_matches,
 )
 from harness.conformance.summary import RequirementSummary, RunSummary, summarize
-from harness.conformance.verdict import JUDGED, Verdict
+from harness.conformance.verdict import BROKEN, JUDGED, Verdict
 
 
 class GateExit(IntEnum):
@@ -126,13 +126,20 @@ class ResultsNotWhole(ValueError):
     """A profile cannot be drafted from results that are not whole."""
 
 
-def gate(results: Path, profile: Profile | None = None, today: date | None = None) -> GateResult:
+def gate(
+    results: Path,
+    profile: Profile | None = None,
+    today: date | None = None,
+    *,
+    strict: bool = False,
+) -> GateResult:
     """Judge the results in a folder.
 
     Args:
         results: what `run --out` wrote; runs of several targets may be in it.
         profile: known failures, None for none.
         today: for expiry dates, default the present day in UTC.
+        strict: a SHOULD that does not hold is a failure.
 
     Raises:
         ResultsNotFound: no such folder (exit `GateExit.USAGE`).
@@ -147,7 +154,7 @@ def gate(results: Path, profile: Profile | None = None, today: date | None = Non
     known: list[tuple[str, str]] = []
     for target, summary in sorted(summaries.items()):
         entries = profile.known_failures_of(target)
-        findings += _of_run(summary, entries, profile.present_of(target))
+        findings += _of_run(summary, entries, profile.present_of(target), strict=strict)
         known += [
             (target, name)
             for name, entry in entries.items()
@@ -160,8 +167,10 @@ def gate(results: Path, profile: Profile | None = None, today: date | None = Non
     )
 
 
-def write_profile(results: Path, path: Path) -> None:
+def write_profile(results: Path, path: Path, *, strict: bool = False) -> None:
     """Write the present state of the runs that count as a profile.
+
+    ``strict``: with the SHOULDs that do not hold.
 
     Raises:
         ResultsNotFound: no such folder.
@@ -174,7 +183,7 @@ def write_profile(results: Path, path: Path) -> None:
     if broken:
         raise ResultsNotWhole(broken[0].sentence)
     runs = find_runs(results).newest_by_target().values()
-    text = draft_profile(summarize(run) for run in runs)
+    text = draft_profile((summarize(run) for run in runs), strict=strict)
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
 
@@ -209,7 +218,11 @@ def _of_entries(profile: Profile, day: date) -> Iterator[GateFinding]:
 
 
 def _of_run(
-    summary: RunSummary, entries: dict[str, KnownFailure], present: tuple[str, ...]
+    summary: RunSummary,
+    entries: dict[str, KnownFailure],
+    present: tuple[str, ...],
+    *,
+    strict: bool,
 ) -> Iterator[GateFinding]:
     target, run = summary.header.target, summary.header.run
 
@@ -224,7 +237,7 @@ def _of_run(
     for case, name in summary.missing:
         yield finding(GateKind.NOT_WHOLE, f"was planned in {case} and left no check", name)
     for name, one in summary.requirements.items():
-        for kind, sentence in _of_requirement(one, entries.get(name)):
+        for kind, sentence in _of_requirement(one, entries.get(name), strict=strict):
             yield finding(kind, sentence, name)
     if not summary.complete:
         return  # what is not there yet has not vanished
@@ -240,14 +253,16 @@ def _of_run(
 
 
 def _of_requirement(
-    one: RequirementSummary, entry: KnownFailure | None
+    one: RequirementSummary, entry: KnownFailure | None, *, strict: bool
 ) -> Iterator[tuple[GateKind, str]]:
-    reasons = [check.reason for check in one.checks if check.verdict is one.verdict]
+    failing = BROKEN if strict else {Verdict.FAILED}
+    reasons = [check.text for check in one.checks if check.verdict is one.verdict]
     if one.verdict is Verdict.HARNESS_ERROR:
         yield GateKind.NOT_WHOLE, f"is a harness_error: {reasons[0]}"
-    elif one.verdict is Verdict.FAILED and not _is_known(one, entry):
+    elif one.verdict in failing and not _is_known(one, entry):
         if entry is None or entry.matches is None:
-            yield GateKind.UNEXPECTED_FAILURE, f"failed: {reasons[0]}"
+            what = "failed" if one.verdict is Verdict.FAILED else "does not hold"
+            yield GateKind.UNEXPECTED_FAILURE, f"{what}: {reasons[0]}"
         else:
             other = next(why for why in reasons if not entry.matches.search(why))
             yield (
@@ -261,18 +276,16 @@ def _of_requirement(
 
 
 def _is_known(one: RequirementSummary | None, entry: KnownFailure | None) -> bool:
-    """True if the requirement failed or was inconclusive for the reasons that the entry expects."""
+    """True if the requirement does not hold, or is inconclusive, for the entry's reasons alone."""
     if one is None or entry is None:
         return False
     if one.verdict is Verdict.INCONCLUSIVE:
         return entry.matches is not None and _all_match(one, entry.matches)
-    return one.verdict is Verdict.FAILED and (
-        entry.matches is None or _all_match(one, entry.matches)
-    )
+    return one.verdict in BROKEN and (entry.matches is None or _all_match(one, entry.matches))
 
 
 def _all_match(one: RequirementSummary, pattern: re.Pattern[str]) -> bool:
-    reasons = (check.reason for check in one.checks if check.verdict is one.verdict)
+    reasons = (check.text for check in one.checks if check.verdict is one.verdict)
     return all(pattern.search(why) for why in reasons)
 
 

@@ -26,6 +26,8 @@ from harness.conformance.record import (
 
 JOURNAL_VERSION = 1
 JOURNAL_NAME = "journal.jsonl"
+NOT_STARTED_NAME = "not_started.txt"
+"""In the run's folder instead of a journal, when the target did not start: the reason."""
 
 
 class JournalError(ValueError):

@@ -52,6 +52,7 @@ class CheckOutcome:
 
 class _Registered:
     broker_faults: tuple[type[BaseException], ...] = ()
+    failed_preparations: tuple[type[BaseException], ...] = ()
     not_supported: tuple[type[BaseException], ...] = (NotSupported,)
     missing_capabilities: tuple[type[BaseException], ...] = (NotApplicable,)
 
@@ -62,6 +63,15 @@ def register_broker_fault(*types: type[BaseException]) -> None:
     This package may not import the client, so the code that connects both registers them.
     """
     _Registered.broker_faults = tuple(dict.fromkeys((*_Registered.broker_faults, *types)))
+
+
+def register_failed_preparation(*types: type[BaseException]) -> None:
+    """Register the exceptions that mean that a test could not prepare its check.
+
+    They prove nothing about the requirement, wherever they are raised.
+    """
+    known = _Registered.failed_preparations
+    _Registered.failed_preparations = tuple(dict.fromkeys((*known, *types)))
 
 
 def register_not_supported(*types: type[BaseException]) -> None:
@@ -79,8 +89,11 @@ def register_missing_capability(*types: type[BaseException]) -> None:
 def classify_in_check(error: BaseException, level: str) -> CheckOutcome:
     """Return the outcome of an exception that a check's body raised.
 
-    An assertion or a registered broker fault means that the requirement does not hold.
+    An assertion or a registered broker fault means that the requirement does not hold. A failed
+    preparation proves nothing, also if it is a broker fault.
     """
+    if isinstance(error, _Registered.failed_preparations):
+        return CheckOutcome(Verdict.INCONCLUSIVE, describe(error))
     if isinstance(error, (AssertionError, *_Registered.broker_faults)):
         return CheckOutcome(_DOES_NOT_HOLD[level], describe(error), did_not_hold=True)
     return _own_words(error) or CheckOutcome(Verdict.HARNESS_ERROR, describe(error))

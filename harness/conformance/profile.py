@@ -31,13 +31,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import tomlkit
-from tomlkit.items import Table
+from tomlkit.items import Item, Table
 
 from harness.conformance.catalogue import Catalogue, UnknownRequirementError
 from harness.conformance.kafka_name import NotARange, kafka_name, kafka_range
-from harness.conformance.summary import RunSummary
+from harness.conformance.reason_pattern import pattern_of
+from harness.conformance.summary import RequirementSummary, RunSummary
 from harness.conformance.toml_entry import TomlEntry, load_table
-from harness.conformance.verdict import JUDGED, Verdict
+from harness.conformance.verdict import BROKEN, JUDGED, Verdict
 
 PROFILE_VERSION = 1
 EVERY_TARGET = "*"
@@ -52,14 +53,15 @@ class KnownFailure:
     """A requirement that is known to fail; it still runs.
 
     Attributes:
-        requirement: a MUST of the catalogue (nothing else can fail).
+        requirement: a MUST of the catalogue, or a SHOULD, which fails in a strict gate alone.
         reason: why, for people.
         target: pattern of the targets that it is about.
         link: where it is tracked.
         expires: the last day on which the entry holds, None for no end.
-        matches: searched in the reason of each failed check; one that does not match is another,
-            unexpected failure. With it, the entry also covers a requirement that is inconclusive
-            for such reasons alone: what is broken elsewhere leaves it undecided.
+        matches: searched in the reason of each failed check, which begins with the name of the
+            subtest if it has one; one that does not match is another, unexpected failure. With it,
+            the entry also covers a requirement that is inconclusive for such reasons alone: what
+            is broken elsewhere leaves it undecided.
     """
 
     requirement: str
@@ -152,9 +154,9 @@ def _known_failure(entry: TomlEntry, catalogue: Catalogue) -> KnownFailure:
     requirement = _known_id(entry.text("requirement"), entry, catalogue)
     entry.named(requirement)
     level = catalogue.requirement(requirement).level
-    if level != "MUST":
+    if level == "MAY":
         raise entry.error(
-            f"{entry.where}: requirement: is a {level}, which never fails; the entry says nothing"
+            f"{entry.where}: requirement: is a MAY, which never fails; the entry says nothing"
         )
     pattern = entry.optional_text("matches")
     try:
@@ -214,11 +216,12 @@ def _refuse_overlap(path: Path, failures: tuple[KnownFailure, ...]) -> None:
         others.add(failure.target)
 
 
-def draft_profile(summaries: Iterable[RunSummary]) -> str:
+def draft_profile(summaries: Iterable[RunSummary], *, strict: bool = False) -> str:
     """Write down the present state as a profile: what fails is known, what is judged is present.
 
     With a single target the entries hold for every target, so that a changing port does not
-    matter; with several each entry names its own.
+    matter; with several each entry names its own. ``strict``: a SHOULD that does not hold is an
+    entry too.
 
     Returns:
         the text of the file.
@@ -231,11 +234,8 @@ def draft_profile(summaries: Iterable[RunSummary]) -> str:
     for run in runs:
         target = EVERY_TARGET if len(runs) == 1 else run.header.target
         for one in run.requirements.values():
-            if one.verdict is Verdict.FAILED:
-                reasons = [c.reason for c in one.checks if c.verdict is Verdict.FAILED]
-                first_line = (reasons[0].splitlines() or ["no reason was recorded"])[0]
-                reason = f"seen in run {run.header.run}: {first_line}"
-                failures.append(_table(requirement=one.requirement, target=target, reason=reason))
+            if one.verdict in (BROKEN if strict else {Verdict.FAILED}):
+                failures.append(_draft_entry(one, target, run.header.run))
         judged = [name for name, one in run.requirements.items() if one.verdict in JUDGED]
         if judged:
             present.append(_table(target=target, requirements=judged))
@@ -246,10 +246,21 @@ def draft_profile(summaries: Iterable[RunSummary]) -> str:
     return tomlkit.dumps(document)
 
 
+def _draft_entry(one: RequirementSummary, target: str, run: str) -> Table:
+    """An entry that covers the reasons of the checks that do not hold, and no others."""
+    reasons = [check.text for check in one.checks if check.verdict is one.verdict]
+    first_line = (reasons[0].splitlines() or ["no reason was recorded"])[0]
+    told = {"target": target, "reason": f"seen in run {run}: {first_line}"}
+    matches = pattern_of(reasons)
+    return _table(requirement=one.requirement, **told, **({"matches": matches} if matches else {}))
+
+
 def _table(**values: str | list[str]) -> Table:
     table = tomlkit.table()
     for key, value in values.items():
-        item = tomlkit.item(value)
+        item: Item = tomlkit.item(value)
+        if isinstance(value, str) and "\\" in value and value.isprintable() and "'" not in value:
+            item = tomlkit.string(value, literal=True)
         if isinstance(item, tomlkit.items.Array):
             item.multiline(True)
         table.add(key, item)

@@ -19,6 +19,8 @@ LEVELS = ("MUST", "SHOULD", "MAY")
 VERSIONS_SOURCES = ("advertised", "observed")
 _ADDED_LATER = {"versions_source": VERSIONS_SOURCES[0], "greases": False}
 """Fields that older headers lack, with the value that they had then."""
+_ADDED_LATER_TO_CHECKS = {"subtest": None}
+"""The same for the lines of checks."""
 
 
 class RecordError(ValueError):
@@ -96,6 +98,7 @@ CHECK_SHAPE: Shape = {
     "level": lambda value: value in LEVELS,
     "case": _is_text,
     "check": _is_int,
+    "subtest": _or_null(_is_text),
     "attempt": _is_int,
     "api_key": _or_null(_is_int),
     "api_version": _or_null(_is_int),
@@ -213,6 +216,7 @@ class CheckRecord:
         requirement, area, level: as in the catalogue.
         case: pytest node id without the folder.
         check: ordinal of the check within the case, from 1.
+        subtest: name of the specimen that it judged, None if it judged the whole check.
         attempt: 1, and one more for each retry of the case.
         api_key, api_version: the API of the requests, where the check is about one API.
         verdict: see `Verdict`.
@@ -237,6 +241,12 @@ class CheckRecord:
     duration_ms: float
     evidence: str | None
     at: str
+    subtest: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The reason, after the name of the subtest if there is one."""
+        return self.reason if self.subtest is None else f"{self.subtest}: {self.reason}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values (fit for passing between processes)."""
@@ -246,6 +256,8 @@ class CheckRecord:
     @staticmethod
     def from_json(values: Any) -> CheckRecord:
         """Read it back. Raises `RecordError`."""
+        if isinstance(values, dict):
+            values = {**_ADDED_LATER_TO_CHECKS, **values}
         fields = require_shape(values, CHECK_SHAPE, "a check")
         changed = {
             "verdict": Verdict(fields["verdict"]),

@@ -43,6 +43,12 @@ _COLUMNS: Final = (
     ("level", "string", _NOT_NULL, "MUST, SHOULD or MAY"),
     CASE,
     ("check", "int32", _NOT_NULL, "ordinal of the check within the case, from 1"),
+    (
+        "subtest",
+        "string",
+        _NULLABLE,
+        "name of the specimen, of several of one check, that was judged; null: the whole check",
+    ),
     ATTEMPT,
     ("api_key", "int32", _NULLABLE, "API key that was asked; null: not about one API"),
     ("api_version", "int32", _NULLABLE, "API version that was asked; null: as above"),
@@ -65,7 +71,9 @@ _COLUMNS: Final = (
     ),
 )
 
-SCHEMA: Final = Schema(b"kafka_conformance.results_schema_version", "1", _COLUMNS)
+SCHEMA: Final = Schema(b"kafka_conformance.results_schema_version", "2", _COLUMNS)
+OLDER_VERSIONS: Final = ("1",)
+"""Versions that are still read: 1 has no column ``subtest``."""
 
 
 class ResultsError(ValueError):
@@ -115,7 +123,7 @@ def read_results(path: Path) -> Journal:
         raise ResultsError(f"{path}: is not a readable Parquet file: {error}") from error
     metadata = table.schema.metadata or {}
     version = metadata.get(SCHEMA.version_key, b"").decode(errors="replace")
-    if version != SCHEMA.version:
+    if version not in (SCHEMA.version, *OLDER_VERSIONS):
         raise ResultsError(
             f'{path}: has results schema version "{version}", this reader knows {SCHEMA.version};'
             " make it again from the run's journal"
@@ -131,7 +139,8 @@ def _from_table(table: Table, about: dict[str, object]) -> Journal:
     torn_line = about["torn_line"]
     if not isinstance(plan, list) or not (torn_line is None or isinstance(torn_line, int)):
         raise RecordError("the run's metadata has not the right form")
-    rows = table.select(list(CHECK_SHAPE)).to_pylist()
+    columns = [name for name in CHECK_SHAPE if name in table.column_names]
+    rows = table.select(columns).to_pylist()
     return Journal(
         header=RunHeader.from_json(about["header"]),
         plan=tuple(PlannedCase.from_json(case) for case in plan),

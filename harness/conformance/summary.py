@@ -74,8 +74,21 @@ class RunSummary:
         return self.exit_code is RunExit.GREEN
 
     @property
+    def warnings(self) -> Mapping[str, str]:
+        """SHOULD requirements that do not hold, each with the first reason."""
+        return {
+            name: next(check.text for check in one.checks if check.verdict is Verdict.WARNING)
+            for name, one in self.requirements.items()
+            if one.verdict is Verdict.WARNING
+        }
+
+    @property
     def exit_code(self) -> RunExit:
-        """Exit code of the run.
+        """Exit code of the run; a SHOULD that does not hold changes nothing."""
+        return self.exit_code_if(strict=False)
+
+    def exit_code_if(self, *, strict: bool) -> RunExit:
+        """Exit code of the run; ``strict``: a SHOULD that does not hold counts as a failure.
 
         An incomplete run and a harness_error come before failures: then not everything was
         judged. An inconclusive MUST comes after them: most often it is what a failure left
@@ -83,7 +96,7 @@ class RunSummary:
         """
         if not self.complete or self.counts[Verdict.HARNESS_ERROR]:
             return RunExit.INCOMPLETE
-        if self.counts[Verdict.FAILED]:
+        if self.counts[Verdict.FAILED] or (strict and self.counts[Verdict.WARNING]):
             return RunExit.FAILURES
         if self.unproved or not self.counts[Verdict.PASSED]:
             return RunExit.INCOMPLETE
@@ -139,9 +152,10 @@ def summarize(journal: Journal, *, finished: bool = False) -> RunSummary:
     )
 
 
-def joint_exit_code(summaries: Iterable[RunSummary]) -> RunExit:
+def joint_exit_code(summaries: Iterable[RunSummary], *, strict: bool = False) -> RunExit:
     """Exit code of several runs together: the highest; incomplete when there is none."""
-    return max((summary.exit_code for summary in summaries), default=RunExit.INCOMPLETE)
+    codes = (summary.exit_code_if(strict=strict) for summary in summaries)
+    return max(codes, default=RunExit.INCOMPLETE)
 
 
 def _joined(checks: list[CheckRecord]) -> RequirementSummary:

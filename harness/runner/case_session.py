@@ -365,7 +365,7 @@ class CaseSession:
         for record in records:
             statement = catalogue.requirement(record.requirement).statement
             lines += [f"{record.requirement} {record.level}: {statement}"]
-            lines += [f"  {record.verdict}: {record.reason}", ""]
+            lines += [f"  {record.verdict}: {record.text}", ""]
         lines += ["-- test --", trace, "", "-- wire --"]
         for client in self.brokers:
             lines += [transcript.render() for transcript in client.transcripts]

@@ -16,12 +16,13 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from harness.client.broker import ApiNotAdvertised
-from harness.client.errors import BrokerMisbehaved
+from harness.client.errors import BrokerMisbehaved, PreparationFailed
 from harness.client.grants import NotGranted
 from harness.codec import DecodeError
 from harness.codec.records.errors import RecordsError
 from harness.conformance.outcome import (
     register_broker_fault,
+    register_failed_preparation,
     register_missing_capability,
     register_not_supported,
     says_why_not,
@@ -114,6 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     # not EncodeError: that is a test's mistake
     register_broker_fault(BrokerMisbehaved, DecodeError, RecordsError)
+    register_failed_preparation(PreparationFailed)
     register_not_supported(ApiNotAdvertised)
     register_missing_capability(MissingCapability, NotGranted)
     if _is_worker(config):

@@ -18,11 +18,12 @@ from harness.conformance.case_lines import CaseLineForm, CaseLineWriter
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
 from harness.conformance.history_journal import HISTORY_LINES, HISTORY_NAME
-from harness.conformance.journal import JOURNAL_NAME, JournalWriter
+from harness.conformance.journal import JOURNAL_NAME, NOT_STARTED_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
 from harness.conformance.wire import WIRE_NAME, WireWriter
 from harness.runner.begun_cases import BegunWriter
+from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.target import OWN_BROKER, Target
 
@@ -95,8 +96,12 @@ class RunSession:
     def start(self) -> WorkerContext:
         """Start the target, ask what it is, write the journal's header. Raises TargetError."""
         self.run_dir.mkdir(parents=True, exist_ok=True)
-        self.target.start()
-        info = probe(self.target)
+        try:
+            self.target.start()
+            info = probe(self.target)
+        except TargetError as error:
+            (self.run_dir / NOT_STARTED_NAME).write_text(str(error), "utf-8")
+            raise
         self._writer = JournalWriter(self.run_dir / JOURNAL_NAME)
         self._writer.write_header(
             RunHeader(

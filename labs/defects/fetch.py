@@ -48,7 +48,7 @@ def _pairs(request: FetchRequest, answer: FetchResponse) -> list[tuple[Asked, An
 # -- offsets ---------------------------------------------------------------------------------------
 
 
-@answers("FETCH-001", r"offset 4: the first batch is 6 to 8", OF_BATCHES)
+@answers("FETCH-001", r"offset [45]: the first batch is 6 to 8", OF_BATCHES)
 def an_offset_inside_a_batch_skips_the_batch(request: FetchRequest, answer: FetchResponse) -> None:
     """Fetch skips the last batch but one for an offset inside it."""
     for asked, data in _pairs(request, answer):
@@ -57,7 +57,7 @@ def an_offset_inside_a_batch_skips_the_batch(request: FetchRequest, answer: Fetc
             data.records = (data.records or b"")[found[1][1] :]
 
 
-@answers("FETCH-004", r"offset -5: error is NONE \(0\), expected OFFSET_OUT_OF_RANGE")
+@answers("FETCH-004", r"offset -\d: error is NONE \(0\), expected OFFSET_OUT_OF_RANGE")
 def an_offset_before_the_log_is_empty(request: FetchRequest, answer: FetchResponse) -> None:
     """Fetch answers a negative offset like one without data."""
     for asked, data in _pairs(request, answer):
@@ -163,7 +163,7 @@ def an_error_waits_for_the_others(request: FetchRequest) -> None:
             topic.partitions = [p for p in topic.partitions if p.fetch_offset <= LOG_END]
 
 
-@answers("FETCH-014", r"\d+ bytes with partition_max_bytes 1\b", OF_MESSAGE_SETS)
+@answers("FETCH-014", r"\d+ bytes with partition_max_bytes \d+", OF_MESSAGE_SETS)
 def the_first_message_is_always_whole(seen: SeenRequest, answer: FetchResponse) -> None:
     """Fetch returns a first message whole where it does not fit, as in version 3 and later."""
     for asked, data in _pairs(_request(seen), answer):
@@ -173,7 +173,7 @@ def the_first_message_is_always_whole(seen: SeenRequest, answer: FetchResponse) 
             data.records = encode_message(OldMessage(b"x", offset=asked.fetch_offset, magic=magic))
 
 
-@takes("FETCH-012", r"partitions \(2, 0, 3, 1\) with max_bytes 1: \[0, \d+, 0, 0\]")
+@takes("FETCH-012", r"partitions \(2, 0, 3, 1\) with max_bytes \d+: \[0, \d+, 0, \d+\]")
 def partitions_are_filled_by_number(request: FetchRequest) -> None:
     """Fetch fills the partition with the lowest number first, not the one that is named first."""
     for topic in request.topics:
@@ -245,7 +245,7 @@ DEFECTS = [
     the_first_append_ends_the_wait,
     an_error_waits_for_the_others,
     changed_field("FETCH-011", "partition_max_bytes_is_not_looked_at",
-        r"\d+ bytes with partition_max_bytes \d+",
+        r"\d+ bytes with (partition_max_bytes \d+|\[b)",
         "The broker ignores partition_max_bytes.",
         FetchRequest, "topics.partitions.partition_max_bytes", ANY, ROOMY_BYTES, OF_BATCHES),
     the_first_message_is_always_whole,

@@ -315,7 +315,7 @@ DEFECTS = [
     rule("IDEM-005", r"error is DUPLICATE_SEQUENCE_NUMBER \(46\)", ARepeatedBatchIsAnError),
     rule("IDEM-005", r"acknowledged at offset 11", ARepeatedBatchIsToldWhereTheLastStands),
     rule("IDEM-006", r"refused, yet the log grew", WhatIsForgottenIsStoredAgain),
-    rule("IDEM-007", rf"3 records from sequence 2, .*: {TAKEN}", TheFirstSequenceDecides),
+    rule("IDEM-007", rf"\d records from sequence \d, .*: {TAKEN}", TheFirstSequenceDecides),
     changed_field("IDEM-008", "an_older_epoch_is_fenced",
         r"error is PRODUCER_FENCED \(90\), expected INVALID_PRODUCER_EPOCH",
         "The broker answers an older epoch with the error that ends a producer for good (KIP-588).",

@@ -54,7 +54,7 @@ DEFECTS = [
                 DescribeLogDirsResponse, "results.error_code", ANY, ErrorCode.NONE, range(2)),
             a_move_has_no_end,
             changed_field("LDIR-005", "a_failed_directory_is_not_found",
-                r"to second: error is LOG_DIR_NOT_FOUND",
+                r"to (first|second): error is LOG_DIR_NOT_FOUND",
                 "AlterReplicaLogDirs reports a failed directory as not found.",
                 AlterReplicaLogDirsResponse, "results.partitions.error_code",
                 ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.LOG_DIR_NOT_FOUND),

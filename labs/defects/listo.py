@@ -185,7 +185,7 @@ DEFECTS = [
     no_record_is_the_first_record,
     rule(
         "LISTO-006",
-        r"compression (gzip|snappy|lz4|zstd), time 150: \(offset, time\) is \(0, 100\)",
+        r"compression (gzip|snappy|lz4|zstd), time (150|300): \(offset, time\) is \(0, 100\)",
         CompressedBatchesAreNotOpened,
     ),
     the_last_of_the_largest_counts,

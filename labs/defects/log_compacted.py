@@ -76,7 +76,7 @@ def without(batch: RecordBatch, is_gone: Callable[[Record], bool]) -> RecordBatc
     return replace(batch, records=[one for one in batch.records if not is_gone(one)])
 
 
-@answers("STOR-013", r"Fetch at 0: error is OFFSET_OUT_OF_RANGE", range(13))
+@answers("STOR-013", r"Fetch at \d+: error is OFFSET_OUT_OF_RANGE", range(13))
 def a_hole_is_out_of_range(seen: SeenRequest, answer: FetchResponse) -> None:
     """Fetch refuses the offset of a compacted record as out of range."""
     for topic in answer.responses:

@@ -17,6 +17,8 @@ from labs.defects.defect import Defect
 
 Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
+SHOWN_CHARACTERS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class RowOutcome:
@@ -52,9 +54,12 @@ def _judged(defect: Defect, found: RunSummary, changed: Changes) -> RowOutcome:
     failed = [c for c in own.checks if c.verdict in (Verdict.FAILED, Verdict.WARNING)]
     if not failed:
         return RowOutcome(defect, "", f"not noticed: {defect.requirement} is {own.verdict}")
-    reason = failed[0].reason
-    if not all(re.search(defect.reason, check.reason) for check in failed):
-        return RowOutcome(defect, reason, f"noticed for another reason than /{defect.reason}/")
+    reason = failed[0].text
+    strange = next((c.text for c in failed if not re.search(defect.reason, c.text)), None)
+    if strange is not None:
+        seen = strange.partition("\n")[0][:SHOWN_CHARACTERS]
+        problem = f"noticed for another reason than /{defect.reason}/: {seen}"
+        return RowOutcome(defect, strange, problem)
     others = {name: pair for name, pair in changed.items() if name != defect.requirement}
     if others:
         shown = ", ".join(f"{name}: {was} -> {now}" for name, (was, now) in others.items())

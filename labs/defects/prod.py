@@ -347,7 +347,7 @@ DEFECTS = [
         "The Produce answer never contains the broker's time.",
         ProduceResponse, "responses.partition_responses.log_append_time_ms", ANY, -1),
     changed_field("PROD-025", "unknown_id_is_called_an_unknown_partition",
-        r"unknown id: error is UNKNOWN_TOPIC_OR_PARTITION",
+        r"(unknown|stale) id: error is UNKNOWN_TOPIC_OR_PARTITION",
         "Produce answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION.",
         ProduceResponse, "responses.partition_responses.error_code",
         ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, range(13, 99)),

@@ -20,6 +20,7 @@ attempts AS (
       struct(
         rank,
         verdict,
+        coalesce(subtest, '') AS subtest,
         coalesce(reason, '') AS reason,
         coalesce(capability_missing, '') AS capability_missing,
         coalesce(evidence, '') AS evidence

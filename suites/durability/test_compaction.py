@@ -67,15 +67,16 @@ def test_fetch_at_compacted_offset_returns_next_record(broker: BrokerUnderTest) 
     _fill(log, b"red", b"green", b"blue")
     left = log.await_compacted()
     for version in broker.advertised("Fetch") & FETCH.valid_versions:
-        with requirement("STOR-013", api_key=FETCH.key, api_version=version):
+        with requirement("STOR-013", api_key=FETCH.key, api_version=version) as check:
             for offset in range(len(log.written)):
-                answer = broker.fetch(log.topic, offset, version)
-                expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
-                records = records_in(bytes(answer.records or b""))
-                found = [each.offset for each in records if each.offset >= offset][:1]
-                following = [each.offset for each in left if each.offset >= offset][:1]
-                told = f"a fetch at {offset} brings offset {found}, the next is {following}"
-                assert found == following, told
+                with check.subtest(f"offset {offset}"):
+                    answer = broker.fetch(log.topic, offset, version)
+                    expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
+                    records = records_in(bytes(answer.records or b""))
+                    found = [each.offset for each in records if each.offset >= offset][:1]
+                    following = [each.offset for each in left if each.offset >= offset][:1]
+                    told = f"a fetch at {offset} brings offset {found}, the next is {following}"
+                    assert found == following, told
 
 
 @judges("STOR-014")

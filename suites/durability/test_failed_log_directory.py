@@ -36,17 +36,18 @@ def test_describe_log_dirs_of_failed_directory_returns_kafka_storage_error(
     """At every version; the other one has no error."""
     half = HalfFailed(persistent_broker)
     half.fail()
-    with requirement("LDIR-003"):
+    with requirement("LDIR-003") as check:
         code = persistent_broker.client.last_seen(half.code, bool)
         expect_error(code, ErrorCode.KAFKA_STORAGE_ERROR, "the directory that failed")
         for version in _versions(persistent_broker.client, "DescribeLogDirs"):
-            told = {
-                d.log_dir: d.error_code
-                for d in described(persistent_broker.client, version=version)
-            }
-            expected = dict.fromkeys(map(str, persistent_broker.folders), int(ErrorCode.NONE))
-            expected[str(half.failing)] = int(ErrorCode.KAFKA_STORAGE_ERROR)
-            assert told == expected, f"DescribeLogDirs v{version}: {told}, not {expected}"
+            with check.subtest(f"v{version}"):
+                told = {
+                    d.log_dir: d.error_code
+                    for d in described(persistent_broker.client, version=version)
+                }
+                expected = dict.fromkeys(map(str, persistent_broker.folders), int(ErrorCode.NONE))
+                expected[str(half.failing)] = int(ErrorCode.KAFKA_STORAGE_ERROR)
+                assert told == expected, f"DescribeLogDirs v{version}: {told}, not {expected}"
 
 
 @judges("LDIR-005")
@@ -59,14 +60,15 @@ def test_alter_replica_log_dirs_failed_directory_returns_kafka_storage_error(
     persistent_broker.client.version("AlterReplicaLogDirs")
     half.fail()
     half.await_failed()
-    with requirement("LDIR-005"):
+    with requirement("LDIR-005") as check:
         for version in _versions(persistent_broker.client, "AlterReplicaLogDirs"):
             for partition, folder in ((half.left[0], half.failing), (half.lost[0], half.good)):
-                code = move(
-                    persistent_broker.client, half.topic.name, str(folder), version, partition
-                )
-                where = f"v{version}, a replica to {folder.name}"
-                expect_error(code, ErrorCode.KAFKA_STORAGE_ERROR, where)
+                with check.subtest(f"v{version}, partition {partition}"):
+                    code = move(
+                        persistent_broker.client, half.topic.name, str(folder), version, partition
+                    )
+                    where = f"v{version}, a replica to {folder.name}"
+                    expect_error(code, ErrorCode.KAFKA_STORAGE_ERROR, where)
 
 
 @judges("LDIR-007")
@@ -85,19 +87,21 @@ def test_produce_and_fetch_in_failed_log_directory_are_refused(
     half.fail()
     half.await_failed()
     index, failed = half.lost[0], ErrorCode.KAFKA_STORAGE_ERROR
-    with requirement("LDIR-007"):
+    with requirement("LDIR-007") as check:
         client.last_seen(partial(_fetch_code, client, half.topic, index), failed.__eq__)
         for version in _versions(client, "Fetch"):
-            code = client.fetch(half.topic, 0, version, partition=index).error_code
-            old = version <= LAST_FETCH_WITHOUT_STORAGE_ERROR
-            expected = ErrorCode.NOT_LEADER_OR_FOLLOWER if old else failed
-            expect_error(code, expected, f"Fetch v{version}")
+            with check.subtest(f"Fetch v{version}"):
+                code = client.fetch(half.topic, 0, version, partition=index).error_code
+                old = version <= LAST_FETCH_WITHOUT_STORAGE_ERROR
+                expected = ErrorCode.NOT_LEADER_OR_FOLLOWER if old else failed
+                expect_error(code, expected, f"Fetch v{version}")
         for version in _versions(client, "Produce"):
-            batch = batch_of(b"after", version=version)
-            code = client.produce(half.topic, batch, version, partition=index).error_code
-            if version <= LAST_PRODUCE_WITHOUT and code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-                continue  # up to 2.7
-            expect_error(code, failed, f"Produce v{version}")
+            with check.subtest(f"Produce v{version}"):
+                batch = batch_of(b"after", version=version)
+                code = client.produce(half.topic, batch, version, partition=index).error_code
+                if version <= LAST_PRODUCE_WITHOUT and code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                    continue  # up to 2.7
+                expect_error(code, failed, f"Produce v{version}")
 
 
 def _fetch_code(broker: BrokerUnderTest, topic: Topic, partition: int) -> int:

@@ -23,22 +23,27 @@ def test_describe_log_dirs_returns_partition_sizes_for_all_or_named_topics(
     filled, empty = broker.create_topic(), broker.create_topic()
     append(broker, filled, batch_of(b"one", b"two"), batch_of(b"three" * 50))
     size = sum(len(entry) for entry in fetched_entries(broker, filled))
-    with requirement("LDIR-001"):
+    with requirement("LDIR-001") as check:
         for asked in (None, [filled.name], [filled.name, empty.name]):
-            found = described(broker, asked, api_version)
-            what = "asked for all" if asked is None else f"asked for {len(asked)} topics"
-            for each in found:
-                expect_error(each.error_code, ErrorCode.NONE, f"{what}, {each.log_dir}")
-            wanted = [(filled.name, size)]
-            wanted += [(empty.name, 0)] if asked is None or empty.name in asked else []
-            for name, bytes_there in wanted:
-                places = places_of(found, name)
-                assert len(places) == 1, f"{what}: a partition of {bytes_there} bytes is {places}"
-                expected = DescribedReplica(places[0].log_dir, bytes_there, 0, is_future=False)
-                assert places == [expected], f"{what}: {places}, not {expected}"
-            if asked == [filled.name]:
-                strange = {t.name for d in found for t in d.topics if t.partitions} - {filled.name}
-                assert not strange, f"{what}: {sorted(strange)} are told too"
+            with check.subtest("all topics" if asked is None else f"{len(asked)} topics"):
+                found = described(broker, asked, api_version)
+                what = "asked for all" if asked is None else f"asked for {len(asked)} topics"
+                for each in found:
+                    expect_error(each.error_code, ErrorCode.NONE, f"{what}, {each.log_dir}")
+                wanted = [(filled.name, size)]
+                wanted += [(empty.name, 0)] if asked is None or empty.name in asked else []
+                for name, bytes_there in wanted:
+                    places = places_of(found, name)
+                    assert len(places) == 1, (
+                        f"{what}: a partition of {bytes_there} bytes is {places}"
+                    )
+                    expected = DescribedReplica(places[0].log_dir, bytes_there, 0, is_future=False)
+                    assert places == [expected], f"{what}: {places}, not {expected}"
+                if asked == [filled.name]:
+                    strange = {t.name for d in found for t in d.topics if t.partitions} - {
+                        filled.name
+                    }
+                    assert not strange, f"{what}: {sorted(strange)} are told too"
 
 
 @judges("LDIR-002")
@@ -62,10 +67,11 @@ def test_alter_replica_log_dirs_to_unknown_directory_or_replica_returns_error(
     """A path that is no log directory, a topic and a partition that do not exist."""
     topic = broker.create_topic()
     there = described(broker, [topic.name])[0].log_dir
-    with requirement("LDIR-005"):
+    with requirement("LDIR-005") as check:
         code = move(broker, topic.name, f"{there}-absent", api_version)
         expect_error(code, ErrorCode.LOG_DIR_NOT_FOUND, "a path that is no log directory")
         for name, partition in ((broker.unique_topic(), 0), (topic.name, 1)):
-            code = move(broker, name, there, api_version, partition)
-            told = f"partition {partition} of {name}, which is not there"
-            assert code in NOT_HERE, f"{told}: error is {ErrorCode.describe(code)}"
+            with check.subtest(f"partition {partition}"):
+                code = move(broker, name, there, api_version, partition)
+                told = f"partition {partition} of {name}, which is not there"
+                assert code in NOT_HERE, f"{told}: error is {ErrorCode.describe(code)}"

@@ -110,7 +110,7 @@ def test_recovery_of_damaged_newest_segment_keeps_older_segments(
     last = entries_of(data)[-1]
     newest.write_bytes(flipped(data, last.at + CHECKED_FROM))
     whole = records_in(data[: last.at])
-    with requirement("RECV-006"):
+    with requirement("RECV-006") as check:
         persistent_broker.start()
         await_back(persistent_broker.client, logs.topic)
         expected = [each for each in logs.before if each[0] <= whole[-1].offset]
@@ -119,7 +119,8 @@ def test_recovery_of_damaged_newest_segment_keeps_older_segments(
             f"the log ends at {end}, whole is what is before {len(expected)}"
         )
         for name in sorted(before)[: SEGMENTS - 1]:
-            there = (folder / name).is_file() and (folder / name).read_bytes() == before[name]
-            assert there, f"{name} was not damaged, and is not what it was"
+            with check.subtest(name):
+                there = (folder / name).is_file() and (folder / name).read_bytes() == before[name]
+                assert there, f"{name} was not damaged, and is not what it was"
         found = stored(persistent_broker.client, logs.topic, 0)
         assert found == expected, f"the log holds {found}, not {expected}"

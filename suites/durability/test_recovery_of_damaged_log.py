@@ -172,15 +172,16 @@ def test_produce_after_recovery_continues_at_truncated_log_end(
     _await_noted(logs)
     logs.damage_while_down(breaking)
     client = persistent_broker.client
-    with requirement("RECV-010"):
+    with requirement("RECV-010") as check:
         logs.start_again()
         for index, (damage, kept) in enumerate(zip(logs.damages, logs.expected, strict=True)):
-            expected = list(kept)
-            for value in (b"first", b"second"):
-                answer = client.produce(logs.topic, batch_of(value), partition=index)
-                expect_error(answer.error_code, ErrorCode.NONE, f"{damage.what}: Produce")
-                told = f"{damage.what}: {value!r} is stored at {answer.base_offset}"
-                assert answer.base_offset == len(expected), f"{told}, not {len(expected)}"
-                expected.append((len(expected), value))
-            found = stored(client, logs.topic, index)
-            assert found == expected, f"{damage.what}: the log holds {found}, not {expected}"
+            with check.subtest(damage.what):
+                expected = list(kept)
+                for value in (b"first", b"second"):
+                    answer = client.produce(logs.topic, batch_of(value), partition=index)
+                    expect_error(answer.error_code, ErrorCode.NONE, f"{damage.what}: Produce")
+                    told = f"{damage.what}: {value!r} is stored at {answer.base_offset}"
+                    assert answer.base_offset == len(expected), f"{told}, not {len(expected)}"
+                    expected.append((len(expected), value))
+                found = stored(client, logs.topic, index)
+                assert found == expected, f"{damage.what}: the log holds {found}, not {expected}"

@@ -77,12 +77,13 @@ def test_missing_or_corrupt_indexes_are_rebuilt_after_kill(
         for segment in segments_in(persistent_broker.partition_folder(logs.topic.name, index)):
             for suffix, do in spoil.items():
                 do(segment.with_suffix(suffix))
-    with requirement("RECV-008"):
+    with requirement("RECV-008") as check:
         persistent_broker.start()
         for index, (way, _) in enumerate(ways):
-            await_back(persistent_broker.client, logs.topic, index)
-            _expect_served(logs, index, way)
-            _expect_indexed(logs, index, way)
+            with check.subtest(way):
+                await_back(persistent_broker.client, logs.topic, index)
+                _expect_served(logs, index, way)
+                _expect_indexed(logs, index, way)
 
 
 @judges("RECV-008")
@@ -183,11 +184,12 @@ def test_producer_sequences_survive_kill_with_or_without_snapshots(
             raise Inconclusive(f"{where}: {folder.name} has {len(snapshots)} snapshots")
         for file in snapshots[removed]:
             file.unlink()
-    with requirement("RECV-015"):
+    with requirement("RECV-015") as check:
         persistent_broker.start()
         for index, (where, _) in enumerate(removals):
-            await_back(client, topic, index)
-            _expect_going_on(client, topic, producer, index, where)
+            with check.subtest(where):
+                await_back(client, topic, index)
+                _expect_going_on(client, topic, producer, index, where)
 
 
 @judges("RECV-015")
@@ -205,16 +207,17 @@ def test_transaction_and_producer_state_survive_kill(
     persistent_broker.kill()
     for index, suffixes in enumerate(removed):
         _remove_all(persistent_broker.partition_folder(topic.name, index), suffixes)
-    with requirement("RECV-015"):
+    with requirement("RECV-015") as check:
         persistent_broker.start()
         for index, suffixes in enumerate(removed):
-            await_back(client, topic, index)
-            where = f"without {' and '.join(suffixes)}" if suffixes else "with all files"
-            there = client.last_seen(
-                partial(_state_of, client, topic, index), partial(before[index].__eq__)
-            )
-            assert there == before[index], f"{where}: {there}, before the kill {before[index]}"
-            _expect_going_on(client, topic, producer, index, where)
+            with check.subtest(" and ".join(suffixes) or "all files"):
+                await_back(client, topic, index)
+                where = f"without {' and '.join(suffixes)}" if suffixes else "with all files"
+                there = client.last_seen(
+                    partial(_state_of, client, topic, index), partial(before[index].__eq__)
+                )
+                assert there == before[index], f"{where}: {there}, before the kill {before[index]}"
+                _expect_going_on(client, topic, producer, index, where)
 
 
 def _remove_all(folder: Path, suffixes: tuple[str, ...]) -> None:

@@ -89,11 +89,12 @@ def test_retention_ms_uses_newest_record_of_segment(broker: BrokerUnderTest) -> 
     for age in (TWO_DAYS_OLD, TWO_DAYS_OLD - SECOND_MS, 2 * HOUR_MS, TWO_DAYS_OLD, 0):
         append(broker, topic, aged(age, b"r"), partition=closed)
     append(broker, topic, aged(TWO_DAYS_OLD, b"old"), partition=old)
-    with requirement("STOR-003"):
+    with requirement("STOR-003") as check:
         for partition, expected in ((closed, 2), (old, 1)):
-            begin = begin_once(broker, topic, expected, partition)
-            told = f"partition {partition}: what is kept for a day begins at {begin}"
-            assert begin == expected, f"{told}, expected {expected}"
+            with check.subtest(f"partition {partition}"):
+                begin = begin_once(broker, topic, expected, partition)
+                told = f"partition {partition}: what is kept for a day begins at {begin}"
+                assert begin == expected, f"{told}, expected {expected}"
         witness.look()
         begins = [begin_of(broker, topic, partition) for partition in (closed, active, old)]
         assert begins == [2, 0, 1], f"looked at again, the logs begin at {begins}, not [2, 0, 1]"
@@ -111,14 +112,16 @@ def test_retention_bytes_keeps_at_least_configured_bytes(broker: BrokerUnderTest
     append_segments(broker, topic, [[value] for value in values], partition=enough)
     values[-1] = values[-1][1:]
     append_segments(broker, topic, [[value] for value in values], partition=too_few)
-    with requirement("STOR-004"):
+    with requirement("STOR-004") as check:
         for partition, expected in ((enough, 3), (too_few, 2)):
-            begin = begin_once(broker, topic, expected, partition)
-            _expect_size(broker, topic, partition, begin, len(values), wanted)
+            with check.subtest(f"partition {partition}"):
+                begin = begin_once(broker, topic, expected, partition)
+                _expect_size(broker, topic, partition, begin, len(values), wanted)
         witness.look()
         for partition in (enough, too_few):
-            begin = begin_of(broker, topic, partition)
-            _expect_size(broker, topic, partition, begin, len(values), wanted)
+            with check.subtest(f"partition {partition}, later"):
+                begin = begin_of(broker, topic, partition)
+                _expect_size(broker, topic, partition, begin, len(values), wanted)
 
 
 def _expect_size(

@@ -151,13 +151,16 @@ def test_fetch_at_segment_boundary_returns_record_at_offset(broker: BrokerUnderT
     values = [b"r%d" % number for number in range(SEGMENTS * A_SEGMENT)]
     pairs = list(_batched(values))
     append_segments(broker, topic, pairs, oldest_ms=3 * HOUR_MS)
-    with requirement("STOR-021"):
+    with requirement("STOR-021") as check:
         for begin in range(A_SEGMENT, len(values), A_SEGMENT):
             for offset in (begin - 1, begin, begin + 1):
-                answer = broker.fetch(topic, offset)
-                expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
-                found = records_of(answer)[:1]
-                assert found == [(offset, values[offset])], f"a fetch at {offset} brings {found}"
+                with check.subtest(f"segment at {begin}, offset {offset}"):
+                    answer = broker.fetch(topic, offset)
+                    expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
+                    found = records_of(answer)[:1]
+                    assert found == [(offset, values[offset])], (
+                        f"a fetch at {offset} brings {found}"
+                    )
 
 
 def _batched(values: list[bytes]) -> Iterator[list[bytes]]:

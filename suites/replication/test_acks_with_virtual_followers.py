@@ -6,6 +6,7 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
+from harness.runner.refusal_judged import refusal_judged
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.support.expect import (
@@ -27,7 +28,8 @@ def test_acks_1_waits_for_no_follower(timeline: Timeline) -> None:
     partition = timeline.partition
     with requirement("ACKS-003"):
         for offset in range(3):
-            found = partition.produce(acks=1)
+            with refusal_judged():
+                found = partition.produce(acks=1)
             assert found == offset, f"acks=1 is answered with offset {found}, expected {offset}"
         expect_log_end(partition, 3, "three acknowledged records")
         expect_sound(partition)

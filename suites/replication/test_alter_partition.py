@@ -132,10 +132,11 @@ def test_alter_partition_with_invalid_isr_members_returns_invalid_request(
         "without the leader": ids(led, 1, 2),
         "of nobody": [],
     }
-    with requirement("ALTP-005"):
+    with requirement("ALTP-005") as check:
         for what, isr in wrong.items():
-            found = led.propose(led.proposal(isr))
-            expect_error(found.error_code, ErrorCode.INVALID_REQUEST, f"an ISR {what}")
+            with check.subtest(what):
+                found = led.propose(led.proposal(isr))
+                expect_error(found.error_code, ErrorCode.INVALID_REQUEST, f"an ISR {what}")
         _expect_unchanged(led, ids(led, 0, 1, 2))
 
 

@@ -101,11 +101,12 @@ def test_registration_after_session_expiry_returns_larger_broker_epoch(
 def test_broker_heartbeat_with_wrong_epoch_returns_stale_broker_epoch(peers: JoinedCluster) -> None:
     """One less and one more than the registration's."""
     member = peers.joined()
-    with requirement("BROK-006"):
+    with requirement("BROK-006") as check:
         for epoch in (member.broker_epoch - 1, member.broker_epoch + 1):
-            found = member.heartbeat(broker_epoch=epoch).error_code
-            what = f"epoch {epoch}, the registration's is {member.broker_epoch}"
-            expect_error(found, ErrorCode.STALE_BROKER_EPOCH, what)
+            with check.subtest(f"epoch {epoch - member.broker_epoch:+d}"):
+                found = member.heartbeat(broker_epoch=epoch).error_code
+                what = f"epoch {epoch}, the registration's is {member.broker_epoch}"
+                expect_error(found, ErrorCode.STALE_BROKER_EPOCH, what)
         expect_error(member.heartbeat().error_code, ErrorCode.NONE, "the right epoch")
 
 
@@ -182,12 +183,13 @@ def test_registration_with_bad_log_dirs_returns_invalid_registration(newcomer: K
     own = newcomer.log_dirs[0]
     wrong = {"no directory": [], "one twice": [own, own]}
     wrong |= {f"the reserved {one}": [one] for one in RESERVED_DIRECTORIES}
-    with requirement("BROK-010"):
+    with requirement("BROK-010") as check:
         for what, directories in wrong.items():
-            request = newcomer.registration()
-            request.log_dirs = directories
-            found = newcomer.ask_to_register(request).error_code
-            expect_error(found, ErrorCode.INVALID_REGISTRATION, what)
+            with check.subtest(what):
+                request = newcomer.registration()
+                request.log_dirs = directories
+                found = newcomer.ask_to_register(request).error_code
+                expect_error(found, ErrorCode.INVALID_REGISTRATION, what)
         expect_error(newcomer.ask_to_register().error_code, ErrorCode.NONE, "one of its own")
 
 

@@ -35,10 +35,11 @@ def test_delete_records_of_unknown_or_compacted_topic_returns_error(
 ) -> None:
     """A topic that is not there, and one that is only compacted."""
     compacted = cluster.create_topic([[cluster.nodes[0]]], {"cleanup.policy": "compact"})
-    with requirement("DELR-005"):
+    with requirement("DELR-005") as check:
         for topic, code in (
             (Topic(cluster.unique_topic()), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             (compacted, ErrorCode.POLICY_VIOLATION),
         ):
-            answer = ask_to_delete(cluster.at(cluster.nodes[0]), topic, 0, api_version)
-            expect_error(answer.error_code, code)
+            with check.subtest(code.name):
+                answer = ask_to_delete(cluster.at(cluster.nodes[0]), topic, 0, api_version)
+                expect_error(answer.error_code, code)

@@ -51,13 +51,14 @@ def test_fetch_at_follower_returns_records_up_to_high_watermark(
     topic = cluster.create_topic()
     leader = cluster.leader_client(topic)
     append(leader, topic, batch_of(*READ_BY_ALL))
-    with requirement("FETCH-017"):
+    with requirement("FETCH-017") as check:
         for node in cluster.others(cluster.leader(topic)):
-            data = await_served_by(cluster, node, topic, len(READ_BY_ALL), api_version)
-            expect_error(data.error_code, ErrorCode.NONE, f"follower {node}")
-            assert values_of(data) == READ_BY_ALL, f"follower {node} gives {values_of(data)}"
-            high, end = data.high_watermark, leader.end_offset(topic)
-            assert high == len(READ_BY_ALL) == end, f"follower {node}: {high}, leader: {end}"
+            with check.subtest(f"follower {node}"):
+                data = await_served_by(cluster, node, topic, len(READ_BY_ALL), api_version)
+                expect_error(data.error_code, ErrorCode.NONE, f"follower {node}")
+                assert values_of(data) == READ_BY_ALL, f"follower {node} gives {values_of(data)}"
+                high, end = data.high_watermark, leader.end_offset(topic)
+                assert high == len(READ_BY_ALL) == end, f"follower {node}: {high}, leader: {end}"
 
 
 @judges("FETCH-025")

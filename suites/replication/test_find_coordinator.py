@@ -7,6 +7,7 @@ from harness.client.coordinator import Coordinator, ask_for_coordinator
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from harness.runner.refusal_judged import refusal_judged
 from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets
 from suites.protocol.support.expect import expect_error
 from suites.replication.support.coordinators import CoordinatedGroup, new_group
@@ -24,14 +25,15 @@ def test_find_coordinator_at_every_broker_returns_same_coordinator(
     """Its id, and the address at which it was reached."""
     place = new_group(cluster)
     address = tuple(cluster.at(place.node).address)
-    with requirement("COORD-001"):
+    with requirement("COORD-001") as check:
         for node in cluster.nodes:
-            found = _asked(cluster, node, place, api_version)
-            expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
-            told = (found.node, (found.host, found.port))
-            assert told == (place.node, address), (
-                f"broker {node} names {told}, others {(place.node, address)}"
-            )
+            with check.subtest(f"broker {node}"):
+                found = _asked(cluster, node, place, api_version)
+                expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
+                told = (found.node, (found.host, found.port))
+                assert told == (place.node, address), (
+                    f"broker {node} names {told}, others {(place.node, address)}"
+                )
 
 
 @judges("COORD-002")
@@ -41,12 +43,14 @@ def test_coordinator_from_find_coordinator_accepts_offset_commit(
 ) -> None:
     """The coordinator that each broker names accepts a commit and returns it."""
     topic, place = cluster.create_topic(), new_group(cluster)
-    with requirement("COORD-002"):
+    with requirement("COORD-002") as check:
         for offset, node in enumerate(cluster.nodes):
-            found = _asked(cluster, node, place, api_version)
-            expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
-            assert found.node in cluster.nodes, f"broker {node} names {found.node}"
-            client = cluster.at(found.node)
-            commit(client, place.group, {topic: [entry(offset)]})
-            told = fetch_offsets(client, place.group, {topic: [0]})
-            told.expect(topic, offset, where=f"broker {found.node}, named by {node}")
+            with check.subtest(f"broker {node}"):
+                found = _asked(cluster, node, place, api_version)
+                expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
+                assert found.node in cluster.nodes, f"broker {node} names {found.node}"
+                client = cluster.at(found.node)
+                with refusal_judged():
+                    commit(client, place.group, {topic: [entry(offset)]})
+                told = fetch_offsets(client, place.group, {topic: [0]})
+                told.expect(topic, offset, where=f"broker {found.node}, named by {node}")

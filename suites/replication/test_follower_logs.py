@@ -36,13 +36,16 @@ def test_every_isr_member_has_all_records_below_high_watermark(cluster: Cluster)
     follower_version(cluster, topic)
     end = _written(cluster, topic)
     leader = cluster.leader(topic)
-    with requirement("REPL-014"):
+    with requirement("REPL-014") as check:
         expected = [value for _, value in read_all(cluster, leader, topic, end)]
         assert len(expected) == end, f"the leader gives {len(expected)} of {end} records"
         for node in sorted(cluster.isr(topic) - {leader}):
-            found = [value for _, value in read_all(cluster, node, topic, end)]
-            same = sum(one == other for one, other in zip(found, expected, strict=False))
-            assert found == expected, f"replica {node} gives {same} of {end} records as they are"
+            with check.subtest(f"replica {node}"):
+                found = [value for _, value in read_all(cluster, node, topic, end)]
+                same = sum(one == other for one, other in zip(found, expected, strict=False))
+                assert found == expected, (
+                    f"replica {node} gives {same} of {end} records as they are"
+                )
 
 
 @judges("REPL-018")
@@ -72,10 +75,13 @@ def test_followers_have_every_offset_without_gap(cluster: Cluster) -> None:
     topic = cluster.create_topic()
     follower_version(cluster, topic)
     end = _written(cluster, topic)
-    with requirement("REPL-023"):
+    with requirement("REPL-023") as check:
         for node in cluster.others(cluster.leader(topic)):
-            offsets = [offset for offset, _ in read_all(cluster, node, topic, end)]
-            assert offsets == list(range(end)), f"follower {node} has the offsets {offsets[:20]}..."
+            with check.subtest(f"follower {node}"):
+                offsets = [offset for offset, _ in read_all(cluster, node, topic, end)]
+                assert offsets == list(range(end)), (
+                    f"follower {node} has the offsets {offsets[:20]}..."
+                )
 
 
 @judges("REPL-027")

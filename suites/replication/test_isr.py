@@ -25,15 +25,16 @@ def test_new_topic_isr_contains_all_replicas(cluster: Cluster, api_version: int)
     """As soon as a new topic is shown, by each broker."""
     assignment, name = ring(cluster), cluster.unique_topic()
     cluster.order_topic(name, assignment, {})
-    with requirement("ISR-001"):
+    with requirement("ISR-001") as check:
         for node in cluster.nodes:
-            told = cluster.last_seen(
-                partial(told_by, cluster, node, Topic(name), api_version),
-                lambda told: len(told.partitions) == len(assignment),
-            )
-            found = {index: set(view.isr) for index, view in told.partitions.items()}
-            expected = {index: set(nodes) for index, nodes in enumerate(assignment)}
-            assert found == expected, f"broker {node} tells of the ISRs {found}, not {expected}"
+            with check.subtest(f"broker {node}"):
+                told = cluster.last_seen(
+                    partial(told_by, cluster, node, Topic(name), api_version),
+                    lambda told: len(told.partitions) == len(assignment),
+                )
+                found = {index: set(view.isr) for index, view in told.partitions.items()}
+                expected = {index: set(nodes) for index, nodes in enumerate(assignment)}
+                assert found == expected, f"broker {node} tells of the ISRs {found}, not {expected}"
 
 
 @judges("ISR-005")

@@ -64,9 +64,10 @@ def test_list_offsets_at_leader_with_replica_id_minus_2_returns_uncommitted_end(
     partition = peers.partition([member])
     partition.produce(RECORDS)
     partition.follow(member, COMMITTED)
-    with requirement("LISTO-011"):
+    with requirement("LISTO-011") as check:
         for replica_id, expected in ((CONSUMER, COMMITTED), (DEBUGGING, RECORDS)):
-            told = _latest(partition, api_version, replica_id)
-            expect_error(told.error_code, ErrorCode.NONE, f"replica id {replica_id}")
-            where = f"replica id {replica_id}: the latest offset is"
-            assert told.offset == expected, f"{where} {told.offset}, not {expected}"
+            with check.subtest(f"replica id {replica_id}"):
+                told = _latest(partition, api_version, replica_id)
+                expect_error(told.error_code, ErrorCode.NONE, f"replica id {replica_id}")
+                where = f"replica id {replica_id}: the latest offset is"
+                assert told.offset == expected, f"{where} {told.offset}, not {expected}"

@@ -36,13 +36,14 @@ def test_list_offsets_at_non_leader_returns_not_leader_or_follower(
     leader, follower, stranger = cluster.nodes[:3]
     topic = cluster.create_topic([[leader, follower]])
     append(cluster.at(leader), topic, batch_of(*[b"r"] * RECORDS))
-    with requirement("LISTO-011"):
+    with requirement("LISTO-011") as check:
         told = _latest(cluster.at(leader), topic, api_version)
         expect_error(told.error_code, ErrorCode.NONE, "the leader")
         assert told.offset == RECORDS, f"the leader tells {told.offset}"
         for node, who in ((follower, "a follower"), (stranger, "without a replica")):
-            code = _latest(cluster.at(node), topic, api_version).error_code
-            expect_error(code, ErrorCode.NOT_LEADER_OR_FOLLOWER, who)
+            with check.subtest(who):
+                code = _latest(cluster.at(node), topic, api_version).error_code
+                expect_error(code, ErrorCode.NOT_LEADER_OR_FOLLOWER, who)
 
 
 @judges("LISTO-011")

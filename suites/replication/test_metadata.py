@@ -29,15 +29,18 @@ NO_TOPIC = MetadataRequest(topics=[])
 def test_metadata_at_any_broker_returns_whole_cluster(cluster: Cluster, api_version: int) -> None:
     """A topic has one partition on each broker alone; every broker returns all partitions."""
     topic = cluster.create_topic(one_leader_each(cluster))
-    with requirement("META-001"):
+    with requirement("META-001") as check:
         leaders = dict(enumerate(cluster.nodes))
         for node in cluster.nodes:
-            told = told_by(cluster, node, topic, api_version)
-            assert told.brokers.keys() == set(cluster.nodes), (
-                f"broker {node} lists the brokers {sorted(told.brokers)} of {cluster.nodes}"
-            )
-            found = {index: view.leader for index, view in told.partitions.items()}
-            assert found == leaders, f"broker {node} tells of the leaders {found}, not {leaders}"
+            with check.subtest(f"broker {node}"):
+                told = told_by(cluster, node, topic, api_version)
+                assert told.brokers.keys() == set(cluster.nodes), (
+                    f"broker {node} lists the brokers {sorted(told.brokers)} of {cluster.nodes}"
+                )
+                found = {index: view.leader for index, view in told.partitions.items()}
+                assert found == leaders, (
+                    f"broker {node} tells of the leaders {found}, not {leaders}"
+                )
 
 
 @judges("META-002")
@@ -49,18 +52,19 @@ def test_metadata_returns_broker_addresses_leader_replicas_and_isr(
     assignment = ring(cluster)
     topic = cluster.create_topic(assignment)
     addresses = {node: cluster.at(node).address for node in cluster.nodes}
-    with requirement("META-002"):
+    with requirement("META-002") as check:
         told = told_by(cluster, cluster.nodes[0], topic, api_version)
         found = {node: address for node, address in told.brokers.items() if node in addresses}
         assert found == addresses, f"the brokers are told at {found}, they are at {addresses}"
         assert len(told.partitions) == len(assignment), f"told of {sorted(told.partitions)}"
         for index, replicas in enumerate(assignment):
-            view = told.partitions[index]
-            assert view.leader == replicas[0], f"partition {index}: leader {view.leader}"
-            assert set(view.replicas) == set(replicas), (
-                f"partition {index}: replicas {view.replicas}, not {replicas}"
-            )
-            assert set(view.isr) == set(replicas), f"partition {index}: ISR {view.isr}"
+            with check.subtest(f"partition {index}"):
+                view = told.partitions[index]
+                assert view.leader == replicas[0], f"partition {index}: leader {view.leader}"
+                assert set(view.replicas) == set(replicas), (
+                    f"partition {index}: replicas {view.replicas}, not {replicas}"
+                )
+                assert set(view.isr) == set(replicas), f"partition {index}: ISR {view.isr}"
 
 
 @judges("META-018")
@@ -147,17 +151,18 @@ def test_describe_topic_partitions_matches_metadata_with_empty_elr(
     assignment = ring(cluster)
     topic = cluster.create_topic(assignment)
     append(cluster.leader_client(topic), topic, batch_of(b"r"))
-    with requirement("META-029"):
+    with requirement("META-029") as check:
         for node in cluster.nodes:
-            described = _described(cluster.at(node), topic, api_version)
-            for index, view in cluster.topic_by(node, topic.name).items():
-                found = described[index]
-                where = f"broker {node}, partition {index}"
-                told = (found.leader_id, tuple(found.replica_nodes), set(found.isr_nodes))
-                expected = (view.leader, view.replicas, set(view.isr))
-                assert told == expected, f"{where}: {told}, in Metadata {expected}"
-                eligible = (found.eligible_leader_replicas, found.last_known_elr)
-                assert not any(eligible), f"{where}: ELR and last known ELR are {eligible}"
+            with check.subtest(f"broker {node}"):
+                described = _described(cluster.at(node), topic, api_version)
+                for index, view in cluster.topic_by(node, topic.name).items():
+                    found = described[index]
+                    where = f"broker {node}, partition {index}"
+                    told = (found.leader_id, tuple(found.replica_nodes), set(found.isr_nodes))
+                    expected = (view.leader, view.replicas, set(view.isr))
+                    assert told == expected, f"{where}: {told}, in Metadata {expected}"
+                    eligible = (found.eligible_leader_replicas, found.last_known_elr)
+                    assert not any(eligible), f"{where}: ELR and last known ELR are {eligible}"
 
 
 def _described(broker: BrokerUnderTest, topic: Topic, version: int) -> dict[int, Described]:

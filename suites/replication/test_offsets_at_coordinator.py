@@ -20,12 +20,13 @@ def test_offset_commit_at_non_coordinator_returns_not_coordinator(
 ) -> None:
     """All others refuse, and nothing is committed."""
     topic, place = cluster.create_topic(), new_group(cluster)
-    with requirement("OFFS-013"):
+    with requirement("OFFS-013") as check:
         for node in cluster.others(place.node):
-            codes = ask_to_commit(
-                cluster.at(node), place.group, {topic: [entry(OFFSET)]}, api_version
-            )
-            expect_error(codes[topic.name, 0], ErrorCode.NOT_COORDINATOR, f"broker {node}")
+            with check.subtest(f"broker {node}"):
+                codes = ask_to_commit(
+                    cluster.at(node), place.group, {topic: [entry(OFFSET)]}, api_version
+                )
+                expect_error(codes[topic.name, 0], ErrorCode.NOT_COORDINATOR, f"broker {node}")
         kept = fetch_offsets(cluster.at(place.node), place.group, {topic: [0]})
         kept.expect_none(topic, where="the coordinator")
 
@@ -39,9 +40,10 @@ def test_offset_fetch_at_non_coordinator_returns_not_coordinator(
     topic, place = cluster.create_topic(), new_group(cluster)
     coordinator = cluster.at(place.node)
     commit(coordinator, place.group, {topic: [entry(OFFSET)]})
-    with requirement("OFFS-013"):
+    with requirement("OFFS-013") as check:
         told = fetch_offsets(coordinator, place.group, {topic: [0]}, api_version)
         told.expect(topic, OFFSET, where="the coordinator")
         for node in cluster.others(place.node):
-            refused = fetch_offsets(cluster.at(node), place.group, {topic: [0]}, api_version)
-            expect_error(refused.error_of(topic), ErrorCode.NOT_COORDINATOR, f"broker {node}")
+            with check.subtest(f"broker {node}"):
+                refused = fetch_offsets(cluster.at(node), place.group, {topic: [0]}, api_version)
+                expect_error(refused.error_of(topic), ErrorCode.NOT_COORDINATOR, f"broker {node}")

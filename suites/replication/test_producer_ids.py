@@ -49,15 +49,16 @@ def test_describe_producers_succeeds_at_leader_and_follower_only(
     append(leader, topic, producer.batch(0, b"r"))
     entry = DescribeProducersRequest.TopicRequest(name=topic.name, partition_indexes=[0])
     request = DescribeProducersRequest(topics=[entry])
-    with requirement("IDEM-020"):
+    with requirement("IDEM-020") as check:
         for node, code in (
             (first, ErrorCode.NONE),
             (second, ErrorCode.NONE),
             (third, ErrorCode.NOT_LEADER_OR_FOLLOWER),
         ):
-            answer = only(cluster.at(node).ask(request, api_version).topics, "topic")
-            described = only(answer.partitions, "partition")
-            expect_error(described.error_code, code, f"broker {node}")
-            ids = [each.producer_id for each in described.active_producers]
-            expected = [producer.id] if code == ErrorCode.NONE else []
-            assert ids == expected, f"broker {node} tells of {ids}, expected {expected}"
+            with check.subtest(f"broker {node}"):
+                answer = only(cluster.at(node).ask(request, api_version).topics, "topic")
+                described = only(answer.partitions, "partition")
+                expect_error(described.error_code, code, f"broker {node}")
+                ids = [each.producer_id for each in described.active_producers]
+                expected = [producer.id] if code == ErrorCode.NONE else []
+                assert ids == expected, f"broker {node} tells of {ids}, expected {expected}"

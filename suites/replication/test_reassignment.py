@@ -94,10 +94,11 @@ def test_reassignment_of_unknown_partition_returns_unknown_topic_or_partition(
     """For a topic that exists, and for one that does not."""
     node = cluster.nodes[0]
     topic, unknown = cluster.create_topic([[node]]), cluster.unique_topic()
-    with requirement("REASG-006"):
+    with requirement("REASG-006") as check:
         for name, partition in ((topic.name, MISSING), (unknown, 0)):
-            codes = ask_to_move(cluster, name, {partition: [node]}, api_version)
-            expect_error(codes[partition], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+            with check.subtest(f"partition {partition}"):
+                codes = ask_to_move(cluster, name, {partition: [node]}, api_version)
+                expect_error(codes[partition], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
 
 @judges("REASG-007")

@@ -103,10 +103,11 @@ def test_consumer_fetch_returns_only_records_below_high_watermark(
     partition.produce(5)
     timeline.follow(R2, 5)
     timeline.follow(R3, 3)
-    with requirement("FETCH-002"):
+    with requirement("FETCH-002") as check:
         for offset in range(3):
-            read = partition.consume(offset, api_version)
-            expect_records(read, range(offset, 3), f"a consumer at {offset}")
+            with check.subtest(f"offset {offset}"):
+                read = partition.consume(offset, api_version)
+                expect_records(read, range(offset, 3), f"a consumer at {offset}")
         expect_sound(partition)
 
 
@@ -144,9 +145,12 @@ def test_consumer_fetch_above_high_watermark_returns_empty_without_error(
     partition.produce(5)
     timeline.follow(R2, 5)
     timeline.follow(R3, 3)
-    with requirement("FETCH-021"):
+    with requirement("FETCH-021") as check:
         for offset in (3, 4, 5):
-            expect_records(partition.consume(offset, api_version), (), f"a consumer at {offset}")
+            with check.subtest(f"offset {offset}"):
+                expect_records(
+                    partition.consume(offset, api_version), (), f"a consumer at {offset}"
+                )
         expect_sound(partition)
 
 
@@ -162,13 +166,14 @@ def test_fetch_as_unassigned_replica_is_refused_and_confirms_nothing(
     timeline.follow(R2, 2)
     refused = (ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     strangers = (peers.join().broker_id, NO_BROKER)
-    with requirement("FETCH-022"):
+    with requirement("FETCH-022") as check:
         for stranger in strangers:
-            assert stranger != ANYBODY
-            request = replica_fetch(partition.topic, api_version, 2, replica=stranger)
-            found = read_of(broker.ask(request, api_version))
-            told = f"a fetch as {stranger}: {ErrorCode.describe(found.error)}"
-            assert found.error in refused, told
-            assert not found.offsets, f"{told}, with the records {found.offsets}"
+            with check.subtest(f"replica id {stranger}"):
+                assert stranger != ANYBODY
+                request = replica_fetch(partition.topic, api_version, 2, replica=stranger)
+                found = read_of(broker.ask(request, api_version))
+                told = f"a fetch as {stranger}: {ErrorCode.describe(found.error)}"
+                assert found.error in refused, told
+                assert not found.offsets, f"{told}, with the records {found.offsets}"
         expect_high_watermark(partition, 0, "strangers asked for offset 2")
         expect_sound(partition)

@@ -62,13 +62,14 @@ def test_create_topics_makes_requested_partitions_and_replicas(
     cluster: Cluster, api_version: int
 ) -> None:
     """Four partitions with two replicas each."""
-    with requirement("TOPIC-001"):
+    with requirement("TOPIC-001") as check:
         views = _created(cluster, api_version, partitions=4, replication_factor=2)
         assert sorted(views) == [0, 1, 2, 3], f"the partitions are {sorted(views)}"
         for index, view in views.items():
-            assert len(set(view.replicas)) == len(view.replicas) == 2, (
-                f"partition {index}: replicas {view.replicas}, wanted are 2 different ones"
-            )
+            with check.subtest(f"partition {index}"):
+                assert len(set(view.replicas)) == len(view.replicas) == 2, (
+                    f"partition {index}: replicas {view.replicas}, wanted are 2 different ones"
+                )
 
 
 @judges("TOPIC-002")
@@ -76,10 +77,11 @@ def test_create_topics_makes_requested_partitions_and_replicas(
 def test_create_topics_spreads_leaders_over_brokers(cluster: Cluster, api_version: int) -> None:
     """As many partitions as brokers, each with three replicas: each broker leads one."""
     count = len(cluster.nodes)
-    with requirement("TOPIC-002"):
+    with requirement("TOPIC-002") as check:
         views = _created(cluster, api_version, partitions=count, replication_factor=3)
         for index, view in views.items():
-            assert len(set(view.replicas)) == 3, f"partition {index}: replicas {view.replicas}"
+            with check.subtest(f"partition {index}"):
+                assert len(set(view.replicas)) == 3, f"partition {index}: replicas {view.replicas}"
         leads = Counter(view.leader for view in views.values())
         assert leads == Counter(cluster.nodes), f"how many each broker leads: {dict(leads)}"
 
@@ -172,17 +174,19 @@ def test_create_topics_with_bad_assignment_returns_invalid_replica_assignment(
     request = CreateTopicsRequest(
         topics=[*bad, creatable(good, [cluster.nodes[:2]])], timeout_ms=TIMEOUT_MS
     )
-    with requirement("TOPIC-012"):
+    with requirement("TOPIC-012") as check:
         answer = cluster.at(cluster.controller()).ask(request, api_version)
         codes = {topic.name: topic.error_code for topic in answer.topics}
         for name, assignment in names.items():
-            where = f"{assignment}, {form}"
-            expect_error(codes[name], ErrorCode.INVALID_REPLICA_ASSIGNMENT, where)
+            with check.subtest(f"{assignment}"):
+                where = f"{assignment}, {form}"
+                expect_error(codes[name], ErrorCode.INVALID_REPLICA_ASSIGNMENT, where)
         expect_error(codes[good], ErrorCode.NONE, "the good one beside them")
         cluster.await_created(good, 1)
         for node in cluster.nodes:
-            made = [name for name in names if cluster.topic_by(node, name)]
-            assert not made, f"{form}: refused, yet broker {node} has {made}"
+            with check.subtest(f"broker {node}"):
+                made = [name for name in names if cluster.topic_by(node, name)]
+                assert not made, f"{form}: refused, yet broker {node} has {made}"
 
 
 def _assigned(
@@ -204,23 +208,26 @@ def test_create_topics_at_any_broker_succeeds_or_returns_not_controller(
     """A topic asked of each broker: it is made, or NOT_CONTROLLER is said and it is not."""
     names = {node: cluster.unique_topic() for node in cluster.nodes}
     later = cluster.unique_topic()
-    with requirement("TOPIC-022"):
+    with requirement("TOPIC-022") as check:
         codes = {
             node: _create(cluster, creatable(name, [[node]]), api_version, at=node)
             for node, name in names.items()
         }
         for node, code in codes.items():
-            if code != ErrorCode.NOT_CONTROLLER:
-                expect_error(code, ErrorCode.NONE, f"broker {node}")
+            with check.subtest(f"broker {node}"):
+                if code != ErrorCode.NOT_CONTROLLER:
+                    expect_error(code, ErrorCode.NONE, f"broker {node}")
         assert ErrorCode.NONE in codes.values(), "no broker takes the change"
         cluster.order_topic(later, [[cluster.nodes[0]]], {})
         cluster.await_created(later, 1)
         for node, code in codes.items():
-            there = bool(cluster.topic_by(cluster.nodes[0], names[node]))
-            expected = code == ErrorCode.NONE
-            assert there == expected, (
-                f"broker {node} answered {ErrorCode.describe(code)}; the topic is there: {there}"
-            )
+            with check.subtest(f"broker {node}: topic"):
+                there = bool(cluster.topic_by(cluster.nodes[0], names[node]))
+                expected = code == ErrorCode.NONE
+                assert there == expected, (
+                    f"broker {node} answered {ErrorCode.describe(code)}; "
+                    f"the topic is there: {there}"
+                )
 
 
 @judges("TOPIC-023")
@@ -231,13 +238,15 @@ def test_created_topic_soon_accepts_produce_at_named_leaders(
     """At each broker that is named leader, for a partition of its own."""
     name, assignment = cluster.unique_topic(), ring(cluster)
     code = _create(cluster, creatable(name, assignment), api_version)
-    with requirement("TOPIC-023"):
+    with requirement("TOPIC-023") as check:
         expect_error(code, ErrorCode.NONE, "CreateTopics")
         for partition in range(len(assignment)):
-            code = cluster.last_seen(
-                partial(_produced, cluster, name, partition), lambda code: code == ErrorCode.NONE
-            )
-            expect_error(code, ErrorCode.NONE, f"partition {partition}")
+            with check.subtest(f"partition {partition}"):
+                code = cluster.last_seen(
+                    partial(_produced, cluster, name, partition),
+                    lambda code: code == ErrorCode.NONE,
+                )
+                expect_error(code, ErrorCode.NONE, f"partition {partition}")
 
 
 def _produced(cluster: Cluster, name: str, partition: int) -> int:

@@ -78,6 +78,30 @@ def test_exit_0_when_nothing_failed(tmp_path: Path) -> None:
     assert got.sentence == SENTENCES[GateExit.OK]
 
 
+def test_strict_gate_exits_1_for_should_that_does_not_hold(tmp_path: Path) -> None:
+    soft = check("APIV-013", V.WARNING, level="SHOULD", reason="no name")
+    write_run(tmp_path / "out", [PASS, soft])
+    got = gate(tmp_path / "out", strict=True)
+    assert got.exit_code is GateExit.UNEXPECTED_FAILURE
+    assert [one.sentence for one in got.findings] == ["reference: APIV-013 does not hold: no name"]
+    known = profile(tmp_path, 'APIV-013 matches="name"')
+    got = gate(tmp_path / "out", known, strict=True)
+    assert (got.exit_code, got.known) == (GateExit.OK, (("reference", "APIV-013"),))
+    other = profile(tmp_path, 'APIV-013 matches="version"')
+    assert gate(tmp_path / "out", other, strict=True).exit_code is GateExit.UNEXPECTED_FAILURE
+    assert gate(tmp_path / "out", other).exit_code is GateExit.OK
+
+
+def test_entry_covers_only_subtests_that_it_names(tmp_path: Path) -> None:
+    by = profile(tmp_path, 'CONN-002 matches="^crc:"')
+    crc = replace(check("CONN-002", V.FAILED, reason="taken"), subtest="crc")
+    magic = replace(crc, subtest="magic", check=2)
+    assert judge(tmp_path, PASS, crc, by=by).exit_code is GateExit.OK
+    got = judge(tmp_path, PASS, crc, magic, by=by)
+    assert got.exit_code is GateExit.UNEXPECTED_FAILURE
+    assert got.findings[0].sentence.endswith('failed, but not with "^crc:": magic: taken')
+
+
 def test_exit_0_when_only_known_failures_fail(tmp_path: Path) -> None:
     by = profile(tmp_path, 'CONN-002 matches="^why" expires=2026-06-01', "CONN-003")
     failed = [check("CONN-002", V.FAILED), check("CONN-003", V.FAILED)]

@@ -70,11 +70,19 @@ def test_journal_lines_have_published_keys(tmp_path: Path) -> None:
     assert lines[1]["cases"][0]["requirements"] == ["CONN-001"]
     assert lines[2].keys() == {
         *("type", "run", "suite_version", "catalogue_version", "seed", "target"),
-        *("implementation", "release", "requirement", "area", "level", "case", "check"),
+        *("implementation", "release", "requirement", "area", "level", "case", "check", "subtest"),
         *("attempt", "api_key", "api_version", "verdict", "reason", "capability_missing"),
         *("duration_ms", "evidence", "at"),
     }
     assert lines[4].keys() == {"type", "finished_at", "checks", "exit"}
+
+
+def test_check_of_older_journal_has_no_subtest(tmp_path: Path) -> None:
+    path = write_run(tmp_path, CHECKS)
+    older = path.read_text().replace('"subtest": null, ', "")
+    assert older != path.read_text()
+    path.write_text(older)
+    assert read_journal(path).checks == tuple(CHECKS)
 
 
 def test_journal_cut_at_any_byte_is_unfinished_and_keeps_whole_checks(tmp_path: Path) -> None:
@@ -142,6 +150,7 @@ def edit_lines(path: Path, change: Callable[[list[Any]], None]) -> Path:
         (lambda lines: lines[2].update(verdict="ok"), CorruptLine, "\"verdict\" may not be 'ok'"),
         (lambda lines: lines[2].update(verdikt=1), CorruptLine, 'did you mean "verdict"'),
         (lambda lines: lines[2].update(check="1"), CorruptLine, '"check" may not be'),
+        (lambda lines: lines[2].update(subtest=""), CorruptLine, '"subtest" may not be'),
         (lambda lines: lines[2].update(api_key=True), CorruptLine, '"api_key" may not be'),
         (lambda lines: lines[2].update(at="noon"), CorruptLine, '"at" may not be'),
         (lambda lines: lines[2].update(at="2026-01-01T00:00:00"), CorruptLine, '"at" may not'),

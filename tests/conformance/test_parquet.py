@@ -20,6 +20,7 @@ from harness.conformance.results import (
 )
 from harness.conformance.verdict import Verdict
 from reports import schema
+from reports.dataset import find_datasets
 from tests.conformance.made import check, header, write_run
 
 pd: Any = pyarrow.dataset
@@ -30,7 +31,7 @@ CHECKS = [check("CONN-001"), check("CONN-002", Verdict.NOT_APPLICABLE)]
 
 def test_results_schema_has_published_columns_and_types() -> None:
     assert (*RUN_SHAPE, *CHECK_SHAPE, "run_complete") == SCHEMA.names
-    assert RESULTS_SCHEMA.metadata[SCHEMA.version_key] == SCHEMA.version.encode() == b"1"
+    assert RESULTS_SCHEMA.metadata[SCHEMA.version_key] == SCHEMA.version.encode() == b"2"
     types = {field.name: str(field.type) for field in RESULTS_SCHEMA}
     numbers = {name: kind for name, kind in types.items() if kind != "string"}
     assert numbers == {
@@ -43,7 +44,7 @@ def test_results_schema_has_published_columns_and_types() -> None:
         "run_complete": "bool",
     }
     nullable = {field.name for field in RESULTS_SCHEMA if field.nullable}
-    assert nullable == {"api_key", "api_version", "capability_missing", "evidence"}
+    assert nullable == {"subtest", "api_key", "api_version", "capability_missing", "evidence"}
     assert all(field.metadata[b"description"] for field in RESULTS_SCHEMA)
 
 
@@ -116,9 +117,19 @@ def test_broken_or_older_parquet_file_is_rewritten(tmp_path: Path) -> None:
     assert ensure_parquet(RESULTS, tmp_path).written == (path,)
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({SCHEMA.version_key: b"0"}), path)
-    with pytest.raises(ResultsError, match='schema version "0", this reader knows 1'):
+    with pytest.raises(ResultsError, match='schema version "0", this reader knows 2'):
         read_results(path)
     assert ensure_parquet(RESULTS, tmp_path).written == (path,)
+
+
+def test_parquet_of_version_1_is_readable_without_subtests(tmp_path: Path) -> None:
+    write_run(tmp_path, CHECKS)
+    (path,) = ensure_parquet(RESULTS, tmp_path).written
+    table = pq.read_table(path)
+    older = {**table.schema.metadata, SCHEMA.version_key: b"1"}
+    pq.write_table(table.drop_columns(["subtest"]).replace_schema_metadata(older), path)
+    assert read_results(path).checks == tuple(CHECKS)
+    assert len(find_datasets([tmp_path])) == 1
 
 
 def test_runs_without_readable_journal_are_listed_as_unreadable(tmp_path: Path) -> None:

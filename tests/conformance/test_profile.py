@@ -70,7 +70,7 @@ def test_entry_expires_after_its_last_day(tmp_path: Path) -> None:
         (ENTRY.replace("PROD-011", "PROD-11"), r'"PROD-11" is not in.*mean "PROD-011"'),
         (ENTRY.replace('reason = "crc"', ""), r"\(PROD-011\): reason: is missing"),
         (ENTRY.replace("crc", " "), r"reason: ' ' is not a non-empty string"),
-        (ENTRY.replace("PROD-011", "APIV-013"), r"is a SHOULD, which never fails"),
+        (ENTRY.replace("PROD-011", "FETCH-013"), r"is a MAY, which never fails"),
         (ENTRY + 'expires = "2027-01-31"', r"expires: '2027-01-31' is not a date; write it bare"),
         (ENTRY + "expires = 2027-01-31T00:00:00Z", r"expires: .* is not a date"),
         (ENTRY + 'link = "issue 7"', r"link: .*form"),
@@ -148,7 +148,21 @@ def test_draft_profile_of_one_target_applies_to_every_target(tmp_path: Path) -> 
     (entry,) = profile.known_failures
     assert (entry.requirement, entry.target) == ("PROD-011", "*")
     assert entry.reason == 'seen in run one: got "2"\x1b'
+    assert entry.matches is not None
+    assert entry.matches.search('got "3"\x1b')
+    assert not entry.matches.search("timeout")
     assert profile.present_of("any") == ("PROD-011", "PROD-012")
+
+
+def test_draft_profile_contains_warnings_only_if_strict(tmp_path: Path) -> None:
+    warned = check("APIV-013", Verdict.WARNING, level="SHOULD", reason="no software name")
+    run = summarize(read_journal(write_run(tmp_path, [warned], about=header("one"))))
+    assert "known_failure" not in draft_profile([run])
+    (entry,) = load(tmp_path, draft_profile([run], strict=True), version="").known_failures
+    assert (entry.requirement, entry.reason) == (
+        "APIV-013",
+        "seen in run one: no software name",
+    )
 
 
 def test_draft_profile_of_several_targets_has_entry_per_target(tmp_path: Path) -> None:

@@ -99,6 +99,16 @@ def test_planned_check_without_record_makes_run_incomplete() -> None:
     assert "1 planned checks are missing, first CONN-002" in run.sentences()[0]
 
 
+def test_warning_fails_strict_run_and_is_named_with_first_reason() -> None:
+    soft = check("CONN-002", V.WARNING, level="SHOULD", reason="late")
+    run = summary_of(PASS, soft, check("CONN-002", V.WARNING, level="SHOULD", case="b"))
+    assert run.warnings == {"CONN-002": "late"}
+    assert run.exit_code_if(strict=True) is RunExit.FAILURES
+    assert joint_exit_code([run], strict=True) is RunExit.FAILURES
+    assert run.exit_code is joint_exit_code([run]) is RunExit.GREEN
+    assert summary_of(PASS).exit_code_if(strict=True) is RunExit.GREEN
+
+
 def test_run_without_footer_is_incomplete_unless_marked_finished() -> None:
     journal = journal_of([PASS], footer=False)
     assert summarize(journal).exit_code is RunExit.INCOMPLETE

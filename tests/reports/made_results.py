@@ -28,6 +28,7 @@ DEFAULTS: Mapping[str, Any] = {
     "level": "MUST",
     "case": "protocol/test_produce.py::test_acks",
     "check": 1,
+    "subtest": None,
     "attempt": 1,
     "api_key": None,
     "api_version": None,

@@ -17,8 +17,9 @@ from reports.dataset import find_datasets
 from reports.errors import ReportError
 from reports.given import Wording
 from reports.matrix import Matrix, read_matrix
+from reports.schema import SCHEMA_VERSION_KEY
 from reports.session import spark_session
-from reports.wording import incomplete_warnings
+from reports.wording import incomplete_warnings, note_words
 
 from .made_results import Row, row, write_part, write_results
 from .shared_spark import SharedSpark
@@ -89,6 +90,24 @@ def test_pass_at_second_attempt_stays_failed_and_is_unstable(small: Matrix) -> N
     (part,) = retried.parts
     assert (part.attempts, part.checks, part.unstable) == (2, 2, True)
     assert [note.reason for note in part.notes] == ["offset 3"]
+
+
+def test_subtests_of_one_check_are_notes_of_one_part(spark: SparkSession, tmp_path: Path) -> None:
+    """Beside a file of version 1, which has no such column."""
+    rows = [
+        row(subtest="crc", verdict="failed", reason="taken"),
+        row(subtest="length", check=2),
+        row(subtest="magic", check=3, verdict="failed", reason="taken"),
+    ]
+    older = write_results(tmp_path / "older", [row(run="a", at="2025-01-01T00:00:00+00:00")])
+    (file,) = older.rglob("*.parquet")
+    table = pq.read_table(file)
+    metadata = {**table.schema.metadata, SCHEMA_VERSION_KEY: b"1"}
+    pq.write_table(table.drop_columns(["subtest"]).replace_schema_metadata(metadata), file)
+    matrix = aggregated(spark, tmp_path, write_results(tmp_path / "new", rows), older)
+    (part,) = matrix.rows[0].cells["reference"].parts
+    assert (part.verdict, part.checks) == ("failed", 3)
+    assert [note_words(note) for note in part.notes] == ["[crc] · taken", "[magic] · taken"]
 
 
 def test_newest_run_is_chosen_by_instant_across_folders(

@@ -64,7 +64,7 @@ def no_check(folder: Path) -> None:
         (no_results, "the folder holds no results"),
         (run_without_file, "the run's folder holds no Parquet file"),
         (no_parquet, "not a readable Parquet file"),
-        (other_version, "schema version 99, this report reads version 1"),
+        (other_version, "schema version 99, this report reads version 2"),
         (other_type, "column 'attempt' is string, expected int32"),
         (column_missing, "column 'verdict' is missing"),
         (no_check, "the results hold no check at all"),

@@ -51,6 +51,7 @@ def test_note_begins_with_missing_capability() -> None:
     assert note_words(Note("not_applicable", "no way", "kill", "")) == (
         "missing capability: kill · no way"
     )
+    assert note_words(Note("failed", "taken", "", "", "bad crc")) == "[bad crc] · taken"
 
 
 def test_escape_handles_tables_tags_and_line_breaks() -> None:

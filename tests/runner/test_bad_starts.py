@@ -6,6 +6,7 @@ was begun, 3 where there is no result.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import main
+from harness.conformance.gate import GateExit, gate
 from harness.targets import artifacts
 from harness.targets.artifacts import Artifact
 from tests.targets import kinds
@@ -129,3 +131,27 @@ def test_broker_that_does_not_start_exits_3_with_log_excerpt(
     below = ended.stdout[ended.stdout.index(first) + len(first) :]
     assert excerpt in below, "what the broker said itself"
     assert "Traceback" not in ended.stdout + ended.stderr
+
+
+def test_target_that_does_not_start_leaves_reason_and_next_target_is_judged(tmp_path: Path) -> None:
+    words = ["{python}", "-m", "tests.targets.stand_in", "port={port}", "mode=exit"]
+    file = kinds.write_command_file(tmp_path, command=words, limits={"start_timeout_ms": 60_000})
+    out = tmp_path / "out"
+    command = [sys.executable, "-P", "-m", "harness.cli", "run", "--json", "--out", str(out)]
+    command += ["--requirement", "APIV-001"]
+    ended = subprocess.run(
+        [*command, "--target", f"command:{file}", "--target", "reference"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    first, second = json.loads(ended.stdout)["runs"]
+    assert (ended.returncode, first["exit"], second["exit"]) == (3, 3, 0)
+    assert "ended before it answered" in first["problem"]
+    assert second["requirements"] == {"APIV-001": "passed"}
+    decided = gate(out)
+    assert decided.exit_code is GateExit.INCOMPLETE
+    (told,) = [finding.sentence for finding in decided.findings]
+    assert "the target did not start: " in told
+    assert "ended before it answered" in told

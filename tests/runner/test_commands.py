@@ -6,13 +6,19 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import main
+from harness.commands.judging import JudgedTarget
 from harness.conformance.catalogue import load_catalogue
+from harness.conformance.journal import read_journal
+from harness.conformance.summary import summarize
+from harness.conformance.verdict import Verdict
+from tests.conformance.made import check, write_run
 
 
 def _invoke(*words: str) -> Result:
@@ -54,6 +60,26 @@ def test_run_without_terminal_prints_no_escape_codes(
     judged: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     assert "\x1b" not in judged[1].stdout + judged[1].stderr
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 0), (("--strict",), 1)])
+def test_run_names_should_that_does_not_hold_and_fails_if_strict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int
+) -> None:
+    late = check("APIV-013", Verdict.WARNING, level="SHOULD", reason="no software name")
+    late = replace(late, evidence="evidence/x.txt", subtest="v3")
+    journal = write_run(tmp_path, [check("APIV-001"), late])
+    one = JudgedTarget("reference", journal.parent, summarize(read_journal(journal)), "")
+    monkeypatch.setattr("harness.commands.run.judge_target", lambda *_: one)
+    command = ("run", "--requirement", "APIV-*", "--out", str(tmp_path), *words)
+    ended = _invoke(*command)
+    assert ended.exit_code == code, ended.output
+    said = ended.output.splitlines()
+    named = said.index("reference: SHOULD does not hold, a failure with --strict: APIV-013.")
+    assert ": v3: no software name (" in said[named + 1]
+    as_json = json.loads(_invoke(*command, "--json").stdout)
+    assert as_json["exit"] == as_json["runs"][0]["exit"] == code
+    assert as_json["runs"][0]["warnings"] == {"APIV-013": "v3: no software name"}
 
 
 def test_gate_of_green_run_exits_0(judged: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

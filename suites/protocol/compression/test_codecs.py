@@ -77,10 +77,13 @@ def test_compressed_batch_of_one_record_is_accepted(
     """A batch of one, in each codec."""
     topic = broker.create_topic()
     codecs = codecs_of(broker, api_version, with_none=False)
-    with requirement("COMP-012"):
+    with requirement("COMP-012") as check:
         for codec in codecs:
-            sent = encoded_for(api_version, _batch(codec.encode()), codec)
-            expect_error(broker.produce(topic, sent, api_version).error_code, ErrorCode.NONE, codec)
+            with check.subtest(codec):
+                sent = encoded_for(api_version, _batch(codec.encode()), codec)
+                expect_error(
+                    broker.produce(topic, sent, api_version).error_code, ErrorCode.NONE, codec
+                )
         came = [value for _, value in keys_and_values(stored_batches(broker, topic))]
         assert came == [codec.encode() for codec in codecs], f"one record each, stored are {came}"
 
@@ -147,18 +150,19 @@ def test_topic_compression_type_determines_stored_codec(
     topics = {}
     for name in TOPIC_CODECS:
         topics[name] = broker.create_topic(configs={"compression.type": name})
-    with requirement("COMP-003"):
+    with requirement("COMP-003") as check:
         for name, topic in topics.items():
-            for codec in codecs_of(broker, api_version):
-                sent = encoded_for(api_version, _ten(b"recoded"), codec)
-                answer = broker.produce(topic, sent, api_version)
-                expect_error(answer.error_code, ErrorCode.NONE, f"{codec} to {name}")
-            found = {_name(_codec_of(entry)) for entry in fetched_entries(broker, topic)}
-            assert found == {TOPIC_CODECS[name]}, f"a topic of {name} holds {sorted(found)}"
-            values = {value for _, value in keys_and_values(stored_batches(broker, topic))}
-            assert values == set(_values(b"recoded")), (
-                f"a topic of {name} holds {sorted(map(str, values))}"
-            )
+            with check.subtest(name):
+                for codec in codecs_of(broker, api_version):
+                    sent = encoded_for(api_version, _ten(b"recoded"), codec)
+                    answer = broker.produce(topic, sent, api_version)
+                    expect_error(answer.error_code, ErrorCode.NONE, f"{codec} to {name}")
+                found = {_name(_codec_of(entry)) for entry in fetched_entries(broker, topic)}
+                assert found == {TOPIC_CODECS[name]}, f"a topic of {name} holds {sorted(found)}"
+                values = {value for _, value in keys_and_values(stored_batches(broker, topic))}
+                assert values == set(_values(b"recoded")), (
+                    f"a topic of {name} holds {sorted(map(str, values))}"
+                )
 
 
 @judges("COMP-010")
@@ -173,15 +177,20 @@ def test_max_message_bytes_applies_to_batch_size_as_stored(
     large = _batch(b"large" * 10_000, b"large" * 10_000)
     packed = encode_batch(large, "gzip")
     assert len(packed) < 2000 < len(encode_batch(large)), "the test's batch is small when packed"
-    with requirement("COMP-010"):
+    with requirement("COMP-010") as check:
         for topic, compression, expected in (
             (kept_small, "gzip", ErrorCode.NONE),
             (kept_small, "none", ErrorCode.MESSAGE_TOO_LARGE),
             (grown, "gzip", ErrorCode.MESSAGE_TOO_LARGE),
         ):
-            how = "stored as sent" if topic is kept_small else "stored uncompressed"
-            code = broker.produce(topic, encode_batch(large, compression), api_version).error_code
-            expect_error(code, expected, f"sent in {compression}, {how}")
+            with check.subtest(
+                f"sent in {compression}, {'kept' if topic is kept_small else 'grown'}"
+            ):
+                how = "stored as sent" if topic is kept_small else "stored uncompressed"
+                code = broker.produce(
+                    topic, encode_batch(large, compression), api_version
+                ).error_code
+                expect_error(code, expected, f"sent in {compression}, {how}")
         ends = [broker.end_offset(topic) for topic in (kept_small, grown)]
         assert ends == [2, 0], f"the two logs end at {ends}"
 
@@ -236,17 +245,18 @@ def test_fetch_returns_zstd_from_v10_and_refuses_it_below_v4(
     """
     topics = {"batch": kept.topic(broker, _zstd_batch), "topic": kept.topic(broker, _zstd_topic)}
     refusal = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
-    with requirement("COMP-005"):
+    with requirement("COMP-005") as check:
         for name, topic in topics.items():
-            answer = broker.fetch(topic, 0, api_version)
-            if api_version < FIRST_FETCH_OF_BATCHES:
-                expect_error(answer.error_code, refusal, f"{name} in zstd")
-            elif api_version >= FIRST_FETCH_OF_ZSTD or answer.error_code != refusal:
-                expect_error(answer.error_code, ErrorCode.NONE, f"{name} in zstd")
-            if answer.error_code == ErrorCode.NONE:
-                found = [
-                    _name(_codec_of(entry)) for entry in whole_entries(answer.records or b"")[0]
-                ]
-                assert found == ["zstd"], f"{name} in zstd: a batch in {found} came"
-            else:
-                assert not answer.records, f"{name} in zstd: an error with records"
+            with check.subtest(name):
+                answer = broker.fetch(topic, 0, api_version)
+                if api_version < FIRST_FETCH_OF_BATCHES:
+                    expect_error(answer.error_code, refusal, f"{name} in zstd")
+                elif api_version >= FIRST_FETCH_OF_ZSTD or answer.error_code != refusal:
+                    expect_error(answer.error_code, ErrorCode.NONE, f"{name} in zstd")
+                if answer.error_code == ErrorCode.NONE:
+                    found = [
+                        _name(_codec_of(entry)) for entry in whole_entries(answer.records or b"")[0]
+                    ]
+                    assert found == ["zstd"], f"{name} in zstd: a batch in {found} came"
+                else:
+                    assert not answer.records, f"{name} in zstd: an error with records"

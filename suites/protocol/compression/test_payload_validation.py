@@ -58,13 +58,15 @@ def test_produce_with_undecodable_compressed_payload_is_refused(
 ) -> None:
     """The broker refuses bytes that no codec made, in a batch with a correct checksum."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
-    with requirement("COMP-007"):
+    with requirement("COMP-007") as check:
         for codec in codecs_of(broker, api_version, with_none=False):
-            packed = encode_batch(_five(), codec)[BATCH_HEADER_BYTES:]
-            batch = _with_payload(CODEC_IDS[codec], DAMAGES[damage](packed))
-            answer = broker.produce(log.topic, batch, api_version)
-            assert answer.error_code != ErrorCode.NONE, f"{codec} {damage}: taken"
-            log.expect_untouched(f"{codec} {damage}")
+            with check.subtest(codec):
+                log.renew()
+                packed = encode_batch(_five(), codec)[BATCH_HEADER_BYTES:]
+                batch = _with_payload(CODEC_IDS[codec], DAMAGES[damage](packed))
+                answer = broker.produce(log.topic, batch, api_version)
+                assert answer.error_code != ErrorCode.NONE, f"{codec} {damage}: taken"
+                log.expect_untouched(f"{codec} {damage}")
 
 
 def _plain(broker: BrokerUnderTest) -> Topic:
@@ -80,11 +82,13 @@ def test_produce_with_unknown_codec_id_is_refused(
     """The ids 5 to 7, which no codec has; the records are not compressed at all."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     plain = encode_batch(_five())[BATCH_HEADER_BYTES:]
-    with requirement("COMP-008"):
+    with requirement("COMP-008") as check:
         for codec in (5, 6, 7):
-            answer = broker.produce(log.topic, _with_payload(codec, plain), api_version)
-            assert answer.error_code != ErrorCode.NONE, f"a batch of codec {codec} is taken"
-            log.expect_untouched(f"codec {codec}")
+            with check.subtest(f"codec {codec}"):
+                log.renew()
+                answer = broker.produce(log.topic, _with_payload(codec, plain), api_version)
+                assert answer.error_code != ErrorCode.NONE, f"a batch of codec {codec} is taken"
+                log.expect_untouched(f"codec {codec}")
 
 
 @judges("COMP-009")
@@ -94,14 +98,15 @@ def test_compressed_batch_with_wrong_record_count_returns_invalid_record(
 ) -> None:
     """The header says five, four or six are inside."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
-    with requirement("COMP-009"):
+    with requirement("COMP-009") as check:
         for codec in codecs_of(broker, api_version, with_none=False):
             for inside in (FIVE[:4], [*FIVE, Record(b"number 5", b"key")]):
-                batch = RecordBatch(inside, base_timestamp=BASE_MS, record_count=5,
-                                    last_offset_delta=4)  # fmt: skip
-                where = f"{codec}: five by the header, {len(inside)} inside"
-                refusal = ErrorCode.INVALID_RECORD
-                log.expect_refusal(encode_batch(batch, codec), api_version, refusal, where)
+                with check.subtest(f"{codec}, {len(inside)} inside"):
+                    batch = RecordBatch(inside, base_timestamp=BASE_MS, record_count=5,
+                                        last_offset_delta=4)  # fmt: skip
+                    where = f"{codec}: five by the header, {len(inside)} inside"
+                    refusal = ErrorCode.INVALID_RECORD
+                    log.expect_refusal(encode_batch(batch, codec), api_version, refusal, where)
 
 
 # -- snappy ----------------------------------------------------------------------------------------

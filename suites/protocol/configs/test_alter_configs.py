@@ -111,10 +111,11 @@ def test_append_or_subtract_on_non_list_config_returns_invalid_config(
 ) -> None:
     """Both operations on a number."""
     topic = _topic(broker)
-    with requirement("CONF-010"):
+    with requirement("CONF-010") as check:
         for operation in (APPEND, SUBTRACT):
-            error = change(broker, topic, (AGE, operation, "1"), version=api_version)
-            expect_error(error, ErrorCode.INVALID_CONFIG, f"{operation.name} on {AGE}")
+            with check.subtest(operation.name):
+                error = change(broker, topic, (AGE, operation, "1"), version=api_version)
+                expect_error(error, ErrorCode.INVALID_CONFIG, f"{operation.name} on {AGE}")
 
 
 @judges("CONF-011")
@@ -129,21 +130,23 @@ def test_duplicate_resource_or_key_in_incremental_alter_returns_invalid_request(
     before = values_of(broker, _topic(broker), [AGE, SEGMENT, POLICY])
     topics = {where: _topic(broker) for where in NAMED_TWICE}
     once = _topic(broker)
-    with requirement("CONF-011"):
+    with requirement("CONF-011") as check:
         named = [
             (topics[where], each) for where, entries in NAMED_TWICE.items() for each in entries
         ]
         answers = change_keys(broker, api_version, *named, (once, [(AGE, SET, "3000000")]))
         for where, resource in topics.items():
-            errors = [error for found, error in answers if found == resource]
-            assert errors, f"{where}: no answer"
-            for error in errors:
-                expect_error(error, ErrorCode.INVALID_REQUEST, where)
+            with check.subtest(where):
+                errors = [error for found, error in answers if found == resource]
+                assert errors, f"{where}: no answer"
+                for error in errors:
+                    expect_error(error, ErrorCode.INVALID_REQUEST, where)
         expect_error(dict(answers)[once], ErrorCode.NONE, "the topic beside them")
         expect_values(broker, once, {AGE: "3000000"}, "the topic beside them")
         for where, resource in topics.items():
-            values = values_of(broker, resource, list(before))
-            assert values == before, f"{where}, refused: {values}, before it was {before}"
+            with check.subtest(f"{where}: configs"):
+                values = values_of(broker, resource, list(before))
+                assert values == before, f"{where}, refused: {values}, before it was {before}"
 
 
 @judges("CONF-011")
@@ -154,15 +157,16 @@ def test_duplicate_broker_or_key_of_broker_in_incremental_alter_returns_invalid_
     """The same for configs of the broker, which the request only validates."""
     resource = asked_broker(broker)
     changes: list[Change] = [(BROKER_AGE, SET, "1000000"), (BROKER_AGE, SET, "2000000")]
-    with requirement("CONF-011"):
+    with requirement("CONF-011") as check:
         for where, entries in (
             ("a broker twice", [(resource, [each]) for each in changes]),
             ("a key of a broker twice", [(resource, changes)]),
         ):
-            answers = change_keys(broker, api_version, *entries, validate_only=True)
-            assert answers, f"{where}: no answer"
-            for _, error in answers:
-                expect_error(error, ErrorCode.INVALID_REQUEST, where)
+            with check.subtest(where):
+                answers = change_keys(broker, api_version, *entries, validate_only=True)
+                assert answers, f"{where}: no answer"
+                for _, error in answers:
+                    expect_error(error, ErrorCode.INVALID_REQUEST, where)
 
 
 @judges("CONF-012")
@@ -302,12 +306,13 @@ def test_alter_configs_of_topic_refuses_only_broker_level_configs(
 ) -> None:
     """Those of durability; not those of the fetchers of replicas."""
     topic = _topic(broker)
-    with requirement("CONF-017"):
+    with requirement("CONF-017") as check:
         error = replace_all(broker, topic, FOR_TOPICS, api_version)
         expect_error(error, ErrorCode.NONE, f"a topic with {FOR_TOPICS}")
         for name, value in FOR_BROKERS.items():
-            error = replace_all(broker, topic, {name: value}, api_version)
-            expect_error(error, ErrorCode.INVALID_CONFIG, f"a topic with {name}={value}")
+            with check.subtest(name):
+                error = replace_all(broker, topic, {name: value}, api_version)
+                expect_error(error, ErrorCode.INVALID_CONFIG, f"a topic with {name}={value}")
 
 
 @judges("CONF-017")
@@ -317,13 +322,14 @@ def test_incremental_alter_configs_of_topic_refuses_only_broker_level_configs(
 ) -> None:
     """The same for single keys; what was taken is shown as the topic's own."""
     topic = _topic(broker)
-    with requirement("CONF-017"):
+    with requirement("CONF-017") as check:
         changes = [(name, SET, value) for name, value in FOR_TOPICS.items()]
         error = change(broker, topic, *changes, version=api_version)
         expect_error(error, ErrorCode.NONE, f"a topic with {FOR_TOPICS}")
         for name, value in FOR_BROKERS.items():
-            error = change(broker, topic, (name, SET, value), version=api_version)
-            expect_error(error, ErrorCode.INVALID_CONFIG, f"a topic with {name}={value}")
+            with check.subtest(name):
+                error = change(broker, topic, (name, SET, value), version=api_version)
+                expect_error(error, ErrorCode.INVALID_CONFIG, f"a topic with {name}={value}")
         expect_values(broker, topic, dict(FOR_TOPICS), "after what a topic may have")
         shown = configs_of(broker, topic, keys=list(FOR_TOPICS))
         sources = {name: shown[name].config_source for name in FOR_TOPICS}

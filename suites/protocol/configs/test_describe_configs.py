@@ -91,14 +91,15 @@ def test_describe_configs_of_topic_returns_configs_common_to_all_releases(
 ) -> None:
     """Those that every release since KIP-133 has, none of them a secret or unchangeable."""
     topic = TOPIC, kept.topic(broker, _configured_topic).name
-    with requirement("CONF-001"):
+    with requirement("CONF-001") as check:
         configs = configs_of(broker, topic, api_version)
         missing = sorted(IN_EVERY_RELEASE - configs.keys())
         assert not missing, f"topic configs that are not shown: {missing}"
         values = {name: configs[name].value for name in OVERRIDES}
         assert values == OVERRIDES, f"the values are {values}, given were {OVERRIDES}"
         for config in configs.values():
-            _expect_told(config, api_version)
+            with check.subtest(config.name):
+                _expect_told(config, api_version)
 
 
 def _expect_told(config: Config, version: int) -> None:
@@ -213,11 +214,12 @@ def test_describe_configs_returns_sensitive_value_as_null(broker: BrokerUnderTes
     """A password that the broker was started with, at every version."""
     broker.version("DescribeConfigs")  # without it there is nothing to judge
     resource = asked_broker(broker)
-    with requirement("CONF-006"):
+    with requirement("CONF-006") as check:
         for version in broker.advertised("DescribeConfigs") & DESCRIBE.valid_versions:
-            config = configs_of(broker, resource, version, [SECRET])[SECRET]
-            assert config.is_sensitive, f"v{version}: {SECRET} is not shown as a secret"
-            assert config.value is None, f"v{version}: a secret is shown: {config.value!r}"
+            with check.subtest(f"v{version}"):
+                config = configs_of(broker, resource, version, [SECRET])[SECRET]
+                assert config.is_sensitive, f"v{version}: {SECRET} is not shown as a secret"
+                assert config.value is None, f"v{version}: a secret is shown: {config.value!r}"
 
 
 @judges("CONF-007")
@@ -230,11 +232,12 @@ def test_describe_configs_of_unknown_topic_or_broker_returns_error(
         (TOPIC, broker.unique_topic()): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         (BROKER, UNKNOWN_BROKER): ErrorCode.INVALID_REQUEST,
     }
-    with requirement("CONF-007"):
+    with requirement("CONF-007") as check:
         for resource, error in expected.items():
-            result = describe(broker, resource, api_version)
-            expect_error(result.error_code, error, f"configs of {resource}")
-            assert not result.configs, f"{resource} has {len(result.configs)} configs"
+            with check.subtest("topic" if resource[0] == TOPIC else "broker"):
+                result = describe(broker, resource, api_version)
+                expect_error(result.error_code, error, f"configs of {resource}")
+                assert not result.configs, f"{resource} has {len(result.configs)} configs"
 
 
 # What the documentation gives, by the name of the config.

@@ -81,10 +81,11 @@ def test_client_metrics_and_group_configs_are_described_and_listed(
     first, name, value = LISTED_FROM[kind]
     newest = broker.version("ListConfigResources", f"{first}+")
     resource = kind, broker.unique_topic()
-    with requirement("CONF-018"):
+    with requirement("CONF-018") as check:
         error = change(broker, resource, (name, AlterOperation.SET, value))
         expect_error(error, ErrorCode.NONE, f"{name}={value} of {resource}")
         expect_values(broker, resource, {name: value}, f"{resource} once it is set")
         for version in range(first, newest + 1):
-            listed = _listed(broker, version, kind)
-            assert resource in listed, f"v{version}: {resource} is not listed: {sorted(listed)}"
+            with check.subtest(f"listed at v{version}"):
+                listed = _listed(broker, version, kind)
+                assert resource in listed, f"v{version}: {resource} is not listed: {sorted(listed)}"

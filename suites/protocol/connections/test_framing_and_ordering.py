@@ -281,12 +281,13 @@ def test_metadata_request_cut_in_body_closes_only_its_connection(
     whole = encode_request(request, api_version, 1)
     body_bytes = len(whole) - len(encode_request(MetadataRequest(topics=[]), api_version, 1))
     bystander = broker.connect()
-    with requirement("CONN-016"):
+    with requirement("CONN-016") as check:
         for cut in range(1, body_bytes + 1):
-            connection = broker.connect()
-            connection.send_frame(whole[:-cut])
-            connection.expect_closed()
-            connection.close()
+            with check.subtest(f"{cut} bytes cut"):
+                connection = broker.connect()
+                connection.send_frame(whole[:-cut])
+                connection.expect_closed()
+                connection.close()
         expect_healthy(bystander, broker)
 
 

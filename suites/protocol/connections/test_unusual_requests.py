@@ -193,14 +193,15 @@ def test_partial_frame_gets_no_response_until_complete(broker: BrokerUnderTest) 
     """Half a frame and silence: no answer, no close, others are served; the rest completes it."""
     data = frame(encode_request(healthy(broker), 0, 20, "CONN-020"))
     bystander = broker.connect()
-    with requirement("CONN-020"):
+    with requirement("CONN-020") as check:
         for half in (2, struct.calcsize(">i"), len(data) // 2, len(data) - 1):
-            connection = broker.connect("CONN-020")
-            connection.send_bytes(data[:half])
-            connection.expect_silence(for_ms=broker.scaled_ms(SILENCE_MS))
-            expect_healthy(bystander, broker)
-            connection.send_bytes(data[half:])
-            expect_answers(connection, [20])
+            with check.subtest(f"after {half} bytes"):
+                connection = broker.connect("CONN-020")
+                connection.send_bytes(data[:half])
+                connection.expect_silence(for_ms=broker.scaled_ms(SILENCE_MS))
+                expect_healthy(bystander, broker)
+                connection.send_bytes(data[half:])
+                expect_answers(connection, [20])
 
 
 @judges("CONN-016")

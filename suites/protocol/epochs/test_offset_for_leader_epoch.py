@@ -40,11 +40,12 @@ def test_offset_for_leader_epoch_with_newer_epoch_returns_minus_1(
     needs a leader that has changed.
     """
     topic = kept.topic(broker, log_of_nine)
-    with requirement("EPOCH-004"):
+    with requirement("EPOCH-004") as check:
         for partition in (0, 1):
             for epoch in NEWER_EPOCHS:
-                answer = _end_of(broker, topic, epoch, api_version, partition)
-                where = f"epoch {epoch}, partition {partition}"
-                expect_error(answer.error_code, ErrorCode.NONE, where)
-                found = (answer.leader_epoch, answer.end_offset)
-                assert found == (UNKNOWN, UNKNOWN), f"{where}: epoch and offset are {found}"
+                with check.subtest(f"partition {partition}, epoch {epoch}"):
+                    answer = _end_of(broker, topic, epoch, api_version, partition)
+                    where = f"epoch {epoch}, partition {partition}"
+                    expect_error(answer.error_code, ErrorCode.NONE, where)
+                    found = (answer.leader_epoch, answer.end_offset)
+                    assert found == (UNKNOWN, UNKNOWN), f"{where}: epoch and offset are {found}"

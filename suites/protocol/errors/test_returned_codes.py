@@ -64,11 +64,12 @@ def test_produce_errors_have_published_codes(broker: BrokerUnderTest, api_versio
         "acks 7": (produce_request(topic, good, api_version, acks=7), INVALID_REQUIRED_ACKS),
         "without fault": (produce_request(topic, good, api_version), NONE),
     }
-    with requirement("ERR-001"):
+    with requirement("ERR-001") as check:
         for where, (request, number) in cases.items():
-            answer = only(broker.ask(request, api_version).responses, "topic")
-            partition = only(answer.partition_responses, "partition")
-            _number_is(partition, api_version, number, where)
+            with check.subtest(where):
+                answer = only(broker.ask(request, api_version).responses, "topic")
+                partition = only(answer.partition_responses, "partition")
+                _number_is(partition, api_version, number, where)
 
 
 @judges("ERR-001")
@@ -84,10 +85,11 @@ def test_fetch_errors_have_published_codes(
         (NO_PARTITION, 0, UNKNOWN_TOPIC_OR_PARTITION),
         (0, 1, NONE),
     ]
-    with requirement("ERR-001"):
+    with requirement("ERR-001") as check:
         for partition, offset, number in cases:
-            found = broker.fetch(topic, offset, api_version, partition=partition)
-            _number_is(found, api_version, number, f"partition {partition}, offset {offset}")
+            with check.subtest(f"partition {partition}, offset {offset}"):
+                found = broker.fetch(topic, offset, api_version, partition=partition)
+                _number_is(found, api_version, number, f"partition {partition}, offset {offset}")
 
 
 @judges("ERR-001")
@@ -192,12 +194,13 @@ def test_unknown_partition_error_does_not_affect_other_partition(
     versions = served_versions(broker, api_name)
     topic = kept.topic(broker, _that_is_written)
     expected = {0: NONE, NO_PARTITION: UNKNOWN_TOPIC_OR_PARTITION}
-    with requirement("ERR-002"):
+    with requirement("ERR-002") as check:
         for version in versions:
             for order in ([NO_PARTITION, 0], [0, NO_PARTITION]):
-                request = ABOUT_PARTITIONS[api_name](topic, version, order)
-                found = _codes_by_partition(broker.ask(request, version), version)
-                assert found == expected, f"{api_name} v{version}, asked {order}: codes {found}"
+                with check.subtest(f"v{version}, {order}"):
+                    request = ABOUT_PARTITIONS[api_name](topic, version, order)
+                    found = _codes_by_partition(broker.ask(request, version), version)
+                    assert found == expected, f"{api_name} v{version}, asked {order}: codes {found}"
 
 
 # -- what clients do not see -----------------------------------------------------------------------

@@ -64,17 +64,18 @@ def test_fetch_starts_with_batch_that_contains_fetch_offset(
     As a message set it may begin with the offset itself, the one of its message.
     """
     topic = kept.topic(broker, log_of_nine)
-    with requirement("FETCH-001"):
+    with requirement("FETCH-001") as check:
         for offset in range(len(VALUES)):
-            data = broker.fetch(topic, offset, api_version)
-            offsets = [at for at, _ in records_of(data)]
-            assert offsets, f"nothing at offset {offset} of a log that ends at 9"
-            first, last = first_offsets(data.records or b"")
-            told = f"offset {offset}: the first batch is {first} to {last}"
-            assert first <= offset <= last, told
-            in_order = list(range(first, first + len(offsets)))
-            assert offsets == in_order, f"offset {offset}: records come in the order {offsets}"
-            assert values_of(data) == VALUES[offsets[0] : offsets[-1] + 1]
+            with check.subtest(f"offset {offset}"):
+                data = broker.fetch(topic, offset, api_version)
+                offsets = [at for at, _ in records_of(data)]
+                assert offsets, f"nothing at offset {offset} of a log that ends at 9"
+                first, last = first_offsets(data.records or b"")
+                told = f"offset {offset}: the first batch is {first} to {last}"
+                assert first <= offset <= last, told
+                in_order = list(range(first, first + len(offsets)))
+                assert offsets == in_order, f"offset {offset}: records come in the order {offsets}"
+                assert values_of(data) == VALUES[offsets[0] : offsets[-1] + 1]
 
 
 @judges("FETCH-004")
@@ -84,11 +85,12 @@ def test_fetch_outside_log_returns_offset_out_of_range(
 ) -> None:
     """Below the log start or above the log end: OFFSET_OUT_OF_RANGE and no data."""
     topic = kept.topic(broker, log_of_nine)
-    with requirement("FETCH-004"):
+    with requirement("FETCH-004") as check:
         for offset in (-5, -1, len(VALUES) + 1):
-            data = broker.fetch(topic, offset, api_version)
-            expect_error(data.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset}")
-            assert not data.records, f"{len(data.records or b'')} bytes at offset {offset}"
+            with check.subtest(f"offset {offset}"):
+                data = broker.fetch(topic, offset, api_version)
+                expect_error(data.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset}")
+                assert not data.records, f"{len(data.records or b'')} bytes at offset {offset}"
 
 
 @judges("FETCH-004")
@@ -98,11 +100,12 @@ def test_fetch_of_deleted_offset_returns_offset_out_of_range(
 ) -> None:
     """Just below the log start, in the middle of a batch, there was a record once."""
     topic = kept.topic(broker, _log_from_four)
-    with requirement("FETCH-004"):
+    with requirement("FETCH-004") as check:
         for offset, code in ((3, ErrorCode.OFFSET_OUT_OF_RANGE), (4, ErrorCode.NONE)):
-            data = broker.fetch(topic, offset, api_version)
-            expect_error(data.error_code, code, f"offset {offset} of a log that begins at 4")
-            assert bool(data.records) == (code == ErrorCode.NONE), f"offset {offset}: {data}"
+            with check.subtest(f"offset {offset}"):
+                data = broker.fetch(topic, offset, api_version)
+                expect_error(data.error_code, code, f"offset {offset} of a log that begins at 4")
+                assert bool(data.records) == (code == ErrorCode.NONE), f"offset {offset}: {data}"
 
 
 @judges("FETCH-005")
@@ -112,11 +115,12 @@ def test_fetch_at_log_end_offset_returns_no_error_and_no_records(
 ) -> None:
     """At the log end, of a log with records and of one without: NONE and no data."""
     topic = kept.topic(broker, log_of_nine)
-    with requirement("FETCH-005"):
+    with requirement("FETCH-005") as check:
         for partition, end in ((0, len(VALUES)), (1, 0)):
-            data = broker.fetch(topic, end, api_version, partition=partition)
-            expect_error(data.error_code, ErrorCode.NONE, f"at the log end {end}")
-            assert not data.records, f"{len(data.records or b'')} bytes at the log end {end}"
+            with check.subtest(f"partition {partition}"):
+                data = broker.fetch(topic, end, api_version, partition=partition)
+                expect_error(data.error_code, ErrorCode.NONE, f"at the log end {end}")
+                assert not data.records, f"{len(data.records or b'')} bytes at the log end {end}"
 
 
 @judges("FETCH-024")
@@ -222,14 +226,15 @@ def test_partition_max_bytes_limits_records_except_first_batch(
     """
     topic = kept.topic(broker, log_of_nine)
     size = len(batch_of(*VALUES[:3]))
-    with requirement("FETCH-011"):
+    with requirement("FETCH-011") as check:
         for limit in (2 * size, 2 * size + 1):
-            data = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
-            length = len(data.records or b"")
-            assert length <= limit, f"{length} bytes with partition_max_bytes {limit}"
-            found = values_of(data)
-            assert found, f"nothing with partition_max_bytes {limit}"
-            assert found == VALUES[: len(found)]
+            with check.subtest(f"partition_max_bytes {limit}"):
+                data = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
+                length = len(data.records or b"")
+                assert length <= limit, f"{length} bytes with partition_max_bytes {limit}"
+                found = values_of(data)
+                assert found, f"nothing with partition_max_bytes {limit}"
+                assert found == VALUES[: len(found)]
         data = broker.fetch(topic, 0, api_version, partition_max_bytes=1)
         found, length = values_of(data), len(data.records or b"")
         told = f"partition_max_bytes 1: {length} bytes with {found}, not the first batch alone"
@@ -252,20 +257,21 @@ def test_max_bytes_limits_response_filled_in_request_order(
     """
     topic = kept.topic(broker, _three_of_four)
     one = len(ONE_BATCH)
-    with requirement("FETCH-012"):
+    with requirement("FETCH-012") as check:
         for order in ((3, 0, 1, 2), (2, 0, 3, 1), (1, 2, 0, 3)):
             wanted = [entry_of(topic, api_version, dict.fromkeys(order, 0))]
             with_data = [index for index in order if index != 3]
             for batches, limit in ((1, 1), (1, one), (2, 2 * one)):
-                request = fetch_request(wanted, max_bytes=limit)
-                response = broker.ask(request, api_version)
-                found = records_by_partition(response)
-                sizes = [len(found.get(index, b"")) for index in order]
-                told = f"partitions {order} with max_bytes {limit}: {sizes} bytes"
-                assert sum(sizes) <= max(limit, one), told
-                filled = _filled(found, order)
-                assert filled, told
-                assert filled == with_data[: min(batches, len(filled))], told
+                with check.subtest(f"partitions {order}, max_bytes {limit}"):
+                    request = fetch_request(wanted, max_bytes=limit)
+                    response = broker.ask(request, api_version)
+                    found = records_by_partition(response)
+                    sizes = [len(found.get(index, b"")) for index in order]
+                    told = f"partitions {order} with max_bytes {limit}: {sizes} bytes"
+                    assert sum(sizes) <= max(limit, one), told
+                    filled = _filled(found, order)
+                    assert filled, told
+                    assert filled == with_data[: min(batches, len(filled))], told
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -309,9 +315,10 @@ def test_fetch_with_newer_leader_epoch_returns_unknown_leader_epoch(
         epoch: ErrorCode.NONE,
         epoch + 1: ErrorCode.UNKNOWN_LEADER_EPOCH,
     }
-    with requirement("FETCH-023"):
+    with requirement("FETCH-023") as check:
         for claimed, code in expected.items():
-            request = fetch_request([entry_of(topic, api_version, {0: 0})])
-            request.topics[0].partitions[0].current_leader_epoch = claimed
-            data = partition_of(broker.ask(request, api_version))
-            expect_error(data.error_code, code, f"epoch {claimed}, the leader's is {epoch}")
+            with check.subtest(f"epoch {claimed}"):
+                request = fetch_request([entry_of(topic, api_version, {0: 0})])
+                request.topics[0].partitions[0].current_leader_epoch = claimed
+                data = partition_of(broker.ask(request, api_version))
+                expect_error(data.error_code, code, f"epoch {claimed}, the leader's is {epoch}")

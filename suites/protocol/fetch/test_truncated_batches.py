@@ -50,13 +50,14 @@ def test_first_message_above_partition_max_bytes_is_never_returned_whole(
 ) -> None:
     """Half of the room that it needs: no byte more, no record. With room enough it comes."""
     topic = kept.topic(broker, _large_between_small)
-    with requirement("FETCH-014"):
+    with requirement("FETCH-014") as check:
         for limit in (1, OVERHEAD_BYTES, len(LARGE) // 2):
-            answer = broker.fetch(topic, 1, api_version, partition_max_bytes=limit)
-            expect_error(answer.error_code, ErrorCode.NONE, f"partition_max_bytes {limit}")
-            data = answer.records or b""
-            assert len(data) <= limit, f"{len(data)} bytes with partition_max_bytes {limit}"
-            whole, _ = whole_entries(data)
-            assert not whole, f"{len(b''.join(whole))} bytes of whole messages fit into {limit}"
+            with check.subtest(f"partition_max_bytes {limit}"):
+                answer = broker.fetch(topic, 1, api_version, partition_max_bytes=limit)
+                expect_error(answer.error_code, ErrorCode.NONE, f"partition_max_bytes {limit}")
+                data = answer.records or b""
+                assert len(data) <= limit, f"{len(data)} bytes with partition_max_bytes {limit}"
+                whole, _ = whole_entries(data)
+                assert not whole, f"{len(b''.join(whole))} bytes of whole messages fit into {limit}"
         grown = broker.fetch(topic, 1, api_version, partition_max_bytes=2 * len(LARGE))
         assert (1, LARGE) in records_of(grown), "the message does not come with room enough"

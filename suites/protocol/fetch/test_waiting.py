@@ -82,17 +82,20 @@ def test_fetch_without_data_returns_empty_after_max_wait_ms(
     An empty answer with each log's high watermark, not before max_wait_ms, be it short or longer.
     """
     topic = kept.topic(broker, log_of_nine)
-    with requirement("FETCH-006"):
+    with requirement("FETCH-006") as check:
         for ends, wait_ms in (({1: 0}, WAIT_MS), ({0: 9}, LONGER_WAIT_MS), ({0: 9, 1: 0}, WAIT_MS)):
-            wanted = [entry_of(topic, api_version, ends)]
-            request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
-            response = _at_max_wait(broker, request, api_version, wait_ms)
-            for index, end in ends.items():
-                found = partition_of(response, index)
-                expect_error(found.error_code, ErrorCode.NONE, f"partition {index}")
-                assert not found.records, f"partition {index}: records came from its end"
-                high = found.high_watermark
-                assert high == end, f"partition {index}: the high watermark is {high}, not {end}"
+            with check.subtest(f"from the ends {ends}"):
+                wanted = [entry_of(topic, api_version, ends)]
+                request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
+                response = _at_max_wait(broker, request, api_version, wait_ms)
+                for index, end in ends.items():
+                    found = partition_of(response, index)
+                    expect_error(found.error_code, ErrorCode.NONE, f"partition {index}")
+                    assert not found.records, f"partition {index}: records came from its end"
+                    high = found.high_watermark
+                    assert high == end, (
+                        f"partition {index}: the high watermark is {high}, not {end}"
+                    )
 
 
 @judges("FETCH-006")

@@ -165,13 +165,14 @@ def test_list_groups_filters_and_returns_group_states(
     """Without a filter and with its own state it is listed, with others it is not."""
     group.stable(None)
     name = group.group_id
-    with requirement("GRP-033"):
+    with requirement("GRP-033") as check:
         for states in ([], ["Stable"], ["Empty", "Stable"]):
-            found = _listed(group.broker, api_version, states, []).get(name)
-            assert found is not None, f"the group is not listed with the states {states}"
-            state, kind = found.group_state, found.protocol_type
-            assert state == "Stable", f"listed with {states} its state is {state!r}"
-            assert kind == "consumer", f"listed with {states} its protocol type is {kind!r}"
+            with check.subtest(f"states {states}"):
+                found = _listed(group.broker, api_version, states, []).get(name)
+                assert found is not None, f"the group is not listed with the states {states}"
+                state, kind = found.group_state, found.protocol_type
+                assert state == "Stable", f"listed with {states} its state is {state!r}"
+                assert kind == "consumer", f"listed with {states} its protocol type is {kind!r}"
         others = _listed(group.broker, api_version, ["Empty", "PreparingRebalance"], [])
         assert name not in others, "the stable group is listed among those in other states"
 
@@ -182,12 +183,13 @@ def test_list_groups_filters_and_returns_group_types(group: ClassicGroup, api_ve
     """It is a classic one, and none of the consumer protocol."""
     group.stable(None)
     name = group.group_id
-    with requirement("GRP-033"):
+    with requirement("GRP-033") as check:
         for types in ([], ["classic"], ["consumer", "classic"]):
-            found = _listed(group.broker, api_version, [], types).get(name)
-            assert found is not None, f"the group is not listed with the types {types}"
-            kind = found.group_type
-            assert kind.lower() == "classic", f"listed with {types} its type is {kind!r}"
+            with check.subtest(f"types {types}"):
+                found = _listed(group.broker, api_version, [], types).get(name)
+                assert found is not None, f"the group is not listed with the types {types}"
+                kind = found.group_type
+                assert kind.lower() == "classic", f"listed with {types} its type is {kind!r}"
         others = _listed(group.broker, api_version, [], ["consumer"])
         assert name not in others, "a classic group is listed among those of type consumer"
 

@@ -87,12 +87,14 @@ def test_sync_with_wrong_generation_returns_illegal_generation(
 ) -> None:
     """Of the one before and of the next; the right one is served afterwards."""
     (member,) = _generation_without_sync(group.at("SyncGroup", api_version), 1)
-    with requirement("GRP-018"):
+    with requirement("GRP-018") as check:
         for generation in (member.generation - 1, member.generation + 1):
-            request = member.sync_request({member.member_id: b"part"})
-            request.generation_id = generation
-            code = member.ask_sync(request).error_code
-            expect_error(code, ErrorCode.ILLEGAL_GENERATION, f"generation {generation}")
+            with check.subtest(f"generation {generation}"):
+                member.reconnect()
+                request = member.sync_request({member.member_id: b"part"})
+                request.generation_id = generation
+                code = member.ask_sync(request).error_code
+                expect_error(code, ErrorCode.ILLEGAL_GENERATION, f"generation {generation}")
     sync_all([member])
 
 
@@ -104,12 +106,14 @@ def test_sync_with_unknown_member_or_group_returns_unknown_member_id(
     """Of a member that the group does not have, and of one of a group that is not there."""
     (member,) = group.at("SyncGroup", api_version).stable(None)
     made_up = group.broker.unique_group()
-    with requirement("GRP-018"):
+    with requirement("GRP-018") as check:
         for field in ("member_id", "group_id"):
-            request = member.sync_request()
-            setattr(request, field, made_up)
-            code = member.ask_sync(request).error_code
-            expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"made-up {field}")
+            with check.subtest(field):
+                member.reconnect()
+                request = member.sync_request()
+                setattr(request, field, made_up)
+                code = member.ask_sync(request).error_code
+                expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"made-up {field}")
 
 
 @judges("GRP-018")
@@ -137,12 +141,16 @@ def test_sync_with_wrong_or_null_protocol_returns_inconsistent_group_protocol(
 ) -> None:
     """Another type or name, or none: refused. The right ones are served afterwards."""
     (member,) = _generation_without_sync(group.at("SyncGroup", api_version), 1)
-    with requirement("GRP-019"):
+    with requirement("GRP-019") as check:
         for field in ("protocol_type", "protocol_name"):
             for value in ("another", None):
-                request: SyncGroupRequest = member.sync_request({member.member_id: b"part"})
-                setattr(request, field, value)
-                code = member.ask_sync(request).error_code
-                expect_error(code, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{field} is {value!r}")
+                with check.subtest(f"{field} {value!r}"):
+                    member.reconnect()
+                    request: SyncGroupRequest = member.sync_request({member.member_id: b"part"})
+                    setattr(request, field, value)
+                    code = member.ask_sync(request).error_code
+                    expect_error(
+                        code, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{field} is {value!r}"
+                    )
         answer = member.ask_sync(member.sync_request({member.member_id: b"part"}))
         expect_error(answer.error_code, ErrorCode.NONE, "the group's own type and name")

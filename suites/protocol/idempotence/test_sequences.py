@@ -66,11 +66,12 @@ def test_batch_not_at_next_sequence_returns_out_of_order_sequence_number(
     """Behind sequences 0 to 2 neither 4, nor 2 again, nor one far away; then 3."""
     topic, producer, _ = _written(broker, 3)
     log = UntouchedLog(broker, topic)
-    with requirement("IDEM-004"):
+    with requirement("IDEM-004") as check:
         for sequence in (4, 2, 1_000, LAST_SEQUENCE):
-            batch = producer.batch(sequence, b"out of order")
-            where = f"sequence {sequence} behind 2"
-            log.expect_refusal(batch, api_version, OUT_OF_ORDER, where)
+            with check.subtest(f"sequence {sequence}"):
+                batch = producer.batch(sequence, b"out of order")
+                where = f"sequence {sequence} behind 2"
+                log.expect_refusal(batch, api_version, OUT_OF_ORDER, where)
         batch = producer.batch(3, b"in order")
         _expect_at(broker, topic, batch, api_version, 3, "sequence 3 behind 2")
 
@@ -101,15 +102,17 @@ def test_resent_batch_older_than_last_five_is_refused_and_not_appended(
     topic, _, batches = _written(broker, *[1] * (WINDOW + 2))
     log = UntouchedLog(broker, topic)
     refusals = (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, OUT_OF_ORDER)
-    with requirement("IDEM-006"):
+    with requirement("IDEM-006") as check:
         for index in (1, 0):
-            code = broker.produce(topic, batches[index], api_version).error_code
-            where = f"batch {index} of {len(batches)} once more"
-            log.expect_untouched(where)
-            assert code in refusals, (
-                f"{where}: error is {ErrorCode.describe(code)}, "
-                "expected DUPLICATE_SEQUENCE_NUMBER or OUT_OF_ORDER_SEQUENCE_NUMBER"
-            )
+            with check.subtest(f"batch {index}"):
+                log.renew()
+                code = broker.produce(topic, batches[index], api_version).error_code
+                where = f"batch {index} of {len(batches)} once more"
+                log.expect_untouched(where)
+                assert code in refusals, (
+                    f"{where}: error is {ErrorCode.describe(code)}, "
+                    "expected DUPLICATE_SEQUENCE_NUMBER or OUT_OF_ORDER_SEQUENCE_NUMBER"
+                )
 
 
 @judges("IDEM-007")
@@ -120,12 +123,13 @@ def test_same_first_and_other_last_sequence_is_out_of_order_not_duplicate(
     """The first sequence of a batch that was stored, with a record more and with one less."""
     topic, producer, _ = _written(broker, 2, 2)
     log = UntouchedLog(broker, topic)
-    with requirement("IDEM-007"):
+    with requirement("IDEM-007") as check:
         for first in (2, 0):
             for values in ([b"a", b"b", b"c"], [b"a"]):
-                batch = producer.batch(first, *values)
-                where = f"{len(values)} records from sequence {first}, where two were sent"
-                log.expect_refusal(batch, api_version, OUT_OF_ORDER, where)
+                with check.subtest(f"{len(values)} records from sequence {first}"):
+                    batch = producer.batch(first, *values)
+                    where = f"{len(values)} records from sequence {first}, where two were sent"
+                    log.expect_refusal(batch, api_version, OUT_OF_ORDER, where)
 
 
 @judges("IDEM-008")
@@ -142,9 +146,10 @@ def test_lower_producer_epoch_returns_invalid_producer_epoch(
         "sequence 0 at epoch 1": producer.at_epoch(1).batch(0, b"late"),
         "a batch of epoch 0 once more": batches[0],
     }
-    with requirement("IDEM-008"):
+    with requirement("IDEM-008") as check:
         for where, batch in late.items():
-            log.expect_refusal(batch, api_version, ErrorCode.INVALID_PRODUCER_EPOCH, where)
+            with check.subtest(where):
+                log.expect_refusal(batch, api_version, ErrorCode.INVALID_PRODUCER_EPOCH, where)
 
 
 @judges("IDEM-009")
@@ -156,10 +161,11 @@ def test_higher_producer_epoch_must_start_at_sequence_0(
     topic, producer, _ = _written(broker, 2)
     raised = producer.at_epoch(1)
     log = UntouchedLog(broker, topic)
-    with requirement("IDEM-009"):
+    with requirement("IDEM-009") as check:
         for sequence in (2, 5):
-            where = f"epoch 1, sequence {sequence}"
-            log.expect_refusal(raised.batch(sequence, b"x"), api_version, OUT_OF_ORDER, where)
+            with check.subtest(f"sequence {sequence}"):
+                where = f"epoch 1, sequence {sequence}"
+                log.expect_refusal(raised.batch(sequence, b"x"), api_version, OUT_OF_ORDER, where)
         batch = raised.batch(0, b"raised")
         _expect_at(broker, topic, batch, api_version, 2, "epoch 1, sequence 0")
 
@@ -191,7 +197,8 @@ def test_producer_id_with_negative_sequence_returns_invalid_record(
     """A producer id with sequence -1, which stands for none, and with the least there is."""
     topic, producer = broker.create_topic(), new_producer(broker)
     log = UntouchedLog(broker, topic)
-    with requirement("IDEM-011"):
+    with requirement("IDEM-011") as check:
         for sequence in (-1, -(2**31)):
-            batch, where = producer.batch(sequence, b"x"), f"sequence {sequence}"
-            log.expect_refusal(batch, api_version, ErrorCode.INVALID_RECORD, where)
+            with check.subtest(f"sequence {sequence}"):
+                batch, where = producer.batch(sequence, b"x"), f"sequence {sequence}"
+                log.expect_refusal(batch, api_version, ErrorCode.INVALID_RECORD, where)

@@ -90,16 +90,17 @@ def test_list_offsets_latest_is_high_watermark_and_earliest_is_log_start(
 ) -> None:
     """-1 is what Fetch calls the high watermark, -2 the log start; of an empty log, too."""
     topic = kept.topic(broker, _six_records)
-    with requirement("LISTO-001"):
+    with requirement("LISTO-001") as check:
         for partition, count in ((0, 6), (IDLE, 0)):
-            latest = broker.list_offset(topic, LATEST, api_version, partition=partition)
-            earliest = broker.list_offset(topic, EARLIEST, api_version, partition=partition)
-            expect_error(latest.error_code, ErrorCode.NONE, "latest")
-            expect_error(earliest.error_code, ErrorCode.NONE, "earliest")
-            ends = (earliest.offset, latest.offset)
-            assert ends == (0, count), f"earliest and latest of {count} records are {ends}"
-            fetched = broker.fetch(topic, count, partition=partition).high_watermark
-            assert latest.offset == fetched, f"latest {latest.offset}, high watermark {fetched}"
+            with check.subtest(f"partition {partition}"):
+                latest = broker.list_offset(topic, LATEST, api_version, partition=partition)
+                earliest = broker.list_offset(topic, EARLIEST, api_version, partition=partition)
+                expect_error(latest.error_code, ErrorCode.NONE, "latest")
+                expect_error(earliest.error_code, ErrorCode.NONE, "earliest")
+                ends = (earliest.offset, latest.offset)
+                assert ends == (0, count), f"earliest and latest of {count} records are {ends}"
+                fetched = broker.fetch(topic, count, partition=partition).high_watermark
+                assert latest.offset == fetched, f"latest {latest.offset}, high watermark {fetched}"
 
 
 @judges("LISTO-001")
@@ -132,10 +133,11 @@ def test_list_offsets_returns_first_record_at_or_after_timestamp(
     """Times without a record, and times of records; the response has the record's own time."""
     topic = kept.topic(broker, _six_records)
     expected = {0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
-    with requirement("LISTO-004"):
+    with requirement("LISTO-004") as check:
         for after_ms, record in expected.items():
-            answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
-            _expect(answer, record, f"time {after_ms}")
+            with check.subtest(f"time {after_ms}"):
+                answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
+                _expect(answer, record, f"time {after_ms}")
 
 
 @judges("LISTO-005")
@@ -145,10 +147,11 @@ def test_list_offsets_for_timestamp_after_all_records_returns_minus_1(
 ) -> None:
     """Offset -1, timestamp -1, NONE; of an empty log, too."""
     topic = kept.topic(broker, _six_records)
-    with requirement("LISTO-005"):
+    with requirement("LISTO-005") as check:
         for partition in (0, IDLE):
-            answer = broker.list_offset(topic, BASE_MS + 601, api_version, partition=partition)
-            _expect(answer, (-1, -1), f"partition {partition}, time 601")
+            with check.subtest(f"partition {partition}"):
+                answer = broker.list_offset(topic, BASE_MS + 601, api_version, partition=partition)
+                _expect(answer, (-1, -1), f"partition {partition}, time 601")
 
 
 @judges("LISTO-006")
@@ -158,12 +161,13 @@ def test_list_offsets_for_timestamp_inside_batch_returns_that_record(
 ) -> None:
     """The second and the third record of one batch, compressed or not."""
     topic = kept.topic(broker, _one_batch_for_each_codec)
-    with requirement("LISTO-006"):
+    with requirement("LISTO-006") as check:
         for partition, compression in enumerate(_codecs(broker)):
             for after_ms, record in ((150, (1, 200)), (300, (2, 300))):
-                time_ms = BASE_MS + after_ms
-                answer = broker.list_offset(topic, time_ms, api_version, partition=partition)
-                _expect(answer, record, f"compression {compression}, time {after_ms}")
+                with check.subtest(f"compression {compression}, time {after_ms}"):
+                    time_ms = BASE_MS + after_ms
+                    answer = broker.list_offset(topic, time_ms, api_version, partition=partition)
+                    _expect(answer, record, f"compression {compression}, time {after_ms}")
 
 
 @judges("LISTO-008")
@@ -173,10 +177,11 @@ def test_list_offsets_max_timestamp_returns_first_record_with_largest_time(
 ) -> None:
     """Of three records with the largest time the first counts; an empty log has none."""
     topic = kept.topic(broker, _several_largest)
-    with requirement("LISTO-008"):
+    with requirement("LISTO-008") as check:
         for partition, record in ((0, (4, 900)), (1, (4, 900)), (2, (-1, -1))):
-            answer = broker.list_offset(topic, MAX_TIMESTAMP, api_version, partition=partition)
-            _expect(answer, record, f"partition {partition}, largest time")
+            with check.subtest(f"partition {partition}"):
+                answer = broker.list_offset(topic, MAX_TIMESTAMP, api_version, partition=partition)
+                _expect(answer, record, f"partition {partition}, largest time")
 
 
 @judges("LISTO-009")
@@ -186,12 +191,13 @@ def test_list_offsets_accepts_tiered_timestamps_from_v8_and_v9_on(
 ) -> None:
     """-4 from version 8 and -5 from version 9; UNSUPPORTED_VERSION below."""
     topic = kept.topic(broker, _six_records)
-    with requirement("LISTO-009"):
+    with requirement("LISTO-009") as check:
         for timestamp, since in ((EARLIEST_LOCAL, 8), (LATEST_TIERED, 9)):
-            known = api_version >= since
-            expected = ErrorCode.NONE if known else ErrorCode.UNSUPPORTED_VERSION
-            code = broker.list_offset(topic, timestamp, api_version).error_code
-            expect_error(code, expected, f"timestamp {timestamp}")
+            with check.subtest(f"timestamp {timestamp}"):
+                known = api_version >= since
+                expected = ErrorCode.NONE if known else ErrorCode.UNSUPPORTED_VERSION
+                code = broker.list_offset(topic, timestamp, api_version).error_code
+                expect_error(code, expected, f"timestamp {timestamp}")
 
 
 @judges("LISTO-015")
@@ -233,13 +239,14 @@ def test_list_offsets_with_newer_leader_epoch_returns_unknown_leader_epoch(
         epoch: ErrorCode.NONE,
         epoch + 1: ErrorCode.UNKNOWN_LEADER_EPOCH,
     }
-    with requirement("LISTO-012"):
+    with requirement("LISTO-012") as check:
         for claimed, code in expected.items():
-            request = list_offsets_request(topic, LATEST)
-            request.topics[0].partitions[0].current_leader_epoch = claimed
-            answered = only(broker.ask(request, api_version).topics, "topic")
-            answer = only(answered.partitions, "partition")
-            expect_error(answer.error_code, code, f"epoch {claimed}, the leader's is {epoch}")
+            with check.subtest(f"epoch {claimed}"):
+                request = list_offsets_request(topic, LATEST)
+                request.topics[0].partitions[0].current_leader_epoch = claimed
+                answered = only(broker.ask(request, api_version).topics, "topic")
+                answer = only(answered.partitions, "partition")
+                expect_error(answer.error_code, code, f"epoch {claimed}, the leader's is {epoch}")
 
 
 @judges("LISTO-013")

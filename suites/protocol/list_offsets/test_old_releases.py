@@ -68,12 +68,14 @@ def test_list_offsets_v0_returns_log_end_and_log_start(
 ) -> None:
     """With room for one offset: -1 is the log end, -2 the log start; of an empty log, too."""
     topic = kept.topic(broker, _three_segments)
-    with requirement("LISTO-001"):
+    with requirement("LISTO-001") as check:
         for partition, end in ((0, END), (IDLE, 0)):
-            ends = [
-                _offsets(broker, topic, at, 1, api_version, partition) for at in (EARLIEST, LATEST)
-            ]
-            assert ends == [[0], [end]], f"earliest and latest of {end} records are {ends}"
+            with check.subtest(f"partition {partition}"):
+                ends = [
+                    _offsets(broker, topic, at, 1, api_version, partition)
+                    for at in (EARLIEST, LATEST)
+                ]
+                assert ends == [[0], [end]], f"earliest and latest of {end} records are {ends}"
 
 
 @judges("LISTO-002")
@@ -101,11 +103,14 @@ def test_list_offsets_v0_earliest_returns_exactly_one_offset(
 ) -> None:
     """However many offsets may come: the begin of the first segment alone."""
     topic = kept.topic(broker, _three_segments)
-    with requirement("LISTO-003"):
+    with requirement("LISTO-003") as check:
         for partition in (0, IDLE):
             for most in (10, 1):
-                found = _offsets(broker, topic, EARLIEST, most, api_version, partition)
-                assert found == [0], f"partition {partition}, at most {most}: earliest is {found}"
+                with check.subtest(f"partition {partition}, at most {most}"):
+                    found = _offsets(broker, topic, EARLIEST, most, api_version, partition)
+                    assert found == [0], (
+                        f"partition {partition}, at most {most}: earliest is {found}"
+                    )
 
 
 @judges("LISTO-016")

@@ -114,10 +114,11 @@ def test_metadata_with_topic_list_returns_only_named_topics(
 ) -> None:
     """Of three topics one is named, then two."""
     names = [kept.topic(broker, make).name for make in (_first, _second, _third)]
-    with requirement("META-005"):
+    with requirement("META-005") as check:
         for wanted in (names[:1], names[1:]):
-            came = _names(_ask(broker, api_version, _named(*wanted)))
-            assert came == set(wanted), f"asked for {len(wanted)} of 3 topics, got {came}"
+            with check.subtest(f"{len(wanted)} topics"):
+                came = _names(_ask(broker, api_version, _named(*wanted)))
+                assert came == set(wanted), f"asked for {len(wanted)} of 3 topics, got {came}"
 
 
 @judges("META-006")
@@ -204,12 +205,13 @@ def test_metadata_of_illegal_topic_name_returns_invalid_topic_exception(
     """Empty, one dot, two dots, a slash, 250 characters."""
     own = broker.unique_topic()
     names = ["", ".", "..", f"{own}/b", own.ljust(LONGEST_NAME_CHARACTERS + 1, "x")]
-    with requirement("META-010"):
+    with requirement("META-010") as check:
         answer = _ask(broker, api_version, _named(*names))
         codes = {topic.name: topic.error_code for topic in answer.topics}
         assert codes.keys() == set(names), f"names in the answer: {list(codes)}"
         for name, code in codes.items():
-            expect_error(code, ErrorCode.INVALID_TOPIC_EXCEPTION, where=repr(name))
+            with check.subtest(f"{len(name or '')} characters"):
+                expect_error(code, ErrorCode.INVALID_TOPIC_EXCEPTION, where=repr(name))
 
 
 @judges("META-017")

@@ -45,14 +45,15 @@ def test_later_offset_commit_replaces_offset_and_metadata(
     group = held_group(broker, topic)
     places = {(topic.name, 0): ErrorCode.NONE, (topic.name, 1): ErrorCode.NONE}
     commits = {"first": ((5, "five"), (7, "")), "second": ((3, "three"), (9, "nine"))}
-    with requirement("OFFS-001"):
+    with requirement("OFFS-001") as check:
         for where, ((offset, metadata), (other, others)) in commits.items():
-            entries = {topic: [entry(offset, metadata), entry(other, others, 1)]}
-            codes = ask_to_commit(broker, group, entries, api_version)
-            expect_codes(codes, places, f"{where} commit")
-            found = fetch_offsets(broker, group, {topic: [0, 1]})
-            found.expect(topic, offset, metadata, where=f"after the {where} commit")
-            found.expect(topic, other, others, partition=1, where=f"after the {where} commit")
+            with check.subtest(where):
+                entries = {topic: [entry(offset, metadata), entry(other, others, 1)]}
+                codes = ask_to_commit(broker, group, entries, api_version)
+                expect_codes(codes, places, f"{where} commit")
+                found = fetch_offsets(broker, group, {topic: [0, 1]})
+                found.expect(topic, offset, metadata, where=f"after the {where} commit")
+                found.expect(topic, other, others, partition=1, where=f"after the {where} commit")
 
 
 @judges("OFFS-001")
@@ -85,12 +86,13 @@ def test_offset_fetch_without_commit_returns_minus_1_and_no_error(
     group, nobody = fresh_group(broker, topic), fresh_group(broker, topic)
     commit(broker, group, {topic: [entry(5, "five")]})
     wanted = {topic: [1, 99]} if api_version >= BY_ID else {topic: [1, 99], unknown: [0]}
-    with requirement("OFFS-002"):
+    with requirement("OFFS-002") as check:
         for name, where in ((group, "a group with a commit"), (nobody, "an unknown group")):
-            found = fetch_offsets(broker, name, wanted, api_version)
-            for asked, indexes in wanted.items():
-                for index in indexes:
-                    found.expect(asked, NO_OFFSET, partition=index, where=where)
+            with check.subtest(where):
+                found = fetch_offsets(broker, name, wanted, api_version)
+                for asked, indexes in wanted.items():
+                    for index in indexes:
+                        found.expect(asked, NO_OFFSET, partition=index, where=where)
 
 
 @judges("OFFS-003")

@@ -31,11 +31,12 @@ def test_offset_commit_too_large_for_offsets_topic_is_refused(broker: BrokerUnde
     group = fresh_group(broker, topic)
     commit(broker, group, {topic: [entry(5, "before")]})
     version = broker.version("OffsetCommit", "1+")
-    with requirement("OFFS-026"):
+    with requirement("OFFS-026") as check:
         entries = {topic: [entry(7), entry(9, "m" * LONGEST_METADATA, 1)]}
         codes = ask_to_commit(broker, group, entries, version)
         assert len(codes) == 2, f"two were committed, the answer has {sorted(codes)}"
         for (_, partition), code in codes.items():
-            told = f"partition {partition}: {ErrorCode.describe(code)} is none of {REFUSALS}"
-            assert code in REFUSALS, told
+            with check.subtest(f"partition {partition}"):
+                told = f"partition {partition}: {ErrorCode.describe(code)} is none of {REFUSALS}"
+                assert code in REFUSALS, told
         fetch_offsets(broker, group, {topic: [0]}).expect(topic, 5, "before")

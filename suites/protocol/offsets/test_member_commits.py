@@ -123,11 +123,15 @@ def test_offset_commit_with_wrong_generation_or_member_is_refused(
     (member,) = group.stable(None)
     current = member.generation
     stranger = Committer(current, "nobody")
-    with requirement("OFFS-007"):
+    with requirement("OFFS-007") as check:
         _expect(group, topic, api_version, _by(member), ErrorCode.NONE, "the member")
         for generation in (current - 1, current + 1):
-            by, told = _by(member, generation=generation), f"generation {generation} of {current}"
-            _expect(group, topic, api_version, by, ErrorCode.ILLEGAL_GENERATION, told)
+            with check.subtest(f"generation {generation}"):
+                by, told = (
+                    _by(member, generation=generation),
+                    f"generation {generation} of {current}",
+                )
+                _expect(group, topic, api_version, by, ErrorCode.ILLEGAL_GENERATION, told)
         _expect(group, topic, api_version, stranger, ErrorCode.UNKNOWN_MEMBER_ID, "a stranger")
         fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 7, "the member")
 

@@ -53,11 +53,12 @@ def test_offset_delete_with_unknown_or_empty_group_id_is_refused(
     topic = kept.topic(broker, _two_partitions)
     unknown = fresh_group(broker, topic)
     expected = {unknown: ErrorCode.GROUP_ID_NOT_FOUND, "": ErrorCode.INVALID_GROUP_ID}
-    with requirement("OFFS-021"):
+    with requirement("OFFS-021") as check:
         for group, error in expected.items():
-            answer = ask_to_delete_offsets(broker, api_version, group, (topic.name, 0))
-            expect_error(answer.error_code, error, f"group {group!r}")
-            assert not answer.topics, f"group {group!r}: topics are answered, too"
+            with check.subtest("unknown group" if group else "empty group id"):
+                answer = ask_to_delete_offsets(broker, api_version, group, (topic.name, 0))
+                expect_error(answer.error_code, error, f"group {group!r}")
+                assert not answer.topics, f"group {group!r}: topics are answered, too"
 
 
 @judges("OFFS-021")

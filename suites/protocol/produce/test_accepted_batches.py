@@ -303,14 +303,15 @@ def test_produce_by_unknown_or_stale_topic_id_returns_unknown_topic_id(
     delete_topic(broker, deleted)
     broker.create_topic(name=deleted.name)
     unknown = Topic("", UUID(int=broker.random.getrandbits(128), version=4))
-    with requirement("PROD-025"):
+    with requirement("PROD-025") as check:
         for where, asked, expected in (
             ("known id", topic, ErrorCode.NONE),
             ("unknown id", unknown, ErrorCode.UNKNOWN_TOPIC_ID),
             ("stale id", deleted, ErrorCode.UNKNOWN_TOPIC_ID),
         ):
-            answer = broker.produce(asked, batch_of(b"x"), api_version)
-            expect_error(answer.error_code, expected, where)
+            with check.subtest(where):
+                answer = broker.produce(asked, batch_of(b"x"), api_version)
+                expect_error(answer.error_code, expected, where)
 
 
 @judges("PROD-026")
@@ -320,13 +321,14 @@ def test_same_key_is_accepted_in_each_partition(broker: BrokerUnderTest, api_ver
     topic = broker.create_topic(partitions=2)
     same = RecordBatch([Record(b"value", b"same")], base_timestamp=now_ms())
     batch = encoded_for(api_version, same)
-    with requirement("PROD-026"):
+    with requirement("PROD-026") as check:
         for partition in range(2):
-            answer = broker.produce(topic, batch, api_version, partition=partition)
-            expect_error(answer.error_code, ErrorCode.NONE, f"partition {partition}")
-            assert keys_and_values(stored_batches(broker, topic, partition)) == [
-                (b"same", b"value")
-            ]
+            with check.subtest(f"partition {partition}"):
+                answer = broker.produce(topic, batch, api_version, partition=partition)
+                expect_error(answer.error_code, ErrorCode.NONE, f"partition {partition}")
+                assert keys_and_values(stored_batches(broker, topic, partition)) == [
+                    (b"same", b"value")
+                ]
 
 
 @judges("PROD-024")

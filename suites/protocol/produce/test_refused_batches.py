@@ -87,14 +87,19 @@ def test_produce_with_invalid_acks_returns_invalid_required_acks(
     request.topic_data[0].partition_data = [
         ProduceRequest.PartitionProduceData(index=index, records=batch) for index in range(2)
     ]
-    with requirement("PROD-008"):
+    with requirement("PROD-008") as check:
         for request.acks in (2, 7, -2):
-            answers = only(broker.ask(request, api_version).responses, "topic").partition_responses
-            assert {answer.index for answer in answers} == {0, 1}, f"answers: {answers}"
-            for answer in answers:
-                where = f"acks {request.acks}, partition {answer.index}"
-                expect_error(answer.error_code, ErrorCode.INVALID_REQUIRED_ACKS, where)
-                logs[answer.index].expect_untouched(where)
+            with check.subtest(f"acks {request.acks}"):
+                for log in logs:
+                    log.renew()
+                answers = only(
+                    broker.ask(request, api_version).responses, "topic"
+                ).partition_responses
+                assert {answer.index for answer in answers} == {0, 1}, f"answers: {answers}"
+                for answer in answers:
+                    where = f"acks {request.acks}, partition {answer.index}"
+                    expect_error(answer.error_code, ErrorCode.INVALID_REQUIRED_ACKS, where)
+                    logs[answer.index].expect_untouched(where)
 
 
 @judges("PROD-009")
@@ -176,12 +181,13 @@ def test_produce_with_zero_or_two_batches_returns_invalid_record(
 ) -> None:
     """No batch is refused as are two valid ones."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
-    with requirement("PROD-013"):
+    with requirement("PROD-013") as check:
         for batches in (0, 2):
-            where = f"{batches} batches"
-            log.expect_refusal(
-                encode_batch(_three()) * batches, api_version, ErrorCode.INVALID_RECORD, where
-            )
+            with check.subtest(f"{batches} batches"):
+                where = f"{batches} batches"
+                log.expect_refusal(
+                    encode_batch(_three()) * batches, api_version, ErrorCode.INVALID_RECORD, where
+                )
 
 
 def _old_message(magic: int) -> bytes:
@@ -203,11 +209,12 @@ def test_produce_of_magic_0_or_1_returns_invalid_record(
 ) -> None:
     """A message that is right in its own old format."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
-    with requirement("PROD-014"):
+    with requirement("PROD-014") as check:
         for magic in (0, 1):
-            log.expect_refusal(
-                _old_message(magic), api_version, ErrorCode.INVALID_RECORD, f"magic {magic}"
-            )
+            with check.subtest(f"magic {magic}"):
+                log.expect_refusal(
+                    _old_message(magic), api_version, ErrorCode.INVALID_RECORD, f"magic {magic}"
+                )
 
 
 @judges("PROD-014")
@@ -219,14 +226,16 @@ def test_produce_of_unknown_magic_is_refused(
     topic = kept.topic(broker, _plain)
     log = UntouchedLog(broker, topic)
     refusals = (ErrorCode.INVALID_RECORD, ErrorCode.CORRUPT_MESSAGE)
-    with requirement("PROD-014"):
+    with requirement("PROD-014") as check:
         for magic in (3, 127, -1):
-            answer = broker.produce(topic, encode_batch(_three(magic=magic)), api_version)
-            assert answer.error_code in refusals, (
-                f"magic {magic}: error is {ErrorCode.describe(answer.error_code)}, "
-                "expected INVALID_RECORD or CORRUPT_MESSAGE"
-            )
-            log.expect_untouched(f"magic {magic}")
+            with check.subtest(f"magic {magic}"):
+                log.renew()
+                answer = broker.produce(topic, encode_batch(_three(magic=magic)), api_version)
+                assert answer.error_code in refusals, (
+                    f"magic {magic}: error is {ErrorCode.describe(answer.error_code)}, "
+                    "expected INVALID_RECORD or CORRUPT_MESSAGE"
+                )
+                log.expect_untouched(f"magic {magic}")
 
 
 @judges("PROD-015")
@@ -236,11 +245,12 @@ def test_produce_with_nonzero_base_offset_returns_invalid_record(
 ) -> None:
     """The producer numbers from 0: neither above nor below."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
-    with requirement("PROD-015"):
+    with requirement("PROD-015") as check:
         for base_offset in (5, -1):
-            batch = encode_batch(_three(base_offset=base_offset))
-            where = f"base offset {base_offset}"
-            log.expect_refusal(batch, api_version, ErrorCode.INVALID_RECORD, where)
+            with check.subtest(f"base offset {base_offset}"):
+                batch = encode_batch(_three(base_offset=base_offset))
+                where = f"base offset {base_offset}"
+                log.expect_refusal(batch, api_version, ErrorCode.INVALID_RECORD, where)
 
 
 WRONG_COUNTS: dict[str, dict[str, int]] = {
@@ -265,12 +275,13 @@ def test_produce_with_wrong_record_count_returns_invalid_record(
     topic = kept.topic(broker, _plain)
     log = UntouchedLog(broker, topic)
     codecs = [name for name in CODEC_IDS if name != "zstd" or api_version >= ZSTD_SINCE]
-    with requirement("PROD-016"):
+    with requirement("PROD-016") as check:
         for compression, mismatch in itertools.product(codecs, WRONG_COUNTS):
-            where = f"{mismatch}, compression {compression}"
-            batch = encode_batch(_three(**WRONG_COUNTS[mismatch]), compression)
-            answer = broker.produce(topic, batch, api_version)
-            expect_error(answer.error_code, ErrorCode.INVALID_RECORD, where)
+            with check.subtest(f"{mismatch}, compression {compression}"):
+                where = f"{mismatch}, compression {compression}"
+                batch = encode_batch(_three(**WRONG_COUNTS[mismatch]), compression)
+                answer = broker.produce(topic, batch, api_version)
+                expect_error(answer.error_code, ErrorCode.INVALID_RECORD, where)
         log.expect_untouched()
 
 
@@ -317,15 +328,16 @@ def test_produce_without_key_to_compacted_topic_returns_invalid_record(
     """A record without key is refused; one with an empty key is taken."""
     topic = broker.create_topic(configs={"cleanup.policy": "compact"})
     log = UntouchedLog(broker, topic)
-    with requirement("PROD-019"):
+    with requirement("PROD-019") as check:
         for compression in ("none", "gzip"):
-            batch = RecordBatch([Record(b"value", None)], base_timestamp=now_ms())
-            log.expect_refusal(
-                encoded_for(api_version, batch, compression),
-                api_version,
-                ErrorCode.INVALID_RECORD,
-                compression,
-            )
+            with check.subtest(compression):
+                batch = RecordBatch([Record(b"value", None)], base_timestamp=now_ms())
+                log.expect_refusal(
+                    encoded_for(api_version, batch, compression),
+                    api_version,
+                    ErrorCode.INVALID_RECORD,
+                    compression,
+                )
         batch = RecordBatch([Record(b"value", b"")], base_timestamp=now_ms())
         answer = broker.produce(topic, encoded_for(api_version, batch), api_version)
         expect_error(answer.error_code, ErrorCode.NONE, "empty key")
@@ -340,13 +352,17 @@ def test_produce_with_invalid_batch_length_is_refused(
     topic = kept.topic(broker, _plain)
     log = UntouchedLog(broker, topic)
     right = len(encode_batch(_three())) - 12
-    with requirement("PROD-028"):
+    with requirement("PROD-028") as check:
         for length in (-1, -(2**31), 0, 10, 48, right + 1, right + 1000):
-            answer = broker.produce(topic, encode_batch(_three(batch_length=length)), api_version)
-            where = f"length {length} instead of {right}"
-            refusals = (ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD)
-            assert answer.error_code in refusals, (
-                f"{where}: error is {ErrorCode.describe(answer.error_code)}, "
-                "expected CORRUPT_MESSAGE or INVALID_RECORD"
-            )
-            log.expect_untouched(where)
+            with check.subtest(f"length {length}"):
+                log.renew()
+                answer = broker.produce(
+                    topic, encode_batch(_three(batch_length=length)), api_version
+                )
+                where = f"length {length} instead of {right}"
+                refusals = (ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD)
+                assert answer.error_code in refusals, (
+                    f"{where}: error is {ErrorCode.describe(answer.error_code)}, "
+                    "expected CORRUPT_MESSAGE or INVALID_RECORD"
+                )
+                log.expect_untouched(where)

@@ -154,14 +154,15 @@ def test_attributes_contain_only_codec_and_timestamp_type(
     topics = _of_every_codec(broker, codecs)
     if api_version < FIRST_FETCH_OF_ZSTD:
         codecs = [codec for codec in codecs if codec != "zstd"]
-    with requirement("RECF-005"):
+    with requirement("RECF-005") as check:
         for topic, time_bit in topics:
             for partition, codec in enumerate(codecs):
-                (entry, *_) = fetched_entries(broker, topic, api_version, partition=partition)
-                expected = CODEC_IDS[codec] | (time_bit if entry[MAGIC_AT] else 0)
-                found = attributes_of(entry)
-                told = f"{codec}, magic {entry[MAGIC_AT]}: attributes are {found:#x}"
-                assert found == expected, f"{told}, expected {expected:#x}"
+                with check.subtest(f"{codec}, time bit {time_bit}"):
+                    (entry, *_) = fetched_entries(broker, topic, api_version, partition=partition)
+                    expected = CODEC_IDS[codec] | (time_bit if entry[MAGIC_AT] else 0)
+                    found = attributes_of(entry)
+                    told = f"{codec}, magic {entry[MAGIC_AT]}: attributes are {found:#x}"
+                    assert found == expected, f"{told}, expected {expected:#x}"
 
 
 # -- the checksum ----------------------------------------------------------------------------------
@@ -214,10 +215,11 @@ def test_produce_with_crc_32_or_wrong_crc_range_returns_corrupt_message(
             batch[:CRC_AT] + batch[CRC_COVERS_FROM:]
         ),
     }
-    with requirement("RECF-011"):
+    with requirement("RECF-011") as check:
         for name, checksum in others.items():
-            made = batch[:CRC_AT] + struct.pack(">I", checksum) + batch[CRC_COVERS_FROM:]
-            log.expect_refusal(made, api_version, ErrorCode.CORRUPT_MESSAGE, name)
+            with check.subtest(name):
+                made = batch[:CRC_AT] + struct.pack(">I", checksum) + batch[CRC_COVERS_FROM:]
+                log.expect_refusal(made, api_version, ErrorCode.CORRUPT_MESSAGE, name)
 
 
 # -- what is relative to the header ----------------------------------------------------------------
@@ -262,12 +264,13 @@ def test_fetch_at_offset_inside_batch_returns_that_batch(
 ) -> None:
     """Of [0,1][2,3] each offset is fetched: it comes, and records before it may."""
     topic = kept.topic(broker, _two_pairs)
-    with requirement("RECF-028"):
+    with requirement("RECF-028") as check:
         for offset in range(4):
-            found = _offsets(fetched_entries(broker, topic, api_version, offset=offset))
-            assert offset in found, f"a fetch at {offset} brings {found}"
-            run = list(range(found[0], found[0] + len(found)))
-            assert found == run, f"a fetch at {offset} brings {found}"
+            with check.subtest(f"offset {offset}"):
+                found = _offsets(fetched_entries(broker, topic, api_version, offset=offset))
+                assert offset in found, f"a fetch at {offset} brings {found}"
+                run = list(range(found[0], found[0] + len(found)))
+                assert found == run, f"a fetch at {offset} brings {found}"
 
 
 def _two_pairs(broker: BrokerUnderTest) -> Topic:

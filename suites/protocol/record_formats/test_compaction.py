@@ -39,8 +39,11 @@ def test_compacted_batch_keeps_first_and_last_offset(broker: BrokerUnderTest) ->
             append(broker, topic, made.next(*keys, compression=codec), partition=partition)
     await_compacted(broker, topic, dict.fromkeys(range(len(CODECS)), LEFT))
     for version in broker.advertised("Fetch") & FETCH.valid_versions & OF_BATCHES:
-        with requirement("RECF-016", api_key=FETCH.key, api_version=version):
+        with requirement("RECF-016", api_key=FETCH.key, api_version=version) as check:
             for partition, codec in enumerate(CODECS):
-                found = spans(batches_of(broker, topic, partition, version))
-                told = f"codec {codec}, first and last offset of each batch: {found}, not {SPANS}"
-                assert found == SPANS, told
+                with check.subtest(f"codec {codec}"):
+                    found = spans(batches_of(broker, topic, partition, version))
+                    told = (
+                        f"codec {codec}, first and last offset of each batch: {found}, not {SPANS}"
+                    )
+                    assert found == SPANS, told

@@ -53,15 +53,16 @@ def test_fetch_v0_to_v3_returns_no_newer_message_format(
     """Fetch 0 and 1 magic 0, Fetch 2 and 3 up to magic 1; later ones may get any."""
     topic = kept.topic(broker, _of_every_format)
     newest = 1 if api_version >= FIRST_FETCH_OF_MAGIC_1 else 0
-    with requirement("RECF-023"):
+    with requirement("RECF-023") as check:
         end = broker.end_offset(topic)
         assert end > 0, "no format is taken"
         for offset in range(end):
-            found = {
-                entry[MAGIC_AT]
-                for entry in fetched_entries(broker, topic, api_version, offset=offset)
-            }
-            assert max(found) <= newest, f"magics {sorted(found)}, at most {newest} can be read"
+            with check.subtest(f"offset {offset}"):
+                found = {
+                    entry[MAGIC_AT]
+                    for entry in fetched_entries(broker, topic, api_version, offset=offset)
+                }
+                assert max(found) <= newest, f"magics {sorted(found)}, at most {newest} can be read"
 
 
 # -- down-conversion -------------------------------------------------------------------------------
@@ -92,20 +93,21 @@ def test_down_conversion_keeps_offset_key_value_and_magic_1_timestamp(
 ) -> None:
     """Offset, key and value; the time in magic 1 alone. Read from inside a batch, too."""
     topic = kept.topic(broker, _with_headers)
-    with requirement("RECF-024"):
+    with requirement("RECF-024") as check:
         for start in (0, 1, 4):
-            entries = fetched_entries(broker, topic, api_version, offset=start)
-            messages = [read_message(one) for one in entries]
-            messages = [message for message in messages if message.offset >= start]
-            offsets = [message.offset for message in messages]
-            assert offsets == list(range(start, 6)), f"a fetch at {start} brings {offsets}"
-            for message in messages:
-                sent = SENT[message.offset % len(SENT)]
-                time = BASE_MS + sent.timestamp_delta if message.magic else None
-                found = (message.key, message.value, message.timestamp)
-                expected = (sent.key, sent.value, time)
-                told = f"offset {message.offset}: key, value, time are {found}, not {expected}"
-                assert found == expected, told
+            with check.subtest(f"from offset {start}"):
+                entries = fetched_entries(broker, topic, api_version, offset=start)
+                messages = [read_message(one) for one in entries]
+                messages = [message for message in messages if message.offset >= start]
+                offsets = [message.offset for message in messages]
+                assert offsets == list(range(start, 6)), f"a fetch at {start} brings {offsets}"
+                for message in messages:
+                    sent = SENT[message.offset % len(SENT)]
+                    time = BASE_MS + sent.timestamp_delta if message.magic else None
+                    found = (message.key, message.value, message.timestamp)
+                    expected = (sent.key, sent.value, time)
+                    told = f"offset {message.offset}: key, value, time are {found}, not {expected}"
+                    assert found == expected, told
 
 
 @judges("RECF-025")
@@ -161,12 +163,14 @@ def test_legacy_produce_or_fetch_without_conversion_closes_connection(
     topic = broker.create_topic()
     log = UntouchedLog(broker, topic)
     last = LAST_OLD_PRODUCE if api == "Produce" else LAST_OLD_FETCH
-    with requirement("RECF-027"):
+    with requirement("RECF-027") as check:
         for version in range(last + 1):
-            connection = broker.connect()
-            connection.send(_old_request(api, topic, version), version)
-            connection.expect_closed()
-            log.expect_untouched(f"{api} {version}")
+            with check.subtest(f"{api} v{version}"):
+                log.renew()
+                connection = broker.connect()
+                connection.send(_old_request(api, topic, version), version)
+                connection.expect_closed()
+                log.expect_untouched(f"{api} {version}")
         expect_healthy(broker.connect(), broker)
 
 

@@ -203,14 +203,15 @@ def test_compressed_message_contains_inner_message_set(
     reading = _served(broker, "Fetch", "0-3")
     topic, magic = broker.create_topic(), _magic_for(api_version)
     inner = b"".join(message_bytes(magic, b"inner %d" % at, offset=at) for at in range(3))
-    with requirement("RECF-006"):
+    with requirement("RECF-006") as check:
         answer = broker.produce(topic, gzip_wrapper(magic, inner, offset=2), api_version)
         expect_error(answer.error_code, ErrorCode.NONE)
         for version in reading:
-            (wrapper,) = _messages(broker, topic, version)
-            found = [message.value for message in _inside(wrapper)]
-            expected = [b"inner 0", b"inner 1", b"inner 2"]
-            assert found == expected, f"Fetch {version}: {found} are inside"
+            with check.subtest(f"Fetch v{version}"):
+                (wrapper,) = _messages(broker, topic, version)
+                found = [message.value for message in _inside(wrapper)]
+                expected = [b"inner 0", b"inner 1", b"inner 2"]
+                assert found == expected, f"Fetch {version}: {found} are inside"
 
 
 @judges("RECF-006")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.preparing import preparing
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch
@@ -26,6 +27,7 @@ def batch_of(*values: bytes, version: int = NEW_FORMAT) -> bytes:
 def append(broker: BrokerUnderTest, topic: Topic, *batches: bytes, partition: int = 0) -> None:
     """Append the batches one by one; raises PreparationFailed when one is refused."""
     for batch in batches:
-        code = broker.produce(topic, batch, partition=partition).error_code
+        with preparing(f"Produce to {topic.name}"):
+            code = broker.produce(topic, batch, partition=partition).error_code
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"Produce to {topic.name}: {ErrorCode.describe(code)}")

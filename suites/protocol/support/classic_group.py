@@ -298,6 +298,11 @@ class ClientMember:
 
     # -- the rest ------------------------------------------------------------------------------
 
+    def reconnect(self) -> None:
+        """Go on with a new connection, as the broker may have closed the one before."""
+        self.connection.close()
+        self.connection = self.group.broker.connect(self.connection.client_id)
+
     def heartbeat_request(self) -> HeartbeatRequest:
         """Return the member's next Heartbeat request; a test may change it."""
         request = HeartbeatRequest(

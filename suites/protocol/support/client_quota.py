@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.only import only
+from harness.client.preparing import preparing
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterClientQuotasRequest
 
@@ -32,6 +33,7 @@ def _alter(broker: BrokerUnderTest, client_id: str, key: str, value: int | None)
     entity = AlterClientQuotasRequest.EntityData(entity_type=CLIENT_ID, entity_name=client_id)
     change = AlterClientQuotasRequest.OpData(key=key, value=float(value or 0), remove=value is None)
     entry = AlterClientQuotasRequest.EntryData(entity=[entity], ops=[change])
-    answer = only(broker.ask(AlterClientQuotasRequest(entries=[entry])).entries, "entity")
+    with preparing(f"AlterClientQuotas {key}"):
+        answer = only(broker.ask(AlterClientQuotasRequest(entries=[entry])).entries, "entity")
     if answer.error_code != ErrorCode.NONE:
         raise PreparationFailed(f"AlterClientQuotas {key}: {ErrorCode.describe(answer.error_code)}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.coordinator import GROUP, await_coordinator
 from harness.client.only import only
+from harness.client.preparing import preparing
 from harness.client.requests import Topic
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
@@ -190,7 +191,9 @@ def send_commit(
         found = committed(broker, request, version, topics)
         return None if again & set(found.values()) else found
 
-    for place, code in broker.eventually(asked, "the coordinator takes a commit").items():
+    with preparing("OffsetCommit"):
+        codes = broker.eventually(asked, "the coordinator takes a commit")
+    for place, code in codes.items():
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"OffsetCommit {place}: {ErrorCode.describe(code)}", code)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.connection import DEFAULT_TIMEOUT_MS
 from harness.client.only import only
+from harness.client.preparing import preparing
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
@@ -30,7 +31,8 @@ def delete_records(
     broker: BrokerUnderTest, topic: Topic, offset: int, *, partition: int = 0
 ) -> None:
     """Delete what is below ``offset``; raises PreparationFailed when refused."""
-    code = ask_to_delete(broker, topic, offset, partition=partition).error_code
+    where = f"DeleteRecords {topic.name}-{partition} below {offset}"
+    with preparing(where):
+        code = ask_to_delete(broker, topic, offset, partition=partition).error_code
     if code != ErrorCode.NONE:
-        where = f"DeleteRecords {topic.name}-{partition} below {offset}"
         raise PreparationFailed(f"{where}: {ErrorCode.describe(code)}")

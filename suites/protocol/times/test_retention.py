@@ -60,13 +60,14 @@ def test_retention_ms_applies_to_largest_record_timestamp(broker: BrokerUnderTes
     for partition, days in young_beside.items():
         append(broker, topic, _of_days_ago(*days), partition=partition)
     append(broker, topic, _of_days_ago(3, 2), partition=OLD)
-    with requirement("TIME-008", api_key=api_named("Produce").key, api_version=version):
+    with requirement("TIME-008", api_key=api_named("Produce").key, api_version=version) as check:
         _expect_gone(broker, topic, OLD, 2)
         append(broker, topic, _of_days_ago(2), partition=OLD_LATER)
         _expect_gone(broker, topic, OLD_LATER, 1)
         for partition, days in young_beside.items():
-            answer = broker.fetch(topic, 0, partition=partition)
-            where = f"partition {partition}, ages in days {days}"
-            expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at 0 of {where}")
-            found = [record.value for record in records_in(bytes(answer.records or b""))]
-            assert found == [b"%d days" % each for each in days], f"{where}: left is {found}"
+            with check.subtest(f"partition {partition}"):
+                answer = broker.fetch(topic, 0, partition=partition)
+                where = f"partition {partition}, ages in days {days}"
+                expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at 0 of {where}")
+                found = [record.value for record in records_in(bytes(answer.records or b""))]
+                assert found == [b"%d days" % each for each in days], f"{where}: left is {found}"

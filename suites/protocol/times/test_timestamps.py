@@ -135,12 +135,13 @@ def test_timestamp_outside_limits_returns_invalid_timestamp(
     """One of three records is; nothing of the batch is appended. Within the limit all is taken."""
     topic = broker.create_topic(configs=limits)
     log, present = UntouchedLog(broker, topic), now_ms()
-    with requirement("TIME-004"):
+    with requirement("TIME-004") as check:
         for compression in COMPRESSIONS:
-            times = (present, present + too_far_ms, present)
-            batch = encoded_for(api_version, _with_times(b"far", *times), compression)
-            where = f"{compression}, {too_far_ms} ms from now"
-            log.expect_refusal(batch, api_version, ErrorCode.INVALID_TIMESTAMP, where)
+            with check.subtest(compression):
+                times = (present, present + too_far_ms, present)
+                batch = encoded_for(api_version, _with_times(b"far", *times), compression)
+                where = f"{compression}, {too_far_ms} ms from now"
+                log.expect_refusal(batch, api_version, ErrorCode.INVALID_TIMESTAMP, where)
         batch = encoded_for(api_version, _with_times(b"near", present, present + near_ms))
         answer = broker.produce(topic, batch, api_version)
         expect_error(answer.error_code, ErrorCode.NONE, f"{near_ms} ms from now")
@@ -212,16 +213,17 @@ def test_produce_with_log_append_time_bit_returns_invalid_timestamp(
 
     A time that a CreateTime topic takes is not asked about: since KIP-937 it is looked at first.
     """
-    with requirement("TIME-003"):
+    with requirement("TIME-003") as check:
         for make, time_ms in (
             (_of_log_append_time, BASE_MS),
             (_of_log_append_time, NO_TIME),
             (_of_create_time, NO_TIME),
         ):
-            log = UntouchedLog(broker, kept.topic(broker, make))
-            where = f"topic{make.__name__.replace('_', ' ')}, time {time_ms}"
-            batch = _saying_log_append_time(api_version, time_ms, compression)
-            log.expect_refusal(batch, api_version, ErrorCode.INVALID_TIMESTAMP, where)
+            with check.subtest(f"{make.__name__.strip('_')}, time {time_ms}"):
+                log = UntouchedLog(broker, kept.topic(broker, make))
+                where = f"topic{make.__name__.replace('_', ' ')}, time {time_ms}"
+                batch = _saying_log_append_time(api_version, time_ms, compression)
+                log.expect_refusal(batch, api_version, ErrorCode.INVALID_TIMESTAMP, where)
 
 
 # -- old formats -----------------------------------------------------------------------------------
@@ -236,9 +238,12 @@ def test_message_of_magic_0_is_fetched_with_timestamp_minus_1(
     broker.version("Fetch", "2+")
     topic = _of_create_time(broker)
     message = message_bytes(0, b"without a time")
-    with requirement("TIME-007"):
+    with requirement("TIME-007") as check:
         answer = broker.produce(topic, message, api_version)
         expect_error(answer.error_code, ErrorCode.NONE)
         for version in broker.advertised("Fetch") & VersionRange.parse("2-12"):
-            found = [time for _, time in _times_in(fetched_entries(broker, topic, version))]
-            assert found == [NO_TIME], f"Fetch {version}: a message of magic 0 has the time {found}"
+            with check.subtest(f"Fetch v{version}"):
+                found = [time for _, time in _times_in(fetched_entries(broker, topic, version))]
+                assert found == [NO_TIME], (
+                    f"Fetch {version}: a message of magic 0 has the time {found}"
+                )

@@ -63,10 +63,11 @@ def test_create_partitions_without_increase_returns_invalid_partitions(
 ) -> None:
     """A topic of two partitions is asked to have two, then one."""
     topic = kept.topic(broker, _with_two_partitions)
-    with requirement("TOPIC-025"):
+    with requirement("TOPIC-025") as check:
         for count in (2, 1):
-            results = ask_to_grow(broker, api_version, (topic.name, count))
-            results.expect(topic.name, ErrorCode.INVALID_PARTITIONS, f"{count} instead of 2")
+            with check.subtest(f"{count} instead of 2"):
+                results = ask_to_grow(broker, api_version, (topic.name, count))
+                results.expect(topic.name, ErrorCode.INVALID_PARTITIONS, f"{count} instead of 2")
 
 
 @judges("TOPIC-027")

@@ -51,11 +51,12 @@ def test_create_topics_with_invalid_num_partitions_returns_invalid_partitions(
 ) -> None:
     """Numbers of partitions that are neither above 0 nor -1."""
     names = {count: broker.unique_topic() for count in (0, -2)}
-    with requirement("TOPIC-007"):
+    with requirement("TOPIC-007") as check:
         topics = [creatable(name, partitions=count) for count, name in names.items()]
         results = ask_to_create(broker, api_version, *topics)
         for count, name in names.items():
-            results.expect(name, ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
+            with check.subtest(f"{count} partitions"):
+                results.expect(name, ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
 
 
 @judges("TOPIC-008")
@@ -66,12 +67,13 @@ def test_create_topics_with_bad_factor_returns_invalid_replication_factor(
     """Replication factors that are neither above 0 nor -1, and ones above the brokers there are."""
     too_many = len(_broker_ids(broker)) + 1
     names = {factor: broker.unique_topic() for factor in (0, -2, too_many, MOST_REPLICAS)}
-    with requirement("TOPIC-008"):
+    with requirement("TOPIC-008") as check:
         topics = [creatable(name, replication_factor=factor) for factor, name in names.items()]
         results = ask_to_create(broker, api_version, *topics)
         for factor, name in names.items():
-            error = ErrorCode.INVALID_REPLICATION_FACTOR
-            results.expect(name, error, f"replication factor {factor}")
+            with check.subtest(f"replication factor {factor}"):
+                error = ErrorCode.INVALID_REPLICATION_FACTOR
+                results.expect(name, error, f"replication factor {factor}")
 
 
 @judges("TOPIC-009")
@@ -142,11 +144,12 @@ def test_create_topics_with_invalid_config_returns_invalid_config(
 ) -> None:
     """An unknown name, a value that is no number, one out of range, one that is no choice."""
     names = {config: broker.unique_topic() for config in BAD_CONFIGS}
-    with requirement("TOPIC-013"):
+    with requirement("TOPIC-013") as check:
         topics = [creatable(name, configs=dict([config])) for config, name in names.items()]
         results = ask_to_create(broker, api_version, *topics)
         for (key, value), name in names.items():
-            results.expect(name, ErrorCode.INVALID_CONFIG, f"{key}={value}")
+            with check.subtest(f"{key}={value}"):
+                results.expect(name, ErrorCode.INVALID_CONFIG, f"{key}={value}")
 
 
 @judges("TOPIC-014")

@@ -54,11 +54,12 @@ def test_create_topics_with_illegal_name_returns_invalid_topic_exception(
 ) -> None:
     """All in one request, each of them otherwise fine."""
     names = _illegal_names(broker)
-    with requirement("TOPIC-015"):
+    with requirement("TOPIC-015") as check:
         topics = [creatable(name) for name in names.values()]
         results = ask_to_create(broker, api_version, *topics)
         for where, name in names.items():
-            results.expect(name, ErrorCode.INVALID_TOPIC_EXCEPTION, where)
+            with check.subtest(where):
+                results.expect(name, ErrorCode.INVALID_TOPIC_EXCEPTION, where)
 
 
 @judges("TOPIC-015")

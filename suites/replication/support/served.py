@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.versions import VersionRange
-from harness.conformance.checks import requirement
+from harness.conformance.checks import Check, requirement
 
 
 def served(client: BrokerUnderTest, api_name: str, wanted: str = "0+") -> list[int]:
@@ -18,7 +18,7 @@ def served(client: BrokerUnderTest, api_name: str, wanted: str = "0+") -> list[i
     return [version for version in usable if version not in api.unstable_versions]
 
 
-def checked(requirement_id: str, api_name: str, version: int) -> AbstractContextManager[None]:
+def checked(requirement_id: str, api_name: str, version: int) -> AbstractContextManager[Check]:
     """A check of the requirement that is about this version."""
     key = api_named(api_name).key
     return requirement(requirement_id, api_key=key, api_version=version)

@@ -28,7 +28,6 @@ from suites.protocol.support.group_times import (
     commit_of,
     elapsed_ms,
     expect_alone,
-    join_again,
     patient,
     short_ms_of,
     signs_of_life,
@@ -49,23 +48,40 @@ def _expect_other_session_ends(witness: ClientMember, short_ms: int) -> None:
     expect_alone(witness.remember(witness.ask_join()), witness)
 
 
+def _joined_with_short_session(
+    group: ClassicGroup, short_ms: int
+) -> tuple[ClientMember, ClientMember]:
+    """Return a leader, and a follower with a short session, that have joined and not synced yet."""
+    leader, follower = group.member(), group.member()
+    leader.join()
+    sync_all([leader])
+    long_ms, group.session_ms = group.session_ms, short_ms
+    follower.be_given_an_id()
+    follower.send_join()
+    group.session_ms = long_ms
+    await_rebalance(leader)
+    leader.send_join()
+    for member in (leader, follower):
+        member.take_joined()
+    return leader, follower
+
+
 @judges("GRP-014")
 @short_sessions
 def test_session_begins_when_sync_that_waited_for_leader_is_answered(group: ClassicGroup) -> None:
-    """A member stays while its SyncGroup waits, for two sessions; silent afterwards it goes."""
+    """A member stays while its SyncGroup waits, for two of its sessions; silent afterwards it goes.
+
+    The leader has a long session.
+    """
     short_ms = short_ms_of(group)
     with (
         requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
         in_time(short_ms),
     ):
-        group.session_ms = short_ms
-        members = group.stable(None, None)
-        leader, (waits,) = leader_of(members), followers_of(members)
-        join_again(leader, [waits])
-        patient(waits, short_ms).send_sync()
-        for _, _ in signs_of_life(short_ms, 2, leader.heartbeat):
-            pass
-        leader.send_sync({member.member_id: b"part" for member in members})
+        leader, waits = _joined_with_short_session(group, short_ms)
+        waits.send_sync()
+        waits.connection.expect_silence(2 * short_ms)
+        leader.send_sync({member.member_id: b"part" for member in (leader, waits)})
         for who, member in (("leader", leader), ("waiting member", waits)):
             expect_error(member.take_sync().error_code, ErrorCode.NONE, f"sync of the {who}")
         _expect_other_session_ends(leader, short_ms)

@@ -6,16 +6,10 @@ from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
-from harness.codec.messages import (
-    DeleteTopicsRequest,
-    OffsetDeleteRequest,
-    OffsetDeleteResponse,
-    OffsetFetchRequest,
-    OffsetFetchResponse,
-)
+from harness.codec.messages import OffsetDeleteRequest, OffsetDeleteResponse
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
-from labs.defects.defect import edited, rule
+from labs.defects.defect import rule
 from labs.defects.edited_request import with_body
 
 MOST_PARTITIONS = 4
@@ -56,38 +50,12 @@ class TheWholeTopicIsDeleted(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-class OffsetsOutliveTheirTopic(FrameRule):
-    """A group keeps an offset of a deleted topic, and a new topic of that name has it."""
-
-    def __init__(self) -> None:
-        self.deleted: set[str] = set()
-
-    def on_request(self, seen: SeenRequest) -> bytes | None:
-        if isinstance(seen.message, DeleteTopicsRequest):
-            named = (topic.name for topic in seen.message.topics if topic.name)
-            self.deleted.update(named, seen.message.topic_names)
-        return seen.payload
-
-    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if isinstance(seen.message, OffsetFetchRequest):
-            return [edited(seen, payload, self._keep)]
-        return [payload]
-
-    def _keep(self, _: SeenRequest, message: OffsetFetchResponse) -> None:
-        for group in message.groups:
-            for topic in group.topics:
-                if topic.name in self.deleted:
-                    for found in topic.partitions:
-                        found.committed_offset = max(found.committed_offset, 0)
-
-
 DEFECTS = [
     rule("OFFS-020", r"partition 1: .* is \(-1, ''\), expected", TheWholeTopicIsDeleted),
     changed_field("OFFS-021", "nothing_to_delete_is_deleted", r"group '.+': error is NONE",
         "OffsetDelete for an unknown group succeeds.",
         OffsetDeleteResponse, "error_code", ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NONE),
-    rule("OFFS-027", r"made again, partition 0: offset is 0", OffsetsOutliveTheirTopic),
-    changed_field("OFFS-028", "offsets_of_workers_are_deleted",
+    changed_field("OFFS-027", "offsets_of_workers_are_deleted",
         r"beside a connect worker: error is NONE",
         "OffsetDelete does not regard members of other types than consumers.",
         OffsetDeleteResponse, "error_code", ErrorCode.NON_EMPTY_GROUP, ErrorCode.NONE),

@@ -88,7 +88,7 @@ DEFECTS = [
     for made in (
         all_offsets_are_kept_as_long,
         rule("OFFS-018", r"not within .* has expired", OffsetsOutliveTheirMembers),
-        rule("OFFS-029", r"not within .* has expired", MembersKeepAllOffsets),
+        rule("OFFS-028", r"not within .* has expired", MembersKeepAllOffsets),
         changed_field("OFFS-026", "a_commit_may_be_too_large", r"NONE \(0\) is none of",
             "The broker acknowledges a commit that was too large for it.",
             OffsetCommitResponse, "topics.partitions.error_code", REFUSALS, ErrorCode.NONE),

@@ -121,7 +121,7 @@ def test_offsets_expire_only_while_group_has_no_members(
         found.expect(topic, 5, where="the group that still has its member")
 
 
-@judges("OFFS-029")
+@judges("OFFS-028")
 @needs_broker(
     Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
 )
@@ -141,7 +141,7 @@ def test_offset_of_topic_that_no_member_subscribes_to_expires_in_stable_group(
     for topic in (used, too, left):
         request = _over_soon(group.group_id, topic, version, by)
         send_commit(broker, request, version, [topic])
-    with requirement("OFFS-029", api_key=OFFSET_COMMIT.key, api_version=version):
+    with requirement("OFFS-028", api_key=OFFSET_COMMIT.key, api_version=version):
         _await_gone(broker, group.group_id, left, 0)
         found = fetch_offsets(broker, group.group_id, {used: [0], too: [0]})
         for topic in (used, too):

@@ -194,7 +194,7 @@ def test_offset_delete_of_subscribed_topic_returns_group_subscribed_to_topic(
         found.expect_none(unused)
 
 
-@judges("OFFS-028")
+@judges("OFFS-027")
 @at_versions("OffsetDelete")
 def test_offset_delete_beside_members_of_other_type_returns_non_empty_group(
     broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
@@ -204,7 +204,7 @@ def test_offset_delete_beside_members_of_other_type_returns_non_empty_group(
     group.protocol_type = "connect"
     (member,) = group.stable({"default": b"the broker cannot read this"})
     commit(broker, group.group_id, {topic: [entry(5)]}, by=_by(member))
-    with requirement("OFFS-028"):
+    with requirement("OFFS-027"):
         answer = ask_to_delete_offsets(broker, api_version, group.group_id, (topic.name, 0))
         expect_error(answer.error_code, ErrorCode.NON_EMPTY_GROUP, "beside a connect worker")
         assert not answer.topics, f"{len(answer.topics)} topics are answered, too"

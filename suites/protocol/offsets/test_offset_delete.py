@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.committed_offsets import (
-    NO_OFFSET,
-    GroupOffsets,
     ask_to_delete_offsets,
     commit,
     deleted_codes,
@@ -21,7 +17,6 @@ from suites.protocol.support.committed_offsets import (
     fresh_group,
 )
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.gone_topics import create_again, delete_topic
 from suites.protocol.support.kept_topics import KeptTopics
 
 
@@ -90,35 +85,3 @@ def test_offset_delete_of_unknown_partition_returns_unknown_topic_or_partition(
             deleted_codes(ask_to_delete_offsets(broker, api_version, group, *expected)), expected
         )
         fetch_offsets(broker, group, {topic: [0]}).expect_none(topic)
-
-
-@judges("OFFS-027")
-@at_versions("OffsetFetch", "1", "2-5", "6-7", "8+")
-def test_topic_deletion_removes_its_committed_offsets_and_no_others(
-    broker: BrokerUnderTest, api_version: int
-) -> None:
-    """Two groups have offsets of the topic and of one with a longer name, which keeps its own."""
-    gone = broker.create_topic(partitions=2)
-    stays = broker.create_topic(name=f"{gone.name}-stays")
-    groups = [fresh_group(broker, gone) for _ in range(2)]
-    for group in groups:
-        commit(broker, group, {gone: [entry(5, "five"), entry(6, "", 1)], stays: [entry(7)]})
-    delete_topic(broker, gone)
-    new = create_again(broker, gone.name, partitions=2)
-    with requirement("OFFS-027"):
-        for group in groups:
-            found = broker.last_seen(
-                partial(fetch_offsets, broker, group, {new: [0, 1], stays: [0]}, api_version),
-                partial(_has_none_of, new),
-            )
-            for partition in (0, 1):
-                found.expect_none(new, partition=partition, where="the topic that is made again")
-            found.expect(stays, 7, where="another topic")
-
-
-def _has_none_of(topic: Topic, found: GroupOffsets) -> bool:
-    return not any(
-        each.committed_offset != NO_OFFSET
-        for (name, _), each in found.partitions.items()
-        if name == topic.name
-    )

@@ -128,7 +128,7 @@ def test_offsets_expire_only_while_group_has_no_members(
 def test_offset_of_topic_that_no_member_subscribes_to_expires_in_stable_group(
     broker: BrokerUnderTest, group: ClassicGroup
 ) -> None:
-    """Two consumers use a topic each, whose offsets are kept; that of a third topic expires."""
+    """Two consumers use a topic each: these offsets stay, and that of a third topic expires."""
     version = broker.version("OffsetCommit", "2-4")
     used, too, left = (broker.create_topic() for _ in range(3))
     newcomers = [group.member(subscription(each)) for each in (used, too)]

@@ -67,7 +67,7 @@ def _names_a_protocol(request: JoinGroupRequest) -> bool:
     return bool(request.protocol_type and request.protocols)
 
 
-@answers("GRP-005", r"another (type|protocols): error is UNKNOWN_MEMBER_ID")
+@answers("GRP-005", r"other (type|protocols).*: error is UNKNOWN_MEMBER_ID")
 def who_does_not_fit_is_unknown(request: JoinGroupRequest, answer: JoinGroupResponse) -> None:
     """The broker answers another type or other protocols with UNKNOWN_MEMBER_ID."""
     inconsistent = answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
@@ -93,6 +93,7 @@ class NobodyNewNoGeneration(EditsJoins):
     """The broker keeps the generation when the only member joins again."""
 
     def __init__(self) -> None:
+        self.first: dict[str, str] = {}
         self.told: dict[str, int] = {}
         self.real: dict[str, int] = {}
 
@@ -112,8 +113,8 @@ class NobodyNewNoGeneration(EditsJoins):
             return
         group, generation = request.group_id, answer.generation_id
         if generation == 1:
-            self.told[group] = 1
-        elif group in self.told:
+            self.told[group], self.first[group] = 1, answer.member_id
+        elif self.first.get(group) == answer.member_id:
             self.real[group], answer.generation_id = generation, self.told[group]
 
 

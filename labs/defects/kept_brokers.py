@@ -73,7 +73,7 @@ class TopicsForgetTheirSettings(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-@answers("OFFS-019", r"committed at version \d+: leader epochs are \[-1, -1\]")
+@answers("OFFS-019", r"committed at version \d+: leader epochs are \[-1, -1, -1\]")
 def the_epoch_of_a_commit_is_not_kept(answer: OffsetFetchResponse) -> None:
     """The broker keeps only offset and metadata of a commit."""
     for topic in answer.topics:

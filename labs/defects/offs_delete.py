@@ -55,4 +55,8 @@ DEFECTS = [
     changed_field("OFFS-021", "nothing_to_delete_is_deleted", r"group '.+': error is NONE",
         "OffsetDelete for an unknown group succeeds.",
         OffsetDeleteResponse, "error_code", ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NONE),
+    changed_field("OFFS-027", "offsets_of_workers_are_deleted",
+        r"beside a connect worker: error is NONE",
+        "OffsetDelete does not regard members of other types than consumers.",
+        OffsetDeleteResponse, "error_code", ErrorCode.NON_EMPTY_GROUP, ErrorCode.NONE),
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     JoinGroupRequest,
+    LeaveGroupRequest,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
@@ -31,16 +32,18 @@ def all_offsets_are_kept_as_long(request: OffsetCommitRequest) -> None:
             part.commit_timestamp = NOT_SAID
 
 
-class OffsetsOutliveTheirMembers(FrameRule):
-    """The broker keeps a group's offsets after all its members have left."""
+class _KeepsOffsets(FrameRule):
+    """Remember the groups that members have joined and left; change the offsets that are read."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, int] = {}
-        self.members: set[str] = set()
+        self.joined: set[str] = set()
+        self.left: set[str] = set()
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         if isinstance(seen.message, JoinGroupRequest):
-            self.members.add(seen.message.group_id)
+            self.joined.add(seen.message.group_id)
+        elif isinstance(seen.message, LeaveGroupRequest):
+            self.left.add(seen.message.group_id)
         return seen.payload
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
@@ -50,12 +53,34 @@ class OffsetsOutliveTheirMembers(FrameRule):
 
     def _keep(self, _: SeenRequest, message: OffsetFetchResponse) -> None:
         for group in message.groups:
-            if group.group_id in self.members:
+            if group.group_id in self.joined:
                 for topic in group.topics:
                     for found in topic.partitions:
-                        before = self.kept.get(group.group_id, NOT_SAID)
-                        found.committed_offset = max(found.committed_offset, before)
-                        self.kept[group.group_id] = found.committed_offset
+                        found.committed_offset = self.kept(group.group_id, found.committed_offset)
+
+    def kept(self, group_id: str, offset: int) -> int:
+        """Return the offset that a client reads instead."""
+        raise NotImplementedError
+
+
+class OffsetsOutliveTheirMembers(_KeepsOffsets):
+    """The broker keeps a group's offsets after all its members have left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.highest: dict[str, int] = {}
+
+    def kept(self, group_id: str, offset: int) -> int:
+        highest = max(offset, self.highest.get(group_id, NOT_SAID))
+        self.highest[group_id] = highest
+        return highest if group_id in self.left else offset
+
+
+class MembersKeepAllOffsets(_KeepsOffsets):
+    """A group with members keeps all its offsets, also of topics that no member uses."""
+
+    def kept(self, group_id: str, offset: int) -> int:
+        return offset if group_id in self.left else max(offset, 0)
 
 
 DEFECTS = [
@@ -63,6 +88,7 @@ DEFECTS = [
     for made in (
         all_offsets_are_kept_as_long,
         rule("OFFS-018", r"not within .* has expired", OffsetsOutliveTheirMembers),
+        rule("OFFS-028", r"not within .* has expired", MembersKeepAllOffsets),
         changed_field("OFFS-026", "a_commit_may_be_too_large", r"NONE \(0\) is none of",
             "The broker acknowledges a commit that was too large for it.",
             OffsetCommitResponse, "topics.partitions.error_code", REFUSALS, ErrorCode.NONE),

@@ -31,6 +31,8 @@ OVERRIDES = {"retention.ms": "7654321", "cleanup.policy": "compact", "max.messag
 OFFSET_FETCH = api_named("OffsetFetch")
 WITH_EPOCH = {"OffsetCommit": "6+", "OffsetFetch": "5+"}
 EPOCH, NO_EPOCH = 3, -1
+EPOCHS = [EPOCH, NO_EPOCH, NO_EPOCH]
+"""The last committed epoch of each partition."""
 MANY = 1_000  # commits, of PARTITIONS records each: some segments of a megabyte
 SEGMENT_BYTES = "1048576"  # the least that every release takes
 CLEANER_PAUSE_MS, QUIET_MS = 200, 1_000
@@ -134,19 +136,24 @@ def test_topic_configs_survive_restarts(persistent_broker: PersistentBroker) -> 
 def test_offset_fetch_returns_committed_leader_epoch_after_restart(
     persistent_broker: PersistentBroker,
 ) -> None:
-    """At each version that can say it; -1 where none was given; after a restart, too."""
+    """At each version that can say it; -1 where none was given; after a restart, too.
+
+    A commit without an epoch replaces one that had it.
+    """
     client = persistent_broker.client
     newest = {name: client.version(name, wanted) for name, wanted in WITH_EPOCH.items()}
     commits, fetches = (
         [each for each in client.advertised(name) if each <= version]
         for name, version in newest.items()
     )
-    topic = client.create_topic(partitions=2)
+    topic = client.create_topic(partitions=len(EPOCHS))
     groups = {version: fresh_group(client, topic) for version in commits if version >= 6}
     for version, group in groups.items():
-        with_epoch = entry(5, "", 0)
-        with_epoch.committed_leader_epoch = EPOCH
-        commit(client, group, {topic: [with_epoch, entry(5, "", 1)]}, version)
+        entries = [entry(5, "", index) for index in range(len(EPOCHS))]
+        for each in (entries[0], entries[2]):
+            each.committed_leader_epoch = EPOCH
+        commit(client, group, {topic: entries}, version)
+        commit(client, group, {topic: [entry(5, "", 2)]}, version)
     readings = [version for version in fetches if version >= 5]
     _expect_epochs(client, topic, groups, readings, "")
     persistent_broker.stop()
@@ -162,11 +169,10 @@ def _expect_epochs(
     for version in readings:
         with requirement("OFFS-019", api_key=OFFSET_FETCH.key, api_version=version):
             for committed_at, group in groups.items():
-                found = fetch_offsets(client, group, {topic: [0, 1]}, version)
+                found = fetch_offsets(client, group, {topic: list(range(len(EPOCHS)))}, version)
                 where = f"{when}committed at version {committed_at}"
                 epochs = [
                     found.expect(topic, 5, partition=index, where=where).committed_leader_epoch
-                    for index in (0, 1)
+                    for index in range(len(EPOCHS))
                 ]
-                told = f"{where}: leader epochs are {epochs}, not {[EPOCH, NO_EPOCH]}"
-                assert epochs == [EPOCH, NO_EPOCH], told
+                assert epochs == EPOCHS, f"{where}: leader epochs are {epochs}, not {EPOCHS}"

@@ -21,7 +21,12 @@ from harness.codec.messages import (
 )
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.classic_group import ClassicGroup, leave, sync_all
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    leave,
+    subscription,
+    sync_all,
+)
 from suites.protocol.support.committed_offsets import (
     Committer,
     commit,
@@ -42,8 +47,12 @@ WITH_TYPES = 5  # from this version of ListGroups on (KIP-848)
 def test_describe_groups_of_stable_group_returns_protocol_and_members(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """State, type and protocol; of each member client id, host, metadata and assignment."""
-    members = [group.member(client_id=f"client-{n}") for n in range(2)]
+    """State, type and protocol; of each member client id, host, metadata and assignment.
+
+    One member prefers a protocol that the other lacks, and has other metadata for it.
+    """
+    both = {name: subscription(name.encode()) for name in ("cooperative", "range")}
+    members = [group.member(both, client_id="client-0"), group.member(client_id="client-1")]
     group.grown(members)
     group.at("DescribeGroups", api_version)
     with requirement("GRP-030"):
@@ -109,7 +118,7 @@ def test_describe_groups_from_v6_of_unknown_group_returns_group_id_not_found(
         assert found.error_message, "there is no error message"
 
 
-def _subscription(version: int) -> ConsumerProtocolSubscription:
+def _subscription_at(version: int) -> ConsumerProtocolSubscription:
     said = ConsumerProtocolSubscription(topics=["a-topic", "b-topic"], user_data=b"\x01\xff")
     if version >= 1:
         owned = ConsumerProtocolSubscription.TopicPartition(topic="a-topic", partitions=[0, 2])
@@ -128,7 +137,7 @@ def test_describe_groups_returns_decodable_subscription_and_assignment(
     group: ClassicGroup, api_version: int, protocol_version: int
 ) -> None:
     """Subscription and assignment at each of their versions, as the members wrote them."""
-    said = _subscription(protocol_version)
+    said = _subscription_at(protocol_version)
     (member,) = group.stable({"range": version_prefixed_bytes(said, protocol_version)})
     part = ConsumerProtocolAssignment.TopicPartition(topic="a-topic", partitions=[0, 1])
     given = ConsumerProtocolAssignment(assigned_partitions=[part], user_data=b"\xfe")
@@ -210,16 +219,17 @@ def test_delete_groups_refuses_group_with_members_and_deletes_empty_group(
     """One with a member stays as it is; when it has left, the group is gone with its offsets.
 
     One request names it, a group that has only offsets, and one that does not exist. A group that
-    no request names keeps its offsets.
+    no request names keeps its offsets. Each has offsets of several partitions of two topics.
     """
     (member,) = group.stable(None)
     broker, name = group.broker, group.group_id
     # Up to 3.9 any deletion of a topic removes a group without offsets.
-    topic = broker.create_topic()
+    topic, other = broker.create_topic(partitions=2), broker.create_topic()
     simple, unnamed = (fresh_group(broker, topic) for _ in range(2))
-    commit(broker, name, {topic: [entry(1)]}, by=Committer(member.generation, member.member_id))
+    by = Committer(member.generation, member.member_id)
+    commit(broker, name, {topic: [entry(1), entry(1, "", 1)], other: [entry(1)]}, by=by)
     for each in (simple, unnamed):
-        commit(broker, each, {topic: [entry(2)]})
+        commit(broker, each, {topic: [entry(2), entry(2, "", 1)], other: [entry(2)]})
     unknown = broker.unique_group()
     with requirement("GRP-034"):
         codes = _delete(broker, api_version, unknown, name, simple)
@@ -228,19 +238,22 @@ def test_delete_groups_refuses_group_with_members_and_deletes_empty_group(
         expect_error(codes[simple], ErrorCode.NONE, "with offsets only")
         expect_error(member.heartbeat(), ErrorCode.NONE, "the member's heartbeat")
         fetch_offsets(broker, name, {topic: [0]}).expect(topic, 1, where="the refused group")
-        _expect_gone(broker, simple, topic)
+        _expect_gone(broker, simple, topic, other)
     leave(broker, name, member.member_id)
     with requirement("GRP-034"):
         codes = _delete(broker, api_version, name)
         expect_error(codes[name], ErrorCode.NONE, "without members")
         codes = _delete(broker, api_version, name)
         expect_error(codes[name], ErrorCode.GROUP_ID_NOT_FOUND, "deleted before")
-        _expect_gone(broker, name, topic)
+        _expect_gone(broker, name, topic, other)
         fetch_offsets(broker, unnamed, {topic: [0]}).expect(topic, 2, where="a group beside them")
 
 
-def _expect_gone(broker: BrokerUnderTest, name: str, topic: Topic) -> None:
-    """The group has no offset, and ListGroups does not list it."""
-    fetch_offsets(broker, name, {topic: [0]}).expect_none(topic, where="a deleted group")
+def _expect_gone(broker: BrokerUnderTest, name: str, topic: Topic, other: Topic) -> None:
+    """The group has no offset of either topic, and ListGroups does not list it."""
+    found, where = fetch_offsets(broker, name, {topic: [0, 1], other: [0]}), "a deleted group"
+    for partition in (0, 1):
+        found.expect_none(topic, partition=partition, where=where)
+    found.expect_none(other, where=where)
     listed = {each.group_id for each in broker.ask(ListGroupsRequest()).groups}
     assert name not in listed, "a deleted group is listed"

@@ -7,6 +7,7 @@ from harness.codec.messages import LeaveGroupRequest, LeaveGroupResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
+    KNOWN_ID,
     ClassicGroup,
     await_rebalance_soon,
     followers_of,
@@ -17,6 +18,7 @@ from suites.protocol.support.classic_group import (
 from suites.protocol.support.expect import expect_error
 
 STILL_WAITS_MS = 150
+LONG_SESSION_MS = 240_000  # below every default of group.max.session.timeout.ms
 Leaver = LeaveGroupRequest.MemberIdentity
 
 
@@ -167,7 +169,10 @@ def test_leave_with_empty_group_id_returns_invalid_group_id(
 def test_leave_removes_several_members_despite_unknown_one(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """By member id, by instance id, by both; one that is no member does not hinder them."""
+    """By member id, by instance id, by both; one that is no member does not hinder them.
+
+    The heartbeat of the member that stays returns REBALANCE_IN_PROGRESS before it joins again.
+    """
     dynamic = group.member()
     statics = [group.member(instance_id=f"instance-{n}") for n in range(2)]
     stays = group.member()
@@ -189,6 +194,64 @@ def test_leave_removes_several_members_despite_unknown_one(
         for leaver, each, error in zip(leavers, answer.members, expected, strict=True):
             told = f"leaver {leaver.member_id or leaver.group_instance_id}"
             expect_error(each.error_code, error, told)
+        await_rebalance_soon(stays)
         stays.send_join()
         found = [entry.member_id for entry in stays.take_join().members]
         assert found == [stays.member_id], f"the members left are {found}"
+
+
+@judges("GRP-021")
+@at_versions("Heartbeat", "3+")
+def test_heartbeat_of_static_member_that_left_returns_unknown_member_id(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """UNKNOWN_MEMBER_ID, after which it joins again; FENCED_INSTANCE_ID would end the client."""
+    _, left = group.grown([group.member(), group.member(instance_id="instance-0")])
+    leave(group.broker, group.group_id, left.member_id)
+    group.at("Heartbeat", api_version)
+    with requirement("GRP-021"):
+        expect_error(left.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "an instance that left")
+
+
+@judges("GRP-047")
+@at_versions("LeaveGroup", "3+")
+def test_leave_with_instance_id_and_other_member_id_returns_fenced_instance_id(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The instance's former member id, and that of another member: both members stay."""
+    other, old = group.grown([group.member(), group.member(instance_id="instance-0")])
+    again = group.member(old.protocols, old.instance_id)
+    again.join()
+    with requirement("GRP-047"):
+        for whose, member in (("its former", old), ("another", other)):
+            leaver = Leaver(member_id=member.member_id, group_instance_id=old.instance_id)
+            codes = [each.error_code for each in _ask_to_leave(group, api_version, leaver).members]
+            assert len(codes) == 1, f"{len(codes)} members in the answer, asked for one"
+            expect_error(codes[0], ErrorCode.FENCED_INSTANCE_ID, f"{whose} member id")
+        for whose, member in (("static", again), ("other", other)):
+            expect_error(member.heartbeat(), ErrorCode.NONE, f"heartbeat of the {whose} member")
+
+
+@judges("GRP-048")
+@at_versions("LeaveGroup", "0-2", "3+")
+def test_leave_with_assigned_member_id_ends_wait_of_join_phase_for_it(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The client has received an id, and does not join: the join phase waits until it leaves."""
+    group.broker.version("JoinGroup", f"{KNOWN_ID}+")
+    group.session_ms = LONG_SESSION_MS  # for which the broker keeps the id
+    (member,) = group.stable(None)
+    pending = group.member()
+    pending.be_given_an_id()
+    member.send_join()
+    with requirement("GRP-048"):
+        member.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        code = leave(group.broker, group.group_id, pending.member_id, api_version)
+        expect_error(code, ErrorCode.NONE, "leave with the id")
+        answer = member.take_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "join of the member")
+        found = [entry.member_id for entry in answer.members]
+        assert found == [member.member_id], f"the members are {found}, expected one"
+        code = pending.ask_join().error_code
+        expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "join with the id that left")
+    member.remember(answer)

@@ -260,6 +260,23 @@ def test_join_with_mismatched_protocol_returns_inconsistent_group_protocol(
         expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of the member")
 
 
+@judges("GRP-005")
+@at_versions("JoinGroup")
+def test_join_with_protocols_that_one_member_lacks_returns_inconsistent_group_protocol(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Two members have one protocol in common; each other protocol of theirs is refused."""
+    offers = (dict.fromkeys(names, subscription()) for names in ("ab", "bc"))
+    members = group.at("JoinGroup", api_version).stable(*offers)
+    with requirement("GRP-005"):
+        for names in ("a", "c", "ac"):
+            stranger = group.member(dict.fromkeys(names, subscription()))
+            code = stranger.ask_join().error_code
+            expect_error(code, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"other protocols {names!r}")
+        for member in members:
+            expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of a member")
+
+
 @judges("GRP-006")
 @at_versions("JoinGroup")
 @pytest.mark.parametrize("missing", ["type", "protocols"])

@@ -7,12 +7,9 @@ in_time judges whether the machine was fast enough.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import JoinGroupResponse, OffsetCommitRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
@@ -26,30 +23,28 @@ from suites.protocol.support.classic_group import (
     sync_all,
 )
 from suites.protocol.support.expect import expect_error
-
-SHORT_MS = 600
-"""Duration in ms of a session or a rebalance that ends in the test, on a fast machine."""
+from suites.protocol.support.group_times import (
+    AT_ONCE_SHARE,
+    SHORT_MS,
+    commit_of,
+    elapsed_ms,
+    expect_alone,
+    join_again,
+    patient,
+    short_ms_of,
+    signs_of_life,
+)
 
 HAS_REBALANCE_TIMEOUT = 1  # from this version of JoinGroup on
 LEAST_SESSION_MS = 6_000  # the default of group.min.session.timeout.ms
-
-AT_ONCE_SHARE = 0.5
-"""A share of such a time: an effect before it was not due to its end."""
 
 BEFORE_A_SESSION_ENDS = 0.8
 """A share of a session: an effect after it was not due to the rebalance timeout."""
 
 DELAY_MS = 1_000  # as the own broker of GRP-002 has it
 LONG_MS = 120_000
-T = TypeVar("T")
 JOIN = api_named("JoinGroup").key
 HEARTBEAT = api_named("Heartbeat").key
-
-
-def _patient(member: ClientMember, short_ms: float) -> ClientMember:
-    """An answer may take several of the short times."""
-    member.connection.timeout_ms = 10 * short_ms
-    return member
 
 
 def _patient_with_rebalance(member: ClientMember, group: ClassicGroup) -> ClientMember:
@@ -57,19 +52,11 @@ def _patient_with_rebalance(member: ClientMember, group: ClassicGroup) -> Client
 
     It waits for less than a session, the end of which would also end the wait.
     """
-    _patient(member, group.rebalance_ms)
+    patient(member, group.rebalance_ms)
     if group.session_ms > group.rebalance_ms:  # at version 0 they are the same
         limit_ms = BEFORE_A_SESSION_ENDS * group.session_ms
         member.connection.timeout_ms = min(member.connection.timeout_ms, limit_ms)
     return member
-
-
-def _short_ms(group: ClassicGroup) -> int:
-    return int(group.broker.scaled_ms(SHORT_MS))
-
-
-def _elapsed_ms(since: float) -> float:
-    return (time.monotonic() - since) * 1000
 
 
 # -- the join phase --------------------------------------------------------------------------------
@@ -80,7 +67,7 @@ def _elapsed_ms(since: float) -> float:
 def test_joins_within_initial_rebalance_delay_form_one_generation(group: ClassicGroup) -> None:
     """Two members that join an empty group one after the other are one generation, the first."""
     group.rebalance_ms = DELAY_MS  # so one delay is all that there is
-    members = [_patient(group.member(), group.broker.scaled_ms(SHORT_MS)) for _ in range(2)]
+    members = [patient(group.member(), group.broker.scaled_ms(SHORT_MS)) for _ in range(2)]
     for member in members:
         member.be_given_an_id()
     version = group.version("JoinGroup")
@@ -96,10 +83,10 @@ def test_joins_within_initial_rebalance_delay_form_one_generation(group: Classic
         assert counts == [0, 2], f"the members are told of {counts} members, expected [0, 2]"
 
 
-def _without_the_silent_one(
+def _without_the_silent_ones(
     group: ClassicGroup, short_ms: int
-) -> tuple[ClientMember, ClientMember, float]:
-    """Return the leader, the silent follower and the time: only the leader joins again.
+) -> tuple[ClientMember, list[ClientMember], float]:
+    """Return the leader, two silent followers and the time: only the leader joins again.
 
     The join phase has to end in ``group.rebalance_ms``; at version 0 it lasts for a session
     (KIP-62).
@@ -107,52 +94,48 @@ def _without_the_silent_one(
     group.rebalance_ms = short_ms
     if group.version("JoinGroup") < HAS_REBALANCE_TIMEOUT:
         group.session_ms = group.rebalance_ms = LEAST_SESSION_MS
-    members = group.stable(None, None)
-    leader, (silent,) = leader_of(members), followers_of(members)
+    members = group.stable(None, None, None)
+    leader, silent = leader_of(members), followers_of(members)
     since = time.monotonic()
     _patient_with_rebalance(leader, group).send_join()
     return leader, silent, since
 
 
-def _expect_alone(answer: JoinGroupResponse, member: ClientMember) -> None:
-    expect_error(answer.error_code, ErrorCode.NONE, "join")
-    found = [entry.member_id for entry in answer.members]
-    assert found == [member.member_id], f"the members are {found}, expected one"
-
-
 @judges("GRP-012")
 def test_member_not_rejoining_within_rebalance_timeout_is_removed(group: ClassicGroup) -> None:
-    """When the rebalance timeout is over; its heartbeats, and its session, are no help."""
-    short_ms = _short_ms(group)
+    """When the rebalance timeout is over; their heartbeats, and their sessions, are no help."""
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-012", api_key=JOIN, api_version=group.version("JoinGroup")),
         in_time(short_ms),
     ):
-        leader, silent, since = _without_the_silent_one(group, short_ms)
-        await_rebalance(silent)  # the broker may see its heartbeat before the leader's join
+        leader, silent, since = _without_the_silent_ones(group, short_ms)
+        for member in silent:
+            await_rebalance(member)  # the broker may see its heartbeat before the leader's join
         answer = leader.take_join()
-        took_ms = _elapsed_ms(since)
-        _expect_alone(answer, leader)
+        took_ms = elapsed_ms(since)
+        expect_alone(answer, leader)
         least_ms = AT_ONCE_SHARE * group.rebalance_ms
         assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"
 
 
 @judges("GRP-013")
 def test_heartbeat_and_sync_of_removed_member_are_refused(group: ClassicGroup) -> None:
-    """Its next heartbeat and sync: UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
+    """The next heartbeat and sync of each: UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
     expected = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
-    short_ms = _short_ms(group)
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-013", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
         in_time(short_ms),
     ):
-        leader, silent, _ = _without_the_silent_one(group, short_ms)
+        leader, silent, _ = _without_the_silent_ones(group, short_ms)
         leader.take_joined()
         sync_all([leader])  # up to 0.9 a group is looked at before its members
-        codes = {"heartbeat": silent.heartbeat(), "sync": silent.ask_sync().error_code}
-        for what, code in codes.items():
-            told = f"{what}: error is {ErrorCode.describe(code)}"
-            assert code in expected, f"{told}, expected UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION"
+        for member in silent:
+            codes = {"heartbeat": member.heartbeat(), "sync": member.ask_sync().error_code}
+            for what, code in codes.items():
+                told = f"{what}: error is {ErrorCode.describe(code)}"
+                assert code in expected, f"{told}, expected UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION"
 
 
 @judges("GRP-020")
@@ -162,7 +145,7 @@ def test_leader_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGr
     It keeps its id, and has the next generation; the two that were removed are unknown.
     """
     version = group.version("SyncGroup")
-    short_ms = _short_ms(group)
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version),
         in_time(short_ms),
@@ -170,13 +153,13 @@ def test_leader_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGr
         group.rebalance_ms = short_ms
         members = group.stable(None, None, None)
         leader, (follower, silent) = leader_of(members), followers_of(members)
-        _join_again(leader, [follower, silent])
+        join_again(leader, [follower, silent])
         since = time.monotonic()
         _patient_with_rebalance(follower, group).send_sync()
         for member in (leader, silent):
             expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat before the deadline")
         answer = follower.take_sync()
-        took_ms = _elapsed_ms(since)
+        took_ms = elapsed_ms(since)
         expect_error(answer.error_code, ErrorCode.REBALANCE_IN_PROGRESS, "the follower's sync")
         least_ms = AT_ONCE_SHARE * group.rebalance_ms
         assert took_ms >= least_ms, f"the sync phase ended in {took_ms:.0f} ms, too soon"
@@ -184,16 +167,6 @@ def test_leader_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGr
         for what, member in (("leader", leader), ("silent follower", silent)):
             code = member.heartbeat()
             expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"heartbeat of the {what}")
-
-
-def _join_again(leader: ClientMember, followers: Sequence[ClientMember]) -> None:
-    """Let all members join the next generation; none of them syncs."""
-    leader.send_join()
-    for follower in followers:
-        await_rebalance(follower)
-        follower.send_join()
-    for member in (leader, *followers):
-        member.take_joined()
 
 
 def _expect_next_generation_alone(follower: ClientMember) -> None:
@@ -211,7 +184,7 @@ def _expect_next_generation_alone(follower: ClientMember) -> None:
 def test_follower_not_syncing_within_rebalance_timeout_is_removed(group: ClassicGroup) -> None:
     """The leader has sent the assignment, and stays; the follower that has not fetched it goes."""
     version = group.version("SyncGroup")
-    short_ms = _short_ms(group)
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version),
         in_time(short_ms),
@@ -219,13 +192,13 @@ def test_follower_not_syncing_within_rebalance_timeout_is_removed(group: Classic
         group.rebalance_ms = short_ms
         members = group.stable(None, None)
         leader, (silent,) = leader_of(members), followers_of(members)
-        _join_again(leader, [silent])
+        join_again(leader, [silent])
         parts = {member.member_id: member.member_id.encode() for member in members}
         leader.send_sync(parts)
         expect_error(leader.take_sync().error_code, ErrorCode.NONE, "the leader's sync")
         await_rebalance(leader, 10 * SHORT_MS)
         expect_error(silent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "heartbeat of the follower")
-        _expect_alone(leader.ask_join(), leader)
+        expect_alone(leader.ask_join(), leader)
 
 
 # -- sessions --------------------------------------------------------------------------------------
@@ -235,7 +208,7 @@ def test_follower_not_syncing_within_rebalance_timeout_is_removed(group: Classic
 @needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
 def test_member_without_heartbeats_is_removed_after_session_timeout(group: ClassicGroup) -> None:
     """Its session ends, and the other member takes part in a rebalance in which it is alone."""
-    short_ms = _short_ms(group)
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
         in_time(short_ms),
@@ -245,7 +218,7 @@ def test_member_without_heartbeats_is_removed_after_session_timeout(group: Class
         lives, (silent,) = leader_of(members), followers_of(members)
         since = time.monotonic()
         await_rebalance(lives, 5 * SHORT_MS)
-        took_ms = _elapsed_ms(since)
+        took_ms = elapsed_ms(since)
         least_ms = AT_ONCE_SHARE * group.session_ms
         assert took_ms >= least_ms, f"the session ended after {took_ms:.0f} ms, too soon"
         answer = lives.remember(lives.ask_join())
@@ -256,27 +229,18 @@ def test_member_without_heartbeats_is_removed_after_session_timeout(group: Class
         expect_error(silent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
 
 
-def _spoken(session_ms: float, sessions: int, ask: Callable[[], T]) -> Iterator[tuple[T, str]]:
-    """Call ``ask`` five times a session, as a sign of life; yield each result and its time."""
-    since = time.monotonic()
-    for number in range(5 * sessions):
-        at_ms = number * session_ms / 5
-        time.sleep(max(at_ms - _elapsed_ms(since), 0) / 1000)
-        yield ask(), f"after {at_ms:.0f} ms"
-
-
 @judges("GRP-015")
 @needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
 def test_heartbeats_keep_member_in_group_beyond_session_timeout(group: ClassicGroup) -> None:
     """For three times the session timeout."""
-    short_ms = _short_ms(group)
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-015", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
         in_time(short_ms),
     ):
         group.session_ms = short_ms
         (member,) = group.stable(None)
-        for code, when in _spoken(short_ms, 3, member.heartbeat):
+        for code, when in signs_of_life(short_ms, 3, member.heartbeat):
             expect_error(code, ErrorCode.NONE, f"heartbeat {when}")
 
 
@@ -286,28 +250,19 @@ def test_offset_commits_without_heartbeats_keep_member_in_group(group: ClassicGr
     """For three times the session timeout, without any heartbeat."""
     version = group.broker.version("OffsetCommit", "2-9")
     topic = group.broker.create_topic()
-    short_ms = _short_ms(group)
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-015", api_key=api_named("OffsetCommit").key, api_version=version),
         in_time(short_ms),
     ):
         group.session_ms = short_ms
         (member,) = group.stable(None)
-        request = _commit_of(member, topic.name)
-        for answer, when in _spoken(short_ms, 3, lambda: member.connection.ask(request, version)):
+        request = commit_of(member, topic.name)
+        for answer, when in signs_of_life(
+            short_ms, 3, lambda: member.connection.ask(request, version)
+        ):
             code = answer.topics[0].partitions[0].error_code
             expect_error(code, ErrorCode.NONE, f"commit {when}")
-
-
-def _commit_of(member: ClientMember, topic: str) -> OffsetCommitRequest:
-    """Offset 1 of partition 0."""
-    partition = OffsetCommitRequest.OffsetCommitRequestPartition(committed_offset=1)
-    return OffsetCommitRequest(
-        group_id=member.group.group_id,
-        generation_id_or_member_epoch=member.generation,
-        member_id=member.member_id,
-        topics=[OffsetCommitRequest.OffsetCommitRequestTopic(name=topic, partitions=[partition])],
-    )
 
 
 @judges("GRP-042")
@@ -320,7 +275,7 @@ def test_session_timeout_during_rebalance_removes_member_that_has_not_rejoined(
     After its last heartbeat its session ends, and the others no longer wait for it. The member that
     waits in its join sends no heartbeats either, and need not.
     """
-    short_ms = _short_ms(group)
+    short_ms = short_ms_of(group)
     with (
         requirement("GRP-042", api_key=JOIN, api_version=group.version("JoinGroup")),
         in_time(short_ms),
@@ -329,11 +284,11 @@ def test_session_timeout_during_rebalance_removes_member_that_has_not_rejoined(
         group.rebalance_ms = int(group.broker.scaled_ms(LONG_MS))
         members = group.stable(None, None)
         leader, (other,) = leader_of(members), followers_of(members)
-        _patient(leader, short_ms).send_join()
+        patient(leader, short_ms).send_join()
         await_rebalance(other)
-        for code, when in _spoken(short_ms, 2, other.heartbeat):
+        for code, when in signs_of_life(short_ms, 2, other.heartbeat):
             expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, f"heartbeat {when}")
-        _expect_alone(leader.take_join(), leader)
+        expect_alone(leader.take_join(), leader)
 
 
 # -- size ------------------------------------------------------------------------------------------
@@ -342,12 +297,25 @@ def test_session_timeout_during_rebalance_removes_member_that_has_not_rejoined(
 @judges("GRP-038")
 @needs_broker(Use.OWN, {"group.max.size": "2"})
 def test_join_beyond_group_max_size_returns_group_max_size_reached(group: ClassicGroup) -> None:
-    """Two are the most there may be: the third is refused, and the two stay."""
-    members = group.stable(None, None)
+    """Two are the most there may be: the third is refused, and the two stay.
+
+    The second joins a group with one member, and then both join the next generation.
+    """
+    first, second, third = (group.member() for _ in range(3))
+    group.grown([first])
+    second.be_given_an_id()
     version = group.version("JoinGroup")
-    third = group.member()
     with requirement("GRP-038", api_key=JOIN, api_version=version):
-        code = third.ask_join().error_code
-        expect_error(code, ErrorCode.GROUP_MAX_SIZE_REACHED, "the third")
-        for member in members:
-            expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of a member")
+        for mover, other in ((second, first), (first, second)):
+            mover.send_join()
+            await_rebalance(other)
+            other.send_join()
+            for member in (mover, other):
+                answer = member.take_join()
+                expect_error(answer.error_code, ErrorCode.NONE, "join of one of two")
+                member.remember(answer)
+            sync_all([first, second])
+            code = third.ask_join().error_code
+            expect_error(code, ErrorCode.GROUP_MAX_SIZE_REACHED, "the third")
+            for member in (first, second):
+                expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of a member")

@@ -40,11 +40,18 @@ def _three_partitions(broker: BrokerUnderTest) -> Topic:
 def test_later_offset_commit_replaces_offset_and_metadata(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """A second commit replaces the first, offset and metadata, though its offset is lower."""
+    """A second commit replaces the first, offset and metadata, though its offset is lower.
+
+    A third one with empty metadata leaves none of the second.
+    """
     topic = kept.topic(broker, _three_partitions)
     group = held_group(broker, topic)
     places = {(topic.name, 0): ErrorCode.NONE, (topic.name, 1): ErrorCode.NONE}
-    commits = {"first": ((5, "five"), (7, "")), "second": ((3, "three"), (9, "nine"))}
+    commits = {
+        "first": ((5, "five"), (7, "")),
+        "second": ((3, "three"), (9, "neun \u2013 \u4e5d")),
+        "third": ((4, ""), (9, "")),
+    }
     with requirement("OFFS-001") as check:
         for where, ((offset, metadata), (other, others)) in commits.items():
             with check.subtest(where):
@@ -117,22 +124,29 @@ def test_offset_fetch_with_null_topics_returns_all_committed_offsets(
 def test_offset_fetch_of_several_groups_returns_offsets_of_each(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Each has its own offsets and error: two with commits, one asked for all, one unknown."""
+    """Each has its own offsets and error: two with commits, two asked for all, one unknown."""
     topic = kept.topic(broker, _three_partitions)
-    first, second, whole, nobody = (fresh_group(broker, topic) for _ in range(4))
-    for offset, group in enumerate((first, second, whole)):
+    first, second, whole, last, nobody = (fresh_group(broker, topic) for _ in range(5))
+    for offset, group in enumerate((first, second, whole, last)):
         commit(broker, group, {topic: [entry(offset, group), entry(offset + 10, group, 1)]})
     with requirement("OFFS-004"):
-        wanted = {first: {topic: [0]}, second: {topic: [1]}, whole: None, nobody: {topic: [0]}}
+        wanted = {
+            whole: None,
+            first: {topic: [0]},
+            second: {topic: [1]},
+            last: None,
+            nobody: {topic: [0]},
+        }
         found = fetch_groups(broker, wanted, api_version)
         assert sorted(found) == sorted(wanted), f"asked for {list(wanted)}, got {list(found)}"
         found[first].expect(topic, 0, first, where="first")
         found[second].expect(topic, 11, second, partition=1, where="second")
-        found[whole].expect(topic, 2, whole, where="whole")
-        found[whole].expect(topic, 12, whole, partition=1, where="whole")
+        for offset, name, where in ((2, whole, "whole"), (3, last, "another whole one")):
+            found[name].expect(topic, offset, name, where=where)
+            found[name].expect(topic, offset + 10, name, partition=1, where=where)
         found[nobody].expect_none(topic, where="unknown")
         counts = {name: len(group.partitions) for name, group in found.items()}
-        expected = {first: 1, second: 1, whole: 2, nobody: 1}
+        expected = {first: 1, second: 1, whole: 2, last: 2, nobody: 1}
         assert counts == expected, f"partitions of each group are {counts}, expected {expected}"
 
 

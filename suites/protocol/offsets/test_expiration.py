@@ -121,6 +121,33 @@ def test_offsets_expire_only_while_group_has_no_members(
         found.expect(topic, 5, where="the group that still has its member")
 
 
+@judges("OFFS-028")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+)
+def test_offset_of_topic_that_no_member_subscribes_to_expires_in_stable_group(
+    broker: BrokerUnderTest, group: ClassicGroup
+) -> None:
+    """Two consumers use a topic each: these offsets stay, and that of a third topic expires."""
+    version = broker.version("OffsetCommit", "2-4")
+    used, too, left = (broker.create_topic() for _ in range(3))
+    newcomers = [group.member(subscription(each)) for each in (used, too)]
+    # A group without anything may be removed between the two steps of a join.
+    send_commit(
+        broker, commit_request(group.group_id, {used: [entry(1)]}, version), version, [used]
+    )
+    member, _ = group.grown(newcomers)
+    by = Committer(member.generation, member.member_id)
+    for topic in (used, too, left):
+        request = _over_soon(group.group_id, topic, version, by)
+        send_commit(broker, request, version, [topic])
+    with requirement("OFFS-028", api_key=OFFSET_COMMIT.key, api_version=version):
+        _await_gone(broker, group.group_id, left, 0)
+        found = fetch_offsets(broker, group.group_id, {used: [0], too: [0]})
+        for topic in (used, too):
+            found.expect(topic, 5, where="a topic that a member subscribes to")
+
+
 @judges("OFFS-018")
 @needs_broker(
     Use.OWN, {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "500"}

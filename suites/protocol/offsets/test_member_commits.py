@@ -25,6 +25,7 @@ from suites.protocol.support.committed_offsets import (
     fetch_offsets,
     fresh_group,
 )
+from suites.protocol.support.expect import expect_error
 from suites.protocol.support.held_groups import first_answer
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.loaded_groups import await_all_loaded
@@ -177,17 +178,38 @@ def test_offset_commit_before_rejoining_in_rebalance_is_accepted(
 def test_offset_delete_of_subscribed_topic_returns_group_subscribed_to_topic(
     broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
 ) -> None:
-    """GROUP_SUBSCRIBED_TO_TOPIC; those of another topic are deleted."""
+    """GROUP_SUBSCRIBED_TO_TOPIC for the topic of each member; those of another are deleted."""
     used, unused = kept.topic(broker, _one_partition), broker.create_topic()
-    (member,) = group.stable(subscription(used))
-    commit(broker, group.group_id, {used: [entry(5)], unused: [entry(7)]}, by=_by(member))
+    too = broker.create_topic()
+    member, _ = group.stable(subscription(used), subscription(too))
+    entries = {used: [entry(5)], unused: [entry(7)], too: [entry(9)]}
+    commit(broker, group.group_id, entries, by=_by(member))
     expected = {
         (used.name, 0): ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
         (unused.name, 0): ErrorCode.NONE,
+        (too.name, 0): ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
     }
     with requirement("OFFS-020"):
         answer = ask_to_delete_offsets(broker, api_version, group.group_id, *expected)
         expect_codes(deleted_codes(answer), expected)
-        found = fetch_offsets(broker, group.group_id, {used: [0], unused: [0]})
+        found = fetch_offsets(broker, group.group_id, {used: [0], unused: [0], too: [0]})
         found.expect(used, 5)
+        found.expect(too, 9)
         found.expect_none(unused)
+
+
+@judges("OFFS-027")
+@at_versions("OffsetDelete")
+def test_offset_delete_beside_members_of_other_type_returns_non_empty_group(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """NON_EMPTY_GROUP at the top, no topic in the answer; all offsets stay."""
+    topic = kept.topic(broker, _one_partition)
+    group.protocol_type = "connect"
+    (member,) = group.stable({"default": b"the broker cannot read this"})
+    commit(broker, group.group_id, {topic: [entry(5)]}, by=_by(member))
+    with requirement("OFFS-027"):
+        answer = ask_to_delete_offsets(broker, api_version, group.group_id, (topic.name, 0))
+        expect_error(answer.error_code, ErrorCode.NON_EMPTY_GROUP, "beside a connect worker")
+        assert not answer.topics, f"{len(answer.topics)} topics are answered, too"
+        fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 5)

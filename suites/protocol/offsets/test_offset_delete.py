@@ -29,18 +29,23 @@ def _two_partitions(broker: BrokerUnderTest) -> Topic:
 def test_offset_delete_in_empty_group_deletes_only_named_offsets(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Those that are named, and no other; one that was never committed has no error."""
+    """Those that are named, and no other; one that was never committed has no error.
+
+    Of one topic one partition is named, of the other all: two with offsets and one without.
+    """
     topic = kept.topic(broker, _two_partitions)
-    other = broker.create_topic(partitions=2)
+    other = broker.create_topic(partitions=3)
     group = fresh_group(broker, topic)
-    commit(broker, group, {topic: [entry(5), entry(7, "seven", 1)], other: [entry(9)]})
-    deleted = ((topic.name, 0), (other.name, 0), (other.name, 1))
+    entries = {topic: [entry(5), entry(7, "seven", 1)], other: [entry(9), entry(8, "", 2)]}
+    commit(broker, group, entries)
+    deleted = ((topic.name, 0), *((other.name, index) for index in range(3)))
     with requirement("OFFS-020"):
         codes = deleted_codes(ask_to_delete_offsets(broker, api_version, group, *deleted))
         expect_codes(codes, dict.fromkeys(deleted, ErrorCode.NONE))
-        found = fetch_offsets(broker, group, {topic: [0, 1], other: [0]})
+        found = fetch_offsets(broker, group, {topic: [0, 1], other: [0, 1, 2]})
         found.expect_none(topic)
-        found.expect_none(other)
+        for index in range(3):
+            found.expect_none(other, partition=index)
         found.expect(topic, 7, "seven", partition=1)
 
 

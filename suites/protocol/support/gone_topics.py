@@ -36,12 +36,12 @@ def _delete(broker: BrokerUnderTest, name: str) -> None:
     broker.eventually(lambda: _is_unknown(broker, name), f"{name} is gone")
 
 
-def create_again(broker: BrokerUnderTest, name: str) -> Topic:
+def create_again(broker: BrokerUnderTest, name: str, partitions: int = 1) -> Topic:
     """A new topic with the name of a deleted one; it may become free a bit later."""
 
     def created() -> Topic | None:
         try:
-            return broker.create_topic(name=name)
+            return broker.create_topic(partitions=partitions, name=name)
         except PreparationFailed as refused:
             if refused.error_code == ErrorCode.TOPIC_ALREADY_EXISTS:
                 return None

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.requests import Topic
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets, fresh_group
-from suites.protocol.support.gone_topics import delete_topic
+from suites.protocol.support.committed_offsets import (
+    NO_OFFSET,
+    GroupOffsets,
+    commit,
+    entry,
+    fetch_offsets,
+    fresh_group,
+)
+from suites.protocol.support.gone_topics import create_again, delete_topic
 
 
 @judges("TOPIC-034")
@@ -31,3 +41,35 @@ def test_deleted_topic_has_no_committed_offsets(broker: BrokerUnderTest, api_ver
         broker.eventually(
             lambda: left() == only_staying, f"only {only_staying} are committed, not {left()}"
         )
+
+
+@judges("TOPIC-034")
+@at_versions("OffsetFetch", "1-9", "10+")
+def test_recreated_topic_has_no_committed_offsets_of_deleted_one(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two groups have offsets of the topic and of one with a longer name, which keeps its own."""
+    gone = broker.create_topic(partitions=2)
+    stays = broker.create_topic(name=f"{gone.name}-stays")
+    groups = [fresh_group(broker, gone) for _ in range(2)]
+    for group in groups:
+        commit(broker, group, {gone: [entry(5, "five"), entry(6, "", 1)], stays: [entry(7)]})
+    delete_topic(broker, gone)
+    new = create_again(broker, gone.name, partitions=2)
+    with requirement("TOPIC-034"):
+        for group in groups:
+            found = broker.last_seen(
+                partial(fetch_offsets, broker, group, {new: [0, 1], stays: [0]}, api_version),
+                partial(_has_none_of, new),
+            )
+            for partition in (0, 1):
+                found.expect_none(new, partition=partition, where="the topic that is made again")
+            found.expect(stays, 7, where="another topic")
+
+
+def _has_none_of(topic: Topic, found: GroupOffsets) -> bool:
+    return not any(
+        each.committed_offset != NO_OFFSET
+        for (name, _), each in found.partitions.items()
+        if name == topic.name
+    )

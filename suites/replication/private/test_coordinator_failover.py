@@ -8,6 +8,7 @@ from functools import partial
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeGroupsResponse
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
@@ -215,11 +216,17 @@ def _heard_of(cluster: Cluster, group: PlacedGroup) -> None:
 @judges("GRP-041")
 @needs_broker(Use.CLUSTER)
 def test_heartbeat_at_new_coordinator_accepts_member_id_and_generation(cluster: Cluster) -> None:
-    """Their heartbeats are taken there, with the ids and the generation that they have."""
+    """Their heartbeats are taken there, with the ids and the generation that they have.
+
+    One member is static, where the broker knows instance ids. State, protocol and members are
+    described as before.
+    """
     place = new_group(cluster)
     group = PlacedGroup(cluster, place)
-    members = group.stable(None, None)
+    members = [group.member(instance_id=_instance_id(cluster)), group.member()]
+    group.grown(members)
     _heard_of(cluster, group)
+    before = _described(group.described())
     cluster.kill(place.node)
     with requirement("GRP-041"):
         now = await_coordinator(cluster, place.group, other_than=place.node)
@@ -229,3 +236,27 @@ def test_heartbeat_at_new_coordinator_accepts_member_id_and_generation(cluster: 
                 partial(ClientMember.heartbeat, member), lambda code: code not in SETTLING
             )
             expect_error(code, ErrorCode.NONE, f"a heartbeat in generation {member.generation}")
+        group.broker = cluster.at(now)
+        found = _described(group.described())
+        assert found == before, f"the group is {found}, it was {before}"
+
+
+def _instance_id(cluster: Cluster) -> str | None:
+    """Return the id of a static member (KIP-345), or none for a broker that knows only dynamic."""
+    apis = {"JoinGroup": 5, "SyncGroup": 3, "Heartbeat": 3}
+    known = all(cluster.front.advertised(name).highest >= least for name, least in apis.items())
+    return "instance-0" if known else None
+
+
+def _described(group: DescribeGroupsResponse.DescribedGroup) -> tuple[object, ...]:
+    """Return the fields that a group keeps for its members, whichever broker coordinates it."""
+    members = {
+        each.member_id: (
+            each.group_instance_id,
+            each.client_id,
+            bytes(each.member_metadata),
+            bytes(each.member_assignment),
+        )
+        for each in group.members
+    }
+    return group.group_state, group.protocol_type, group.protocol_data, members

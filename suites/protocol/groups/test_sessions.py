@@ -1,0 +1,171 @@
+"""GRP: sessions that begin anew: after a long wait, by commits, and with another timeout."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.in_time import in_time
+from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    ClientMember,
+    await_rebalance,
+    followers_of,
+    leader_of,
+    subscription,
+    sync_all,
+)
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.group_times import (
+    AT_ONCE_SHARE,
+    SHORT_MS,
+    commit_of,
+    elapsed_ms,
+    expect_alone,
+    patient,
+    short_ms_of,
+    signs_of_life,
+)
+
+JOIN = api_named("JoinGroup").key
+HEARTBEAT = api_named("Heartbeat").key
+OFFSET_COMMIT = api_named("OffsetCommit").key
+short_sessions = needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
+
+
+def _expect_other_session_ends(witness: ClientMember, short_ms: int) -> None:
+    """The silent member is removed after its session, no sooner; the witness joins alone."""
+    since = time.monotonic()
+    await_rebalance(witness, 5 * SHORT_MS)
+    took_ms, least_ms = elapsed_ms(since), AT_ONCE_SHARE * short_ms
+    assert took_ms >= least_ms, f"the session ended after {took_ms:.0f} ms, too soon"
+    expect_alone(witness.remember(witness.ask_join()), witness)
+
+
+def _joined_with_short_session(
+    group: ClassicGroup, short_ms: int
+) -> tuple[ClientMember, ClientMember]:
+    """Return a leader, and a follower with a short session, that have joined and not synced yet."""
+    leader, follower = group.member(), group.member()
+    leader.join()
+    sync_all([leader])
+    long_ms, group.session_ms = group.session_ms, short_ms
+    follower.be_given_an_id()
+    follower.send_join()
+    group.session_ms = long_ms
+    await_rebalance(leader)
+    leader.send_join()
+    for member in (leader, follower):
+        member.take_joined()
+    return leader, follower
+
+
+@judges("GRP-014")
+@short_sessions
+def test_session_begins_when_sync_that_waited_for_leader_is_answered(group: ClassicGroup) -> None:
+    """A member stays while its SyncGroup waits, for two of its sessions; silent afterwards it goes.
+
+    The leader has a long session.
+    """
+    short_ms = short_ms_of(group)
+    with (
+        requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
+        in_time(short_ms),
+    ):
+        leader, waits = _joined_with_short_session(group, short_ms)
+        waits.send_sync()
+        waits.connection.expect_silence(2 * short_ms)
+        leader.send_sync({member.member_id: b"part" for member in (leader, waits)})
+        for who, member in (("leader", leader), ("waiting member", waits)):
+            expect_error(member.take_sync().error_code, ErrorCode.NONE, f"sync of the {who}")
+        _expect_other_session_ends(leader, short_ms)
+        sync_all([leader])  # up to 0.9 a group is looked at before its members
+        expect_error(waits.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
+
+
+@judges("GRP-015")
+@short_sessions
+def test_offset_commits_in_join_phase_keep_member_that_has_not_rejoined(
+    group: ClassicGroup,
+) -> None:
+    """It commits for two sessions without a heartbeat, and joins the next generation."""
+    version = group.broker.version("OffsetCommit", "2-9")
+    topic, short_ms = group.broker.create_topic(), short_ms_of(group)
+    with (
+        requirement("GRP-015", api_key=OFFSET_COMMIT, api_version=version),
+        in_time(short_ms),
+    ):
+        group.session_ms = short_ms
+        members = group.stable(None, None)
+        leader, (other,) = leader_of(members), followers_of(members)
+        patient(leader, short_ms).send_join()
+        await_rebalance(other)
+        request = commit_of(other, topic.name)
+        answers = signs_of_life(short_ms, 2, lambda: other.connection.ask(request, version))
+        for answer, when in answers:
+            code = answer.topics[0].partitions[0].error_code
+            expect_error(code, ErrorCode.NONE, f"commit {when}")
+        other.send_join()
+        counts = []
+        for who, member in (("leader", leader), ("other member", other)):
+            joined = member.take_join()
+            expect_error(joined.error_code, ErrorCode.NONE, f"join of the {who}")
+            counts.append(len(joined.members))
+        assert counts == [2, 0], f"the members receive {counts} members, expected [2, 0]"
+
+
+def _rejoin_with_shorter(
+    group: ClassicGroup, timeout: str, short_ms: int
+) -> tuple[ClientMember, ClientMember]:
+    """Let two members of a stable group join again: the follower with a shorter session timeout.
+
+    Or both with a shorter rebalance timeout, because the largest one counts (GRP-043).
+    """
+    members = group.stable(None, None)
+    leader, (follower,) = leader_of(members), followers_of(members)
+    long_ms = group.session_ms
+    if timeout == "session":
+        group.session_ms = short_ms
+    else:
+        group.rebalance_ms = short_ms
+    # With news the follower begins a rebalance.
+    follower.protocols = dict.fromkeys(follower.protocols, subscription(b"news"))
+    follower.send_join()
+    group.session_ms = long_ms
+    await_rebalance(leader)
+    leader.send_join()
+    for member in members:
+        member.take_joined()
+    sync_all(members)
+    return leader, follower
+
+
+@judges("GRP-050")
+@short_sessions
+@pytest.mark.parametrize("shorter", ["session", "rebalance"])
+def test_rejoin_with_shorter_timeouts_replaces_those_of_first_join(
+    group: ClassicGroup, shorter: str
+) -> None:
+    """The session of a silent member, or the join phase without it, ends after the new timeout."""
+    short_ms = short_ms_of(group)
+    with (
+        requirement("GRP-050", api_key=JOIN, api_version=group.broker.version("JoinGroup", "1+")),
+        in_time(short_ms),
+    ):
+        leader, _ = _rejoin_with_shorter(group, shorter, short_ms)
+        if shorter == "session":
+            _expect_other_session_ends(leader, short_ms)
+            return
+        since = time.monotonic()
+        patient(leader, short_ms).send_join()
+        answer = leader.take_join()
+        took_ms = elapsed_ms(since)
+        expect_alone(answer, leader)
+        least_ms = AT_ONCE_SHARE * short_ms
+        assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"

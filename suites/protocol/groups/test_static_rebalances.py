@@ -1,0 +1,122 @@
+"""GRP: static members and rebalances: those that are absent, and those that come back in one."""
+
+from __future__ import annotations
+
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    ClientMember,
+    await_rebalance,
+    followers_of,
+    leader_of,
+    subscription,
+    sync_all,
+)
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.group_times import patient, short_ms_of
+
+JOIN = api_named("JoinGroup").key
+
+
+def _two_statics(group: ClassicGroup) -> tuple[ClientMember, ClientMember]:
+    """Leader and follower of a stable group."""
+    members = group.grown([group.member(instance_id=f"instance-{n}") for n in range(2)])
+    (follower,) = followers_of(members)
+    return leader_of(members), follower
+
+
+def _begin_rebalance(follower: ClientMember) -> None:
+    """Join again, with news, and wait for the others."""
+    follower.protocols = dict.fromkeys(follower.protocols, subscription(b"news"))
+    follower.send_join()
+
+
+def _expect_next(members: list[ClientMember], generation: int) -> None:
+    """All have joined the next generation, and the leader receives exactly these members."""
+    answers = [member.take_join() for member in members]
+    for member, answer in zip(members, answers, strict=True):
+        expect_error(answer.error_code, ErrorCode.NONE, f"join of {member.instance_id}")
+        found = answer.generation_id
+        assert found == generation + 1, f"generation {found} after {generation}"
+        member.remember(answer)
+    ids = {answer.member_id for answer in answers}
+    rosters = [{entry.member_id for entry in answer.members} for answer in answers]
+    assert ids in rosters, f"the members receive {rosters}, none of them {ids}"
+
+
+@judges("GRP-036")
+@at_versions("JoinGroup", "5+")
+def test_waiting_join_of_replaced_static_member_returns_fenced_instance_id(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Its JoinGroup waits for another member when its instance joins without a member id."""
+    leader, old = _two_statics(group.at("JoinGroup", api_version))
+    _begin_rebalance(old)
+    await_rebalance(leader)
+    again = group.member(old.protocols, old.instance_id)
+    with requirement("GRP-036"):
+        again.send_join()
+        answer = old.take_join()
+        expect_error(answer.error_code, ErrorCode.FENCED_INSTANCE_ID, "the join that waited")
+    leader.send_join()
+    for member in (leader, again):
+        member.take_join()
+
+
+@judges("GRP-051")
+@at_versions("JoinGroup", "5+")
+def test_join_phase_ends_when_absent_static_member_comes_back(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The leader waits for the other instance, which joins without a member id."""
+    leader, old = _two_statics(group.at("JoinGroup", api_version))
+    again = group.member(old.protocols, old.instance_id)
+    leader.send_join()
+    await_rebalance(old)
+    with requirement("GRP-051"):
+        again.send_join()
+        _expect_next([leader, again], leader.generation)
+        assert again.member_id != old.member_id, "it has its old member id"
+
+
+@judges("GRP-030")
+@at_versions("JoinGroup", "5+")
+def test_describe_groups_returns_metadata_with_which_static_member_came_back(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """A follower comes back with another subscription, and the group stays stable."""
+    leader, old = _two_statics(group.at("JoinGroup", api_version))
+    again = group.member(dict.fromkeys(old.protocols, subscription(b"news")), old.instance_id)
+    again.join()
+    with requirement("GRP-030"):
+        described = group.described()
+        found = {each.member_id: bytes(each.member_metadata) for each in described.members}
+        known = {each.member_id: each.protocols["range"] for each in (leader, again)}
+        assert found == known, f"the members are {found}, expected {known}"
+
+
+@judges("GRP-049")
+def test_absent_static_leader_stays_member_and_another_member_leads(group: ClassicGroup) -> None:
+    """Only the follower joins again: it leads both after the rebalance timeout, and assigns."""
+    version = group.broker.version("JoinGroup", "5+")
+    short_ms = short_ms_of(group)
+    with requirement("GRP-049", api_key=JOIN, api_version=version), in_time(short_ms):
+        group.rebalance_ms = short_ms
+        absent, follower = _two_statics(group)
+        before = absent.generation
+        _begin_rebalance(patient(follower, short_ms))
+        answer = follower.take_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "join of the follower")
+        follower.remember(answer)
+        found = answer.leader
+        assert found == follower.member_id, f"the leader is {found}, not the member that joined"
+        roster = {entry.group_instance_id for entry in answer.members}
+        expected = {absent.instance_id, follower.instance_id}
+        assert roster == expected, f"the new leader receives {roster}, not {expected}"
+        sync_all([follower])
+        expect_error(absent.heartbeat(), ErrorCode.ILLEGAL_GENERATION, "the absent member")
+        assert follower.generation == before + 1, f"generation {follower.generation}"

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from harness.proxies import FrameRule
+from harness.proxies import FrameRule, SeenRequest
 from harness.proxies.toxics.half_open import HalfOpen
 from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, StreamMarker, ToxicState
 from labs.defects.defect import rule
+from labs.defects.one_client import misread
+
+FOURTH = 3  # from 0
+LARGEST_REQUEST_BYTES = 20_000  # of the broker in the test
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,27 @@ class TooManyAreKeptWaiting(FrameRule):
     toxics = (_HalfOpenAfter(had_bytes=False),)
 
 
+class TheFourthRequestComesTooLate(FrameRule):
+    """The broker closes a connection some time after its start, however often it is used."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        is_probe = seen.api is not None and (seen.api.name, seen.version) == ("ApiVersions", 0)
+        return misread(seen) if is_probe and seen.ordinal == FOURTH else seen.payload
+
+
+class TheLargestRequestIsTooLarge(FrameRule):
+    """The broker refuses a request of just socket.request.max.bytes."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        return misread(seen) if len(seen.payload) == LARGEST_REQUEST_BYTES else seen.payload
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
         rule("CONN-023", r"neither answered nor closed", SilentConnectionsStay),
+        rule("CONN-023", r"closed the connection", TheFourthRequestComesTooLate),
+        rule("CONN-010", r"closed the connection", TheLargestRequestIsTooLarge),
         rule("CONN-024", r"no answer before the deadline", TooManyAreKeptWaiting),
     )
 ]

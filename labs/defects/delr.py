@@ -10,6 +10,7 @@ from labs.defects.edited_request import takes
 
 Asked = DeleteRecordsRequest.DeleteRecordsPartition
 UP_TO_THE_HIGH_WATERMARK = -1
+MANY_TOPICS = 2  # of the request about many partitions
 LOG_END = 9  # of the logs that the tests delete from
 
 
@@ -45,7 +46,33 @@ def what_is_deleted_may_not_be_deleted(
             answer.error_code, answer.low_watermark = ErrorCode.OFFSET_OUT_OF_RANGE, -1
 
 
+@takes("DELR-009", r"topic 0, deleted below .*: low watermarks ")
+def one_offset_deletes_in_all_partitions(request: DeleteRecordsRequest) -> None:
+    """DeleteRecords deletes all partitions of a topic up to the offset of the first one."""
+    if len(request.topics) == MANY_TOPICS:
+        for topic in request.topics:
+            for partition in topic.partitions:
+                partition.offset = topic.partitions[0].offset
+
+
+@answers("DELR-005", r"deleted below 1: error is POLICY_VIOLATION")
+def compacted_topics_keep_all(
+    request: DeleteRecordsRequest, message: DeleteRecordsResponse
+) -> None:
+    """DeleteRecords refuses a topic that is compacted, even if its records are deleted too."""
+    asked = _asked(request)
+    if len(request.topics) == 1 and [one.offset for one in asked] == [1]:
+        (answer,) = message.topics[0].partitions
+        answer.error_code, answer.low_watermark = ErrorCode.POLICY_VIOLATION, -1
+
+
 DEFECTS = [
+    one_offset_deletes_in_all_partitions,
+    compacted_topics_keep_all,
+    changed_field("DELR-005", "compacted_topics_lose_records", r"compact: error is NONE",
+        "DeleteRecords reports records as deleted in a topic that is only compacted.",
+        DeleteRecordsResponse, "topics.partitions.error_code",
+        ErrorCode.POLICY_VIOLATION, ErrorCode.NONE),
     only_whole_batches_are_deleted,
     changed_field("DELR-002", "the_last_record_stays",
         r"deleted below -1: .* are \(8, 8\), expected 9",

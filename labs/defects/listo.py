@@ -19,8 +19,10 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
 
 EARLIEST_LOCAL = -4
+MANY_TOPICS = 3  # of the request about many partitions
 Asked = ListOffsetsRequest.ListOffsetsPartition
 Answered = ListOffsetsResponse.ListOffsetsPartitionResponse
 
@@ -172,7 +174,37 @@ def earliest_local_is_known_too_early(
             answer.error_code = ErrorCode.NONE
 
 
+@takes("LISTO-017", r"partition 0 of 4, time -1: \(offset, time\) is \(1, \d+\)", range(1, 99))
+def the_first_time_is_that_of_all(request: ListOffsetsRequest) -> None:
+    """The broker looks for the time of the first partition in all partitions of a topic."""
+    if len(request.topics) == MANY_TOPICS:
+        for topic in request.topics:
+            for partition in topic.partitions:
+                partition.timestamp = topic.partitions[0].timestamp
+
+
+@answers("LISTO-010", r"below 0 deleted, time \d{13}: leader epoch -1", range(4, 99))
+def a_time_has_no_epoch(request: ListOffsetsRequest, message: ListOffsetsResponse) -> None:
+    """ListOffsets returns no leader epoch for an offset that it finds by time."""
+    for _, asked, answer in _pairs(request, message):
+        if asked.timestamp >= 0:
+            answer.leader_epoch = -1
+
+
+@answers("LISTO-015", r"below 2 deleted: timestamp -4: .* is \(0, -1\)", range(8, 99))
+def the_local_log_starts_with_its_batch(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> None:
+    """The earliest local offset is that of the batch at the log start; batches hold three."""
+    for _, asked, answer in _pairs(request, message):
+        if asked.timestamp == EARLIEST_LOCAL and answer.offset >= 0:
+            answer.offset -= answer.offset % 3
+
+
 DEFECTS = [
+    the_first_time_is_that_of_all,
+    a_time_has_no_epoch,
+    the_local_log_starts_with_its_batch,
     changed_field("LISTO-016", "a_log_without_times_has_no_record_of_that_time",
         r"yesterday: error is NONE \(0\), expected UNSUPPORTED_FOR_MES",
         "ListOffsets finds no record, without an error, in a log without times.",

@@ -12,13 +12,14 @@ from harness.codec.messages import (
     ProduceResponse,
 )
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.changed_field import changed_field
+from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes, with_body
 from labs.defects.one_client import is_from
 
 LEADER = 1
+MANY_TOPICS = 2  # of the request about many partitions
 
 
 class AProducerWithoutAcksIsAnswered(FrameRule):
@@ -42,12 +43,33 @@ class AnErrorGoesUnheard(FrameRule):
         return seen.payload
 
 
+class OnlyTheFirstErrorIsHeard(FrameRule):
+    """The broker keeps a connection open if the first partition of a Produce with acks=0 is good,
+    whatever the others are."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, ProduceRequest) or not is_from(seen, "ACKS-002"):
+            return seen.payload
+        indexes = [one.index for one in request.topic_data[0].partition_data]
+        return None if indexes[0] == 0 and len(indexes) > 1 else seen.payload
+
+
 @takes("EPOCH-004", r"epoch \d+, partition \d: epoch and offset are")
 def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) -> None:
     """The broker ends an unknown later epoch where the present one ends."""
     for topic in request.topics:
         for partition in topic.partitions:
             partition.leader_epoch = min(partition.leader_epoch, 0)
+
+
+@takes("EPOCH-015", r"topic 0, partition 2: end offset 0, expected -1")
+def the_first_epoch_is_that_of_all(request: OffsetForLeaderEpochRequest) -> None:
+    """The broker looks for the epoch of the first partition in all partitions of a topic."""
+    if len(request.topics) == MANY_TOPICS:
+        for topic in request.topics:
+            for partition in topic.partitions:
+                partition.leader_epoch = topic.partitions[0].leader_epoch
 
 
 @answers("REPL-021", r"1 records, high watermark 0")
@@ -70,6 +92,12 @@ def one_bad_partition_fails_all(answer: DeleteRecordsResponse) -> None:
 DEFECTS = [
     rule("ACKS-001", r"answer \d has correlation id 50", AProducerWithoutAcksIsAnswered),
     rule("ACKS-002", r"neither answered nor closed", AnErrorGoesUnheard),
+    rule("ACKS-002", r"neither answered nor closed", OnlyTheFirstErrorIsHeard),
+    the_first_epoch_is_that_of_all,
+    changed_field("EPOCH-005", "the_epoch_of_a_client_is_not_checked",
+        r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH",
+        "OffsetForLeaderEpoch ignores the current leader epoch of the request.",
+        OffsetForLeaderEpochRequest, "topics.partitions.current_leader_epoch", ANY, -1),
     an_epoch_to_come_is_the_present_one,
     the_high_watermark_is_one_append_behind,
     changed_field("ERR-001", "impossible_acks_are_an_invalid_request",

@@ -59,7 +59,7 @@ def _header(seen: SeenRequest) -> BatchHeader | None:
     return BatchHeader.read(data)
 
 
-def _batch(seen: SeenRequest) -> RecordBatch | None:
+def first_batch(seen: SeenRequest) -> RecordBatch | None:
     """The batch; None unless there is a single sound one."""
     try:
         batches = decode_batches(_records(seen))
@@ -257,7 +257,7 @@ def only_one_bad_record_is_listed(answer: ProduceResponse) -> None:
 
 
 def _is_one_keyless_record(seen: SeenRequest) -> bool:
-    batch = _batch(seen)
+    batch = first_batch(seen)
     return batch is not None and [record.key for record in batch.records] == [None]
 
 
@@ -294,7 +294,7 @@ def keys_are_text(answer: FetchResponse) -> None:
 
 
 def _key_belongs_elsewhere(seen: SeenRequest) -> bool:
-    asked, batch = _asked(seen), _batch(seen)
+    asked, batch = _asked(seen), first_batch(seen)
     if asked is None or batch is None or not batch.records:
         return False
     return asked.index > 0 and batch.records[0].key == b"same"

@@ -10,8 +10,10 @@ from harness.codec.messages import FetchResponse, ProduceRequest, ProduceRespons
 from harness.codec.records import LOG_APPEND_TIME, RecordBatch
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
+from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
-from labs.defects.prod import change_stored
+from labs.defects.idem_sequences import LooksAtBatches, SentBatch
+from labs.defects.prod import change_stored, first_batch
 from suites.protocol.support.log_entries import attributes_of, whole_entries
 
 Answer = ProduceResponse.PartitionProduceResponse
@@ -107,7 +109,7 @@ def magic_0_is_of_1970(answer: FetchResponse) -> None:
     _change_of(b"without a time", lambda b: _at(b, 0))(answer)
 
 
-@answers("TIME-010", r"log_append_time of the answers: .*, stored: ")
+@answers("TIME-010", r"log_append_time of (the|both) answers: .*, stored")
 def the_time_is_told_before_it_is_taken(answer: ProduceResponse) -> None:
     """The log_append_time of the answer is not the stored one."""
     for one in _answers(answer):
@@ -115,7 +117,28 @@ def the_time_is_told_before_it_is_taken(answer: ProduceResponse) -> None:
             one.log_append_time_ms -= 1
 
 
+@answers("TIME-004", r"none, time -1: error is INVALID_TIMESTAMP")
+def no_time_is_too_old(seen: SeenRequest, answer: ProduceResponse) -> None:
+    """The broker refuses records without a time where times have limits."""
+    batch = first_batch(seen)
+    if batch is not None and batch.records and batch.records[0].value == b"none":
+        for one in _answers(answer):
+            one.error_code, one.base_offset = ErrorCode.INVALID_TIMESTAMP, -1
+
+
+class ARepeatedBatchHasNoTime(LooksAtBatches):
+    """The broker acknowledges a repeated batch without its log_append_time."""
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        return batch in before
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        answer.log_append_time_ms = -1
+
+
 DEFECTS = [
+    no_time_is_too_old,
+    rule("TIME-010", r"log_append_time of both answers: \(\d+, -1\)", ARepeatedBatchHasNoTime),
     times_are_kept_in_seconds,
     the_brokers_time_is_not_marked,
     producers_may_set_the_brokers_bit,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, produce_request
+from harness.codec.messages import ProduceRequest
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.answers import expect_answers
@@ -60,5 +63,25 @@ def _expect_end(broker: BrokerUnderTest, topic: Topic, version: int, partition: 
     request = produce_request(topic, batch, version, partition=partition, acks=0)
     with requirement("ACKS-002"):
         connection.send(request, version)
+        connection.forget_answer()
+        connection.expect_closed()
+
+
+@judges("ACKS-002")
+@at_versions("Produce", "0-2", "3-8", "9-12", "13+")
+@pytest.mark.parametrize("order", [(0, NO_PARTITION), (NO_PARTITION, 0)])
+def test_produce_with_acks_0_closes_connection_if_one_of_two_partitions_fails(
+    broker: BrokerUnderTest, api_version: int, order: tuple[int, int]
+) -> None:
+    """A partition that is not there behind a good one, and before it."""
+    topic = broker.create_topic()
+    request = produce_request(topic, None, api_version, acks=0)
+    batch = batch_of(b"x", version=api_version)
+    request.topic_data[0].partition_data = [
+        ProduceRequest.PartitionProduceData(index=index, records=batch) for index in order
+    ]
+    connection = broker.connect("ACKS-002")
+    with requirement("ACKS-002"):
+        connection.send(request, api_version)
         connection.forget_answer()
         connection.expect_closed()

@@ -8,13 +8,17 @@ from functools import partial
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
+from harness.codec.header import encode_request
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.support.healthy import expect_healthy
+from suites.protocol.support.answers import expect_answers
+from suites.protocol.support.healthy import expect_healthy, healthy
 
 IDLE_MS = 1_500
+PAUSE_MS = IDLE_MS // 3
+LARGEST_REQUEST_BYTES = 20_000
 TIMERS_MAY_BE_EARLY = 0.9
 CLOSED_WITHIN_MS = 20_000
 MOST_OF_ONE_ADDRESS = 10  # a broker's own connections to itself may be among them
@@ -36,6 +40,40 @@ def test_idle_connection_is_closed_after_connections_max_idle_ms(broker: BrokerU
         assert silent_ms >= TIMERS_MAY_BE_EARLY * IDLE_MS, (
             f"closed after {silent_ms:.0f} ms of silence, {IDLE_MS} ms are allowed"
         )
+
+
+@judges("CONN-023")
+@needs_broker(Use.OWN, {"connections.max.idle.ms": str(IDLE_MS)})
+def test_connection_with_requests_is_not_idle(broker: BrokerUnderTest) -> None:
+    """A request long before the limit each time, until the connection is older than twice that."""
+    connection = broker.connect()
+    with requirement("CONN-023"), in_time(IDLE_MS - PAUSE_MS):
+        for _ in range(2 * IDLE_MS // PAUSE_MS + 1):
+            expect_healthy(connection, broker)
+            connection.expect_silence(for_ms=PAUSE_MS)
+        expect_healthy(connection, broker)
+
+
+@judges("CONN-010")
+@needs_broker(Use.TUNED, {"socket.request.max.bytes": str(LARGEST_REQUEST_BYTES)})
+def test_request_of_socket_request_max_bytes_is_answered_and_no_larger_one(
+    broker: BrokerUnderTest,
+) -> None:
+    """A frame of just that size, and one that is a byte larger."""
+    with requirement("CONN-010"):
+        connection = broker.connect()
+        for correlation_id in range(2):
+            connection.send_frame(_request_of(LARGEST_REQUEST_BYTES, broker, correlation_id))
+            expect_answers(connection, [correlation_id])
+        connection.send_frame(_request_of(LARGEST_REQUEST_BYTES + 1, broker, 2))
+        connection.expect_closed()
+
+
+def _request_of(size_bytes: int, broker: BrokerUnderTest, correlation_id: int) -> bytes:
+    """A request of version 0 that a long client id makes so large."""
+    bare_bytes = len(encode_request(healthy(broker), 0, correlation_id, ""))
+    client_id = "c" * (size_bytes - bare_bytes)
+    return encode_request(healthy(broker), 0, correlation_id, client_id)
 
 
 @judges("CONN-024")

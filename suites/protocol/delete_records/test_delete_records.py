@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.connection import DEFAULT_TIMEOUT_MS
 from harness.client.requests import EARLIEST, Topic
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DeleteRecordsRequest
+from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.appended import append, batch_of, now_ms
 from suites.protocol.support.deleted_records import ask_to_delete, delete_records
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.fetching import log_of_nine, values_of
+from suites.protocol.support.fetching import NO_PARTITION, VALUES, log_of_nine, values_of
 
 UP_TO_THE_HIGH_WATERMARK = -1
-OUT_OF_RANGE = ErrorCode.OFFSET_OUT_OF_RANGE
+OUT_OF_RANGE, MISSING = ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _expect_deleted(
@@ -25,6 +28,11 @@ def _expect_deleted(
     found = (answer.low_watermark, _earliest(broker, topic, partition))
     told = f"deleted below {below}: low watermark and earliest are {found}, expected {start}"
     assert found == (start, start), told
+
+
+def _keyed(*keys: bytes) -> bytes:
+    records = [Record(b"value", key) for key in keys]
+    return encode_batch(RecordBatch(records, base_timestamp=now_ms()))
 
 
 def _earliest(broker: BrokerUnderTest, topic: Topic, partition: int = 0) -> int:
@@ -99,3 +107,68 @@ def test_delete_records_never_moves_log_start_offset_back(
     with requirement("DELR-004"):
         for below in (3, 0, 5):
             _expect_deleted(broker, topic, below, api_version, 5)
+
+
+@judges("DELR-005")
+@at_versions("DeleteRecords", "0+")
+def test_delete_records_is_refused_for_unknown_and_only_compacted_topics(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A topic that is compacted and deleted too gives its records up."""
+    compacted, both = (
+        broker.create_topic(configs={"cleanup.policy": policy})
+        for policy in ("compact", "compact,delete")
+    )
+    append(broker, both, _keyed(b"a", b"b"))
+    with requirement("DELR-005"):
+        for where, topic, partition, code in (
+            ("unknown topic", Topic(broker.unique_topic()), 0, MISSING),
+            ("unknown partition", both, NO_PARTITION, MISSING),
+            ("compact", compacted, 0, ErrorCode.POLICY_VIOLATION),
+        ):
+            answer = ask_to_delete(broker, topic, 0, api_version, partition=partition)
+            expect_error(answer.error_code, code, where)
+            told = f"{where}: low watermark {answer.low_watermark}"
+            assert answer.low_watermark == -1, told
+        _expect_deleted(broker, both, 1, api_version, 1)
+
+
+@judges("DELR-009")
+@at_versions("DeleteRecords", "0+")
+def test_each_partition_of_delete_records_has_own_offset_and_error(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two topics with other offsets for each partition; two are refused, one is not named."""
+    topics = [broker.create_topic(partitions=4) for _ in range(2)]
+    for topic in topics:
+        for partition in range(4):
+            append(broker, topic, batch_of(*VALUES), partition=partition)
+    wanted = [{2: 3, 0: len(VALUES) + 1, NO_PARTITION: 1, 1: -1}, {3: 5, 0: 7}]
+    low = [{2: 3, 0: -1, NO_PARTITION: -1, 1: 9}, {3: 5, 0: 7}]
+    earliest = [{0: 0, 1: 9, 2: 3, 3: 0}, {0: 7, 1: 0, 2: 0, 3: 5}]
+    entries = [
+        DeleteRecordsRequest.DeleteRecordsTopic(
+            name=topic.name,
+            partitions=[
+                DeleteRecordsRequest.DeleteRecordsPartition(partition_index=index, offset=offset)
+                for index, offset in offsets.items()
+            ],
+        )
+        for topic, offsets in zip(topics, wanted, strict=True)
+    ]
+    timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))
+    with requirement("DELR-009"):
+        answer = broker.ask(
+            DeleteRecordsRequest(topics=entries, timeout_ms=timeout_ms), api_version
+        )
+        answered = {topic.name: topic.partitions for topic in answer.topics}
+        for number, topic in enumerate(topics):
+            found = {p.partition_index: p.low_watermark for p in answered.get(topic.name, [])}
+            told = f"topic {number}, deleted below {wanted[number]}: low watermarks {found}"
+            assert found == low[number], told
+            starts = {partition: _earliest(broker, topic, partition) for partition in range(4)}
+            told = f"topic {number}, deleted below {wanted[number]}: earliest {starts}"
+            assert starts == earliest[number], told
+        codes = {p.partition_index: p.error_code for p in answered[topics[0].name]}
+        expect_error(codes[0], OUT_OF_RANGE, "above the high watermark")
+        expect_error(codes[NO_PARTITION], MISSING, "unknown partition")

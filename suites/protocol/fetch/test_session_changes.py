@@ -11,6 +11,7 @@ from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session
 from suites.protocol.support.fetching import entry_of, partition_of, records_of
@@ -151,3 +152,28 @@ def test_session_of_recreated_topic_returns_topic_id_error_without_records(
                     "expected UNKNOWN_TOPIC_ID or INCONSISTENT_TOPIC_ID"
                 )
                 assert not data.records, f"{len(data.records or b'')} bytes beside the error"
+
+
+# -- changes without records -----------------------------------------------------------------------
+
+
+@judges("FETCH-028")
+@at_versions("Fetch", "7+")
+def test_session_returns_partition_whose_log_start_has_moved(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Both partitions are read at their end; records of one are deleted: that one, and once."""
+    topic = _three_partitions(broker)
+    opened = entry_of(topic, api_version, {0: len(VALUES), 1: len(VALUES)})
+    with fetch_session(broker, api_version, [opened]) as session:
+        for start in (1, len(VALUES)):
+            delete_records(broker, topic, start, partition=1)
+            with requirement("FETCH-028"):
+                named = [p for t in session.ask().responses for p in t.partitions]
+                found = [(p.partition_index, p.log_start_offset) for p in named]
+                told = f"partition 1 starts at {start} now: (partition, log start) is {found}"
+                assert found == [(1, start)], told
+                idle = _errors(session.ask())
+                assert idle == [], (
+                    f"nothing has changed since, the answer has {len(idle)} partitions"
+                )

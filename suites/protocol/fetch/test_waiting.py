@@ -200,6 +200,24 @@ def test_fetch_below_min_bytes_returns_available_records_at_max_wait(
         assert values_of(partition_of(response)) == [b"alone"]
 
 
+@judges("FETCH-045")
+@at_versions("Fetch", "3+")
+def test_fetch_with_min_bytes_above_max_bytes_returns_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Room for less than the first batch, and more is wanted than there will ever be."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES, max_bytes=1)
+    with requirement("FETCH-045"):
+        connection = broker.connect()
+        with _within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
+        found = values_of(partition_of(response))
+        assert found == VALUES[:3], f"room for the first batch alone: {found} came"
+
+
 @judges("FETCH-010")
 @at_versions("Fetch", "0-3", "4+")
 def test_offset_out_of_range_completes_fetch_immediately(

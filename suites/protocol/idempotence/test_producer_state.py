@@ -7,10 +7,11 @@ from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeProducersRequest, DescribeProducersResponse
+from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
-from suites.protocol.support.appended import append
+from suites.protocol.support.appended import append, now_ms
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.idempotent import (
@@ -24,7 +25,8 @@ from suites.protocol.support.partition_log import keys_and_values, stored_batche
 EXPIRATION_MS, CHECK_INTERVAL_MS = 500, 100
 IN_FLIGHT = [b"%d" % number for number in range(5)]
 DAMAGED = 1
-NO_TRANSACTION = -1
+NO_TRANSACTION = NO_COORDINATOR = -1
+HOUR_MS = 60 * 60 * 1000
 ProducerState = DescribeProducersResponse.ProducerState
 
 
@@ -71,6 +73,24 @@ def test_producer_continues_sequence_after_delete_records(
             where = f"sequence {end} where all records below are deleted"
             expect_error(answer.error_code, ErrorCode.NONE, where)
             assert answer.base_offset == end, f"{where}: stored at offset {answer.base_offset}"
+
+
+@judges("IDEM-022")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_resent_batch_is_not_appended_after_delete_records(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Both batches of a producer are deleted, and sent again: the log stays empty."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    batches = [producer.batch(0, b"a", b"b"), producer.batch(2, b"c")]
+    append(broker, topic, *batches)
+    delete_records(broker, topic, 3)
+    with requirement("IDEM-022"):
+        for number, batch in enumerate(batches):
+            where = f"deleted batch {number} once more"
+            expect_taken_again(broker.produce(topic, batch, api_version).error_code, where)
+            end = broker.end_offset(topic)
+            assert end == 3, f"{where}: the log of 3 ends at {end}"
 
 
 @judges("IDEM-015")
@@ -131,12 +151,21 @@ def test_batches_sent_after_corrupt_batch_return_out_of_order_sequence_number(
         assert stored == IN_FLIGHT, f"stored as {stored}"
 
 
-def _described(broker: BrokerUnderTest, topic: Topic, version: int) -> list[ProducerState]:
-    entry = DescribeProducersRequest.TopicRequest(name=topic.name, partition_indexes=[0])
+def _described(
+    broker: BrokerUnderTest, topic: Topic, version: int, *partitions: int
+) -> dict[int, list[ProducerState]]:
+    """The producers of each of these partitions, all of one request."""
+    entry = DescribeProducersRequest.TopicRequest(
+        name=topic.name, partition_indexes=list(partitions)
+    )
     answer = broker.ask(DescribeProducersRequest(topics=[entry]), version)
-    partition = only(only(answer.topics, "topic").partitions, "partition")
-    expect_error(partition.error_code, ErrorCode.NONE, "DescribeProducers")
-    return partition.active_producers
+    found = {}
+    for partition in only(answer.topics, "topic").partitions:
+        where = f"DescribeProducers, partition {partition.partition_index}"
+        expect_error(partition.error_code, ErrorCode.NONE, where)
+        found[partition.partition_index] = partition.active_producers
+    assert found.keys() == {*partitions}, f"partitions {[*found]} are answered, not {partitions}"
+    return found
 
 
 @judges("IDEM-019")
@@ -144,20 +173,53 @@ def _described(broker: BrokerUnderTest, topic: Topic, version: int) -> list[Prod
 def test_describe_producers_lists_active_producers_of_partition(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The list is empty at first; then it has the two producers of this partition alone."""
-    topic = broker.create_topic(partitions=2)
+    """The lists are empty at first; then each partition of a request has its own producers."""
+    topic = broker.create_topic(partitions=3)
     one, two, elsewhere = (new_producer(broker) for _ in range(3))
     raised = two.at_epoch(1)
     with requirement("IDEM-019"):
-        assert _described(broker, topic, api_version) == [], "nobody has written yet"
+        described = _described(broker, topic, api_version, 1, 0)
+        assert described == {0: [], 1: []}, "no producer has written yet"
     append(broker, topic, one.batch(0, b"a", b"b"), one.batch(2, b"c"), two.batch(0, b"d"))
     append(broker, topic, raised.batch(0, b"e", b"f"))
     append(broker, topic, elsewhere.batch(0, b"x"), partition=1)
+    expected = {
+        0: {(one.id, one.epoch, 2, NO_TRANSACTION), (two.id, 1, 1, NO_TRANSACTION)},
+        1: {(elsewhere.id, elsewhere.epoch, 0, NO_TRANSACTION)},
+        2: set(),
+    }
     with requirement("IDEM-019"):
-        found = {
-            (p.producer_id, p.producer_epoch, p.last_sequence, p.current_txn_start_offset)
-            for p in _described(broker, topic, api_version)
-        }
-        expected = {(one.id, one.epoch, 2, NO_TRANSACTION), (two.id, 1, 1, NO_TRANSACTION)}
-        told = f"(id, epoch, last sequence, transaction start): {found}, expected {expected}"
-        assert found == expected, told
+        described = _described(broker, topic, api_version, 2, 1, 0)
+        for partition, producers in sorted(described.items()):
+            found = {
+                (p.producer_id, p.producer_epoch, p.last_sequence, p.current_txn_start_offset)
+                for p in producers
+            }
+            told = f"(id, epoch, last sequence, transaction start): {found}"
+            assert found == expected[partition], f"partition {partition}, {told}"
+
+
+@judges("IDEM-024")
+@at_versions("DescribeProducers", "0+")
+def test_describe_producers_returns_largest_time_of_last_batch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A batch with a time in its middle that is the largest; then one of earlier times."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    base_ms, sequence = now_ms() - HOUR_MS, 0
+    for times in ((5000, 9000, 7000), (1000, 3000, 2000)):
+        records = [Record(b"timed", timestamp_delta=at - times[0]) for at in times]
+        batch = RecordBatch(
+            records,
+            base_timestamp=base_ms + times[0],
+            producer_id=producer.id,
+            producer_epoch=producer.epoch,
+            base_sequence=sequence,
+        )
+        append(broker, topic, encode_batch(batch))
+        sequence += len(times)
+        with requirement("IDEM-024"):
+            one = only(_described(broker, topic, api_version, 0)[0], "producer")
+            found = (one.last_timestamp - base_ms, one.coordinator_epoch)
+            told = f"times {times}: (last timestamp, coordinator epoch) is {found}"
+            assert found == (max(times), NO_COORDINATOR), told

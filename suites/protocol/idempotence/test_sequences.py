@@ -10,7 +10,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.idempotent import IdempotentProducer, new_producer
-from suites.protocol.support.partition_log import UntouchedLog
+from suites.protocol.support.partition_log import UntouchedLog, keys_and_values, stored_batches
 
 LAST_SEQUENCE = 2**31 - 1
 WINDOW = 5  # batches of a producer that a broker remembers
@@ -168,6 +168,24 @@ def test_higher_producer_epoch_must_start_at_sequence_0(
                 log.expect_refusal(raised.batch(sequence, b"x"), api_version, OUT_OF_ORDER, where)
         batch = raised.batch(0, b"raised")
         _expect_at(broker, topic, batch, api_version, 2, "epoch 1, sequence 0")
+
+
+@judges("IDEM-021")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_raised_epoch_is_appended_at_sequences_of_the_former_epoch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Three batches at epoch 0, and three at epoch 1 with the same sequences: six are stored."""
+    topic, producer, _ = _written(broker, 1, 1, 1)
+    raised = producer.at_epoch(1)
+    with requirement("IDEM-021"):
+        for sequence in range(3):
+            batch = raised.batch(sequence, b"raised %d" % sequence)
+            where = f"epoch 1, sequence {sequence}"
+            _expect_at(broker, topic, batch, api_version, 3 + sequence, where)
+        values = [value for _, value in keys_and_values(stored_batches(broker, topic))]
+        sent = [b"%s %d" % (what, n) for what in (b"record", b"raised") for n in range(3)]
+        assert values == sent, f"the log holds {values}, sent were {sent}"
 
 
 @judges("IDEM-010")

@@ -11,10 +11,11 @@ from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, decode_b
 from harness.codec.records.conversion import timestamps_of
 from harness.codec.records.message_set import LegacyMessage, decode_message_set
 from harness.codec.versions import VersionRange
-from harness.conformance.checks import requirement
+from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import now_ms
+from suites.protocol.support.appended import batch_of, now_ms
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.log_entries import MAGIC_AT, attributes_of, fetched_entries
 from suites.protocol.support.old_messages import gzip_wrapper, message_bytes
@@ -147,6 +148,26 @@ def test_timestamp_outside_limits_returns_invalid_timestamp(
         expect_error(answer.error_code, ErrorCode.NONE, f"{near_ms} ms from now")
 
 
+@judges("TIME-004")
+@at_versions("Produce", "2", "3+")
+def test_timestamp_limits_do_not_refuse_absent_times_or_log_append_time(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Both limits are set: no time is no old time, and the broker's own time is always right."""
+    limits = {f"message.timestamp.{side}.max.ms": str(HOUR_MS) for side in ("before", "after")}
+    stamped = limits | {"message.timestamp.type": "LogAppendTime"}
+    topic, of_broker = (broker.create_topic(configs=configs) for configs in (limits, stamped))
+    far = (now_ms() - 2 * DAY_MS, now_ms() + 2 * DAY_MS)
+    with requirement("TIME-004"):
+        for compression in COMPRESSIONS:
+            untimed = encoded_for(api_version, _with_times(b"none", NO_TIME, NO_TIME), compression)
+            code = broker.produce(topic, untimed, api_version).error_code
+            expect_error(code, ErrorCode.NONE, f"{compression}, time -1")
+            replaced = encoded_for(api_version, _with_times(b"far", *far), compression)
+            code = broker.produce(of_broker, replaced, api_version).error_code
+            expect_error(code, ErrorCode.NONE, f"{compression}, far times, LogAppendTime")
+
+
 # -- the broker's time -----------------------------------------------------------------------------
 
 
@@ -190,6 +211,33 @@ def test_produce_returns_stored_log_append_time(
             told += [answer.log_append_time_ms] * 2
         stored = [time for _, time in _times_in(fetched_entries(broker, topic))]
         assert stored == told, f"log_append_time of the answers: {told}, stored: {stored}"
+
+
+@judges("TIME-010")
+@at_versions("Produce", "3+")
+def test_repeated_batch_returns_stored_log_append_time(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A batch of an idempotent producer is sent again when the broker's clock shows a later time.
+
+    Not applicable where a repeated batch is refused: IDEM-005 judges that.
+    """
+    topic, producer = _of_log_append_time(broker), new_producer(broker)
+    batch = producer.batch(0, b"told again")
+    first = broker.produce(topic, batch, api_version)
+
+    def later() -> bool:
+        other = broker.produce(topic, batch_of(b"later"), api_version)
+        return other.log_append_time_ms > first.log_append_time_ms
+
+    broker.eventually(later, "the broker's clock goes on")
+    again = broker.produce(topic, batch, api_version)
+    if again.error_code != ErrorCode.NONE:
+        raise NotApplicable("repeated_batches", "a repeated batch is refused")
+    with requirement("TIME-010"):
+        stored = _times_in(fetched_entries(broker, topic))[0][1]
+        told = (first.log_append_time_ms, again.log_append_time_ms)
+        assert told == (stored, stored), f"log_append_time of both answers: {told}, stored {stored}"
 
 
 def _saying_log_append_time(produce_version: int, time_ms: int, compression: str) -> bytes:

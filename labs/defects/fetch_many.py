@@ -1,0 +1,95 @@
+"""Defects of area FETCH: many partitions in a request, limits and turns in a session."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes, with_body
+
+TOPICS = 2  # of the request about many partitions
+SMALL_ROOM_BYTES = 1 << 10
+
+
+@answers("FETCH-042", r"partition \('a', 0\): error and values are \('NONE \(0\)', \[\]\)")
+def an_error_hides_the_records_behind_it(request: FetchRequest, answer: FetchResponse) -> None:
+    """A partition in error leaves those without records that the response has after it."""
+    if len(request.topics) != TOPICS:
+        return
+    partitions = [data for topic in answer.responses for data in topic.partitions]
+    if any(data.error_code for data in partitions):
+        for data in partitions[1:]:
+            data.records = b""
+
+
+@takes("FETCH-042", r"partition \('a', 0\): error and values are .*\[b'a-0 at 2'\]")
+def the_first_offset_is_that_of_all(request: FetchRequest) -> None:
+    """The broker reads all partitions of a topic from the offset of the first one."""
+    if len(request.topics) == TOPICS:
+        for topic in request.topics:
+            for partition in topic.partitions:
+                partition.fetch_offset = topic.partitions[0].fetch_offset
+
+
+class RoomIsThatOfTheOpening(FrameRule):
+    """A session keeps the partition_max_bytes with which a partition entered it."""
+
+    def __init__(self) -> None:
+        self.limit_bytes = 0
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, FetchRequest) or not request.topics:
+            return seen.payload
+        partitions = request.topics[0].partitions
+        if request.session_epoch == 0:
+            self.limit_bytes = partitions[0].partition_max_bytes
+        elif request.session_epoch > 0 and self.limit_bytes < SMALL_ROOM_BYTES:
+            for partition in partitions:
+                partition.partition_max_bytes = self.limit_bytes
+            return with_body(seen, request)
+        return seen.payload
+
+
+@answers("FETCH-044", r"of six fetches are \[\[0\], \[\], ")
+def only_the_first_partition_has_a_turn(seen: SeenRequest, answer: FetchResponse) -> None:
+    """A session with little room returns records of partition 0 alone."""
+    request = seen.message
+    assert isinstance(request, FetchRequest)
+    if request.session_epoch > 0 and request.max_bytes < SMALL_ROOM_BYTES:
+        for topic in answer.responses:
+            for data in topic.partitions:
+                if data.partition_index > 0:
+                    data.records = b""
+
+
+@takes("FETCH-045", r"answered after \d+ ms, max_wait_ms is")
+def min_bytes_need_no_room(request: FetchRequest) -> None:
+    """The broker waits for min_bytes, however few max_bytes are."""
+    if request.max_bytes == 1 and request.min_bytes > 1:
+        request.max_bytes = request.min_bytes
+
+
+@answers("FETCH-028", r"partition 1 starts at 1 now: .* is \[\]")
+def a_moved_log_start_is_no_change(request: FetchRequest, answer: FetchResponse) -> None:
+    """An incremental answer leaves out a partition of which only the log start has moved."""
+    if request.session_epoch <= 0:
+        return
+    for topic in answer.responses:
+        topic.partitions = [
+            data
+            for data in topic.partitions
+            if data.records or data.error_code != ErrorCode.NONE or data.log_start_offset <= 0
+        ]
+
+
+DEFECTS = [
+    an_error_hides_the_records_behind_it,
+    the_first_offset_is_that_of_all,
+    rule("FETCH-043", r"partition 0 gets more room: \{0: 1, 1: 1\}", RoomIsThatOfTheOpening),
+    only_the_first_partition_has_a_turn,
+    min_bytes_need_no_room,
+    a_moved_log_start_is_no_change,
+]

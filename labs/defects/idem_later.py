@@ -1,0 +1,86 @@
+"""Defects of area IDEM: raised epochs, deleted records, what a broker shows of its producers."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DeleteRecordsRequest,
+    DescribeProducersResponse,
+    InitProducerIdResponse,
+)
+from harness.proxies import SeenRequest
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
+from labs.defects.idem import Batch, StoresSomeAgain
+from labs.defects.idem_sequences import Answer, LooksAtBatches, SentBatch
+
+
+class ARaisedEpochKeepsTheBatches(LooksAtBatches):
+    """The broker takes a batch of a raised epoch for one of the former epoch, if it is not the
+    first one."""
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        known = any(one.epoch < batch.epoch and one.first == batch.first for one in before)
+        return known and batch.first > 0 and before[-1].epoch == batch.epoch
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        if answer.error_code == ErrorCode.NONE:
+            answer.base_offset = batch.first
+
+
+class ABatchGoesWithItsRecords(StoresSomeAgain):
+    """The broker stores a batch again after its records were deleted."""
+
+    def __init__(self) -> None:
+        self.sent: set[Batch] = set()
+        self.deleted: set[Batch] = set()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, DeleteRecordsRequest):
+            self.deleted |= self.sent
+        return super().on_request(seen)
+
+    def forgets(self, batch: Batch) -> bool:
+        self.sent.add(batch)
+        return batch in self.deleted
+
+
+@answers("IDEM-019", r"partition 1, \(id, epoch, .*: \{\(\d+, \d+, \d+, -1\), \(")
+def all_partitions_have_the_producers_of_one(answer: DescribeProducersResponse) -> None:
+    """DescribeProducers returns the longest of its lists for every partition."""
+    for topic in answer.topics:
+        longest = max((p.active_producers for p in topic.partitions), key=len, default=[])
+        for partition in topic.partitions:
+            partition.active_producers = longest
+
+
+@answers("IDEM-024", r"times \(1000, 3000, 2000\): .* is \(9000, -1\)")
+def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -> None:
+    """DescribeProducers returns the largest time of all batches of a producer."""
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            for one in partition.active_producers:
+                one.last_timestamp += 6000 if one.last_sequence == 5 else 0
+
+
+DEFECTS = [
+    rule("IDEM-021", r"epoch 1, sequence 1: acknowledged at offset 1, expected 4",
+         ARaisedEpochKeepsTheBatches),
+    rule("IDEM-022", r"deleted batch 0 once more: the log of 3 ends at 5",
+         ABatchGoesWithItsRecords),
+    changed_field("IDEM-023", "an_id_without_epoch_is_taken",
+        r"id \d+, epoch -1: error is NONE \(0\), expected INVALID_REQUEST",
+        "InitProducerId returns a new id to a producer that sends an id without an epoch.",
+        InitProducerIdResponse, "error_code", ErrorCode.INVALID_REQUEST, ErrorCode.NONE,
+        also={"producer_id": 7, "producer_epoch": 0},
+        requested={"transactional_id": None, "producer_epoch": -1}),
+    changed_field("IDEM-023", "an_epoch_without_id_gets_an_id",
+        r"id -1, epoch 0: id and epoch of the answer are \(0, 0\)",
+        "InitProducerId refuses an epoch without an id, and returns an id and an epoch beside it.",
+        InitProducerIdResponse, "producer_id", ANY, 0,
+        where={"error_code": ErrorCode.INVALID_REQUEST}, also={"producer_epoch": 0},
+        requested={"transactional_id": None, "producer_id": -1}),
+    all_partitions_have_the_producers_of_one,
+    the_latest_time_of_all_batches_is_shown,
+]  # fmt: skip

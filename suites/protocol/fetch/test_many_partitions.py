@@ -1,0 +1,80 @@
+"""FETCH: a request about partitions that differ in offset, records and error."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import FETCH_BY_ID, Topic, fetch_request
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchResponse
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.fetching import NO_PARTITION, entry_of, values_of
+from suites.protocol.support.kept_topics import KeptTopics
+
+COUNT = 3  # records of each partition, but for the last one of a topic
+MISSING, OUTSIDE = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OFFSET_OUT_OF_RANGE
+Found = dict[tuple[str, int], tuple[str, list[bytes | None]]]
+
+
+def _filled(broker: BrokerUnderTest, name: bytes) -> Topic:
+    """Each value names topic, partition and offset; the last partition is empty."""
+    topic = broker.create_topic(partitions=3)
+    for partition in range(2):
+        values = [b"%s-%d at %d" % (name, partition, offset) for offset in range(COUNT)]
+        append(broker, topic, *(batch_of(value) for value in values), partition=partition)
+    return topic
+
+
+def _topic_a(broker: BrokerUnderTest) -> Topic:
+    return _filled(broker, b"a")
+
+
+def _topic_b(broker: BrokerUnderTest) -> Topic:
+    return _filled(broker, b"b")
+
+
+def _told(code: int, values: list[bytes | None]) -> tuple[str, list[bytes | None]]:
+    return ErrorCode.describe(code), values
+
+
+def _results(response: FetchResponse, topics: dict[str, Topic], version: int) -> Found:
+    """Error and values of each partition, by the topic's letter and the index."""
+    letters = {(one.id if version >= FETCH_BY_ID else one.name): a for a, one in topics.items()}
+    found: Found = {}
+    for answered in response.responses:
+        named = answered.topic_id if version >= FETCH_BY_ID else answered.topic
+        for data in answered.partitions:
+            key = (letters[named], data.partition_index)
+            assert key not in found, f"partition {key} is answered twice"
+            found[key] = _told(data.error_code, values_of(data))
+    return found
+
+
+@judges("FETCH-042")
+@at_versions("Fetch", "0-3", "4-12", "13+")
+def test_each_partition_of_fetch_has_own_offset_and_error(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Two topics: records from three offsets, an empty log, an offset outside, no partition."""
+    topics = {"a": kept.topic(broker, _topic_a), "b": kept.topic(broker, _topic_b)}
+    wanted = [
+        entry_of(topics["a"], api_version, {1: 2, NO_PARTITION: 0, 0: 1, 2: 0}),
+        entry_of(topics["b"], api_version, {0: COUNT + 1, 1: 0}),
+    ]
+    expected: Found = {
+        ("a", 1): _told(ErrorCode.NONE, [b"a-1 at 2"]),
+        ("a", NO_PARTITION): _told(MISSING, []),
+        ("a", 0): _told(ErrorCode.NONE, [b"a-0 at 1", b"a-0 at 2"]),
+        ("a", 2): _told(ErrorCode.NONE, []),
+        ("b", 0): _told(OUTSIDE, []),
+        ("b", 1): _told(ErrorCode.NONE, [b"b-1 at 0", b"b-1 at 1", b"b-1 at 2"]),
+    }
+    with requirement("FETCH-042"):
+        found = _results(broker.ask(fetch_request(wanted), api_version), topics, api_version)
+        for partition, result in expected.items():
+            assert found.get(partition) == result, (
+                f"partition {partition}: error and values are {found.get(partition)}, "
+                f"expected {result}"
+            )
+        assert found.keys() == expected.keys(), f"answered are the partitions {[*found]}"

@@ -1,0 +1,35 @@
+"""IDEM: requests of InitProducerId that contradict themselves (KIP-360)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import InitProducerIdRequest
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import NO_TIMEOUT_MS, new_producer
+
+NONE = -1
+
+
+@judges("IDEM-023")
+@at_versions("InitProducerId", "3+")
+def test_init_producer_id_with_only_id_or_only_epoch_returns_invalid_request(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """An id of the broker, or another one, without an epoch; epochs without an id."""
+    own = new_producer(broker).id
+    with requirement("IDEM-023"):
+        for producer_id, epoch in ((own, NONE), (5, NONE), (NONE, 0), (NONE, 7)):
+            request = InitProducerIdRequest(
+                transactional_id=None,
+                transaction_timeout_ms=NO_TIMEOUT_MS,
+                producer_id=producer_id,
+                producer_epoch=epoch,
+            )
+            answer = broker.ask(request, api_version)
+            where = f"id {producer_id}, epoch {epoch}"
+            expect_error(answer.error_code, ErrorCode.INVALID_REQUEST, where)
+            found = (answer.producer_id, answer.producer_epoch)
+            assert found == (NONE, NONE), f"{where}: id and epoch of the answer are {found}"

@@ -26,8 +26,10 @@ from suites.protocol.support.config_admin import (
     TOPIC,
     AlterOperation,
     Resource,
+    ShownSource,
     asked_broker,
     change,
+    configs_of,
 )
 from suites.protocol.support.group_answers import (
     RichGroups,
@@ -130,11 +132,16 @@ def test_groups_are_described_as_before_and_go_on_after_restarts(
 def test_all_fields_of_topic_configs_are_the_same_after_restarts(
     persistent_broker: PersistentBroker,
 ) -> None:
-    """Configs given with the topic and set, added to, and removed later; also after each start."""
+    """Configs given with the topic, set and removed later; those of a deleted topic are gone."""
     client = persistent_broker.client
     client.version("IncrementalAlterConfigs")
+    again = client.create_topic(2, OF_TOPIC)
+    _delete(client, again)
+    client.create_topic(2, name=again.name)
     topic = client.create_topic(PARTITIONS["CONF-015"], OF_TOPIC)
     resource = (TOPIC, topic.name)
+    for name, configs in ((again.name, {}), (topic.name, OF_TOPIC)):
+        _await_values(client, (TOPIC, name), configs)
     _change(client, resource, ("segment.ms", DELETE, None), ("max.message.bytes", SET, "54321"))
 
     def go_on(when: str) -> None:
@@ -145,7 +152,7 @@ def test_all_fields_of_topic_configs_are_the_same_after_restarts(
         persistent_broker,
         "CONF-015",
         {topic: 2},
-        lambda: described_configs(client, resource),
+        lambda: described_configs(client, resource, (TOPIC, again.name)),
         go_on,
     )
 
@@ -153,7 +160,27 @@ def test_all_fields_of_topic_configs_are_the_same_after_restarts(
 def _change(
     client: BrokerUnderTest, resource: Resource, *changes: tuple[str, AlterOperation, str | None]
 ) -> None:
+    """Change the configs, and wait until the broker describes them so."""
     _expect_prepared(change(client, resource, *changes), "IncrementalAlterConfigs")
+    for name, operation, value in changes:
+        client.eventually(
+            lambda name=name, value=value: _own_values(client, resource).get(name) == value,  # type: ignore[misc]
+            f"{operation.name} of {name} is described",
+        )
+
+
+def _await_values(client: BrokerUnderTest, resource: Resource, values: dict[str, str]) -> None:
+    client.eventually(
+        lambda: _own_values(client, resource) == values, f"the configs of {resource} are described"
+    )
+
+
+def _own_values(client: BrokerUnderTest, resource: Resource) -> dict[str, str | None]:
+    """Return the values that the resource has by itself."""
+    sources = {TOPIC: ShownSource.TOPIC, BROKER: ShownSource.BROKER}
+    own = ShownSource.ALL_BROKERS if resource == ALL_BROKERS else sources[resource[0]]
+    configs = configs_of(client, resource)
+    return {name: one.value for name, one in configs.items() if one.config_source == own}
 
 
 @judges("RECV-023")
@@ -208,12 +235,12 @@ def test_client_quotas_are_the_same_after_restarts(persistent_broker: Persistent
 def test_topics_are_the_same_after_restarts(persistent_broker: PersistentBroker) -> None:
     """One that got more partitions, one that is gone, one that was made again with its name."""
     client = persistent_broker.client
-    grow, delete = client.version("CreatePartitions"), client.version("DeleteTopics")
+    grow = client.version("CreatePartitions")
     grown, gone, again = (client.create_topic(count) for count in (2, 3, 4))
-    ask_to_grow(client, grow, (grown.name, GROWN)).expect(grown.name, ErrorCode.NONE)
+    grew = ask_to_grow(client, grow, (grown.name, GROWN))
+    _expect_prepared(grew[grown.name][0].error_code, "CreatePartitions")
     for topic in (gone, again):
-        ask_to_delete(client, delete, topic.name).expect(topic.name, ErrorCode.NONE)
-        _await_gone(client, topic)
+        _delete(client, topic)
     names = [grown.name, gone.name, again.name]
     client.create_topic(PARTITIONS["RECV-025"], name=again.name)
 
@@ -224,7 +251,10 @@ def test_topics_are_the_same_after_restarts(persistent_broker: PersistentBroker)
     expect_kept(persistent_broker, "RECV-025", {}, lambda: topics_and_brokers(client, names), go_on)
 
 
-def _await_gone(client: BrokerUnderTest, topic: Topic) -> None:
+def _delete(client: BrokerUnderTest, topic: Topic) -> None:
+    """Delete the topic, and wait until Metadata does not list it."""
+    results = ask_to_delete(client, client.version("DeleteTopics"), topic.name)
+    _expect_prepared(results[topic.name][0].error_code, "DeleteTopics")
     client.eventually(
         lambda: topic.name not in {each.name for each in client.metadata(None).topics},
         f"{topic.name} is gone",

@@ -29,6 +29,7 @@ from suites.protocol.support.whole_answers import WithPaths, with_paths
 
 SESSION_MS = 120_000  # longer than a test takes to start a broker again
 FIRST_JOIN_OF_STATIC = 5  # KIP-345
+OF_SECOND = "client of the second member"
 SEVERAL_PROTOCOLS = {"range": subscription(b"of range"), "roundrobin": subscription(b"of another")}
 ONE_PROTOCOL = {"roundrobin": subscription(b"of the second")}
 Wanted = Mapping[str, Mapping[Topic, Sequence[int]] | None]
@@ -77,7 +78,7 @@ class RichGroups:
             group.session_ms = SESSION_MS
         stable = self._stable
         self._members = stable.grown(
-            [stable.member(SEVERAL_PROTOCOLS), stable.member(ONE_PROTOCOL, client_id="another")]
+            [stable.member(SEVERAL_PROTOCOLS), stable.member(ONE_PROTOCOL, client_id=OF_SECOND)]
         )
         self._static: ClientMember | None = None
         self._assigned = b""

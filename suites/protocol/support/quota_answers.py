@@ -31,7 +31,10 @@ CHANGED: Entity = ((CLIENT, "changed"),)
 def set_quotas(
     client: BrokerUnderTest, quotas: Mapping[Entity, Mapping[str, float | None]]
 ) -> None:
-    """Set each value, or remove it if it is None. Raises PreparationFailed if one is refused."""
+    """Set each value, or remove it if it is None; wait until the broker describes them so.
+
+    Raises PreparationFailed if one is refused.
+    """
     entity, op = AlterClientQuotasRequest.EntityData, AlterClientQuotasRequest.OpData
     entries = [
         AlterClientQuotasRequest.EntryData(
@@ -46,6 +49,29 @@ def set_quotas(
     for answer in client.ask(AlterClientQuotasRequest(entries=entries)).entries:
         if answer.error_code != ErrorCode.NONE:
             raise PreparationFailed(f"AlterClientQuotas: {ErrorCode.describe(answer.error_code)}")
+    wanted = {
+        (frozenset(of), key): value for of, each in quotas.items() for key, value in each.items()
+    }
+
+    def is_described() -> bool:
+        described = _described(client)
+        return all(described.get(place) == value for place, value in wanted.items())
+
+    client.eventually(is_described, "the quotas are described")
+
+
+def _described(
+    client: BrokerUnderTest,
+) -> dict[tuple[frozenset[tuple[str, str | None]], str], float]:
+    answer = client.ask(DescribeClientQuotasRequest(components=[], strict=False))
+    return {
+        (
+            frozenset((one.entity_type, one.entity_name) for one in each.entity),
+            value.key,
+        ): value.value
+        for each in answer.entries or []
+        for value in each.values
+    }
 
 
 def all_quotas(client: BrokerUnderTest) -> WithPaths:

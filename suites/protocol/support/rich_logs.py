@@ -54,7 +54,8 @@ def fill(client: BrokerUnderTest, topic: Topic, partitions: int) -> None:
     begin_ms, names = now_ms() - HOUR_MS, codecs(client)
     for number in range(SEGMENTS * BATCHES_A_SEGMENT):
         segment = number // BATCHES_A_SEGMENT
-        time_ms = begin_ms + segment * 2 * SEGMENT_MS + number * 1_000
+        later = number - (number % 3 == 2)  # each third batch has the times of the one before
+        time_ms = begin_ms + segment * 2 * SEGMENT_MS + later * 1_000
         codec = names[number % len(names)]
         append(client, topic, batch(number, time_ms, codec), partition=MANY)
     _fill_by_producers(client, topic, begin_ms)

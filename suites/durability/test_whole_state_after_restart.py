@@ -43,7 +43,13 @@ from suites.protocol.support.quota_answers import (
     all_quotas,
     set_quotas,
 )
-from suites.protocol.support.topic_admin import ask_to_delete, ask_to_grow
+from suites.protocol.support.topic_admin import (
+    ask_to_create,
+    ask_to_delete,
+    ask_to_grow,
+    creatable,
+    described,
+)
 from suites.protocol.support.topic_answers import described_configs, topics_and_brokers
 
 PARTITIONS = {"OTOP-004": 6, "CONF-015": 15, "RECV-022": 22, "RECV-023": 23, "RECV-025": 25}
@@ -137,7 +143,7 @@ def test_all_fields_of_topic_configs_are_the_same_after_restarts(
     client.version("IncrementalAlterConfigs")
     again = client.create_topic(2, OF_TOPIC)
     _delete(client, again)
-    client.create_topic(2, name=again.name)
+    _make_again(client, again, 2)
     topic = client.create_topic(PARTITIONS["CONF-015"], OF_TOPIC)
     resource = (TOPIC, topic.name)
     for name, configs in ((again.name, {}), (topic.name, OF_TOPIC)):
@@ -242,7 +248,7 @@ def test_topics_are_the_same_after_restarts(persistent_broker: PersistentBroker)
     for topic in (gone, again):
         _delete(client, topic)
     names = [grown.name, gone.name, again.name]
-    client.create_topic(PARTITIONS["RECV-025"], name=again.name)
+    _make_again(client, again, PARTITIONS["RECV-025"])
 
     def go_on(when: str) -> None:
         made = client.create_topic(len(when))
@@ -259,3 +265,13 @@ def _delete(client: BrokerUnderTest, topic: Topic) -> None:
         lambda: topic.name not in {each.name for each in client.metadata(None).topics},
         f"{topic.name} is gone",
     )
+
+
+def _make_again(client: BrokerUnderTest, topic: Topic, partitions: int) -> None:
+    """Create a topic with the name of a deleted one, as soon as the broker takes it."""
+    version, asked = client.version("CreateTopics"), creatable(topic.name, partitions)
+    client.eventually(
+        lambda: ask_to_create(client, version, asked)[topic.name][0].error_code == ErrorCode.NONE,
+        f"{topic.name} is created again",
+    )
+    described(client, topic.name, partitions)

@@ -121,7 +121,7 @@ def expect_same(
     def differences() -> list[str]:
         try:
             return different(before, ask())
-        except BrokerMisbehaved as problem:
+        except (BrokerMisbehaved, AssertionError) as problem:
             return [f"{type(problem).__name__}: {problem}"]
 
     found = client.last_seen(differences, lambda found: not found, SOON_MS)

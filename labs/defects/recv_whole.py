@@ -27,6 +27,7 @@ from labs.defects.asked_times import asked_and_told, told_of
 from labs.defects.defect import edited, rule
 from labs.defects.prod import change_stored
 from labs.defects.started_again import StartedAgain, after_start
+from suites.durability import test_interrupted_compaction
 from suites.durability import test_whole_logs_after_restart as of_logs
 from suites.durability import test_whole_state_after_restart as of_state
 
@@ -196,6 +197,20 @@ def later_configs_are_defaults(_: StartedAgain, __: SeenRequest, answer: Message
                     config.config_source = 5
 
 
+@after_start(
+    "RECV-027",
+    r"after a crash, .*records\{\} is",
+    partitions=len(test_interrupted_compaction.LEFT),
+    rolled=True,
+)
+def interrupted_compactions_cost_records(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """Fetch returns nothing from logs with an interrupted compaction."""
+    if isinstance(answer, FetchResponse):
+        for topic in answer.responses:
+            for one in topic.partitions:
+                one.records = b""
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
@@ -212,6 +227,7 @@ DEFECTS = [
         logs_have_no_size,
         logs_start_at_zero,
         leader_epochs_are_not_kept,
+        interrupted_compactions_cost_records,
         later_configs_are_defaults,
     )
 ]

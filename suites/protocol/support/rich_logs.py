@@ -105,10 +105,11 @@ def batch(
 
 
 def grow(client: BrokerUnderTest, logs: Mapping[Topic, int]) -> None:
-    """Append one more batch to each log but the empty one."""
+    """Append two more batches of the same times to each log but the empty one."""
     for topic, partition in partitions_of(logs):
         if partition != EMPTY:
-            append(client, topic, batch(partition, now_ms()), partition=partition)
+            made = batch(partition, now_ms())
+            append(client, topic, made, made, partition=partition)
 
 
 def times_of(client: BrokerUnderTest, logs: Mapping[Topic, int]) -> set[int]:

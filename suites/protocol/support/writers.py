@@ -37,7 +37,7 @@ class Writer:
             self._next += 2
 
     def expect_goes_on(self, where: str) -> None:
-        """What was sent is known, a gap and the former epoch are refused, what follows is taken."""
+        """The broker knows sent batches, refuses a gap and the former epoch, and takes the next."""
         end = self._end()
         for batch, _ in self._written[:-1]:
             expect_taken_again(

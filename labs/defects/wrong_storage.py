@@ -8,6 +8,7 @@ from labs.defects import (
     stored_recv,
     stored_start,
     stored_stor,
+    stored_whole,
 )
 from labs.defects.defect import Defect
 
@@ -17,4 +18,5 @@ WRONG_STORAGE: list[Defect] = [
     *stored_recv.DEFECTS,
     *stored_start.DEFECTS,
     *stored_stor.DEFECTS,
+    *stored_whole.DEFECTS,
 ]

@@ -24,11 +24,11 @@ from suites.protocol.support.committed_offsets import (
     fetch_offsets,
 )
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 from suites.replication.support.coordinators import (
     CoordinatedGroup,
     PlacedGroup,
     await_coordinator,
+    await_offsets_topic,
     new_group,
 )
 
@@ -158,7 +158,7 @@ def test_acknowledged_offset_commit_survives_coordinator_kill(cluster: Cluster) 
             _expect_committed(cluster, now, topic, place, offset)
             cluster.restart(node)
             cluster.await_brokers(cluster.nodes)
-            _await_offsets_topic(cluster)
+            await_offsets_topic(cluster)
             node = await_coordinator(cluster, place.group)
 
 
@@ -179,13 +179,6 @@ def _expect_committed(
 
     told = cluster.last_seen(asked, is_right)
     told.expect(topic, offset, where=f"{node}, which coordinates now")
-
-
-def _await_offsets_topic(cluster: Cluster) -> None:
-    """All replicas of all groups are in sync again."""
-    offsets = Topic(OFFSETS_TOPIC)
-    for partition in cluster.topic_by(cluster.up[0], OFFSETS_TOPIC):
-        cluster.await_isr(offsets, cluster.replicas(offsets, partition), partition)
 
 
 @judges("COORD-004")

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.coordinator import ask_for_coordinator
+from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from suites.protocol.support.classic_group import ClassicGroup
 from suites.protocol.support.committed_offsets import SETTLING, fetch_offsets
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 
 NO_NODE = -1
+MOST_NAMES = 100  # of groups, until one has a certain coordinator
 NO_TOPIC = Topic("none")
 
 
@@ -70,3 +73,41 @@ class PlacedGroup(ClassicGroup):
 
     def _await_served(self) -> None:
         """Do nothing: the coordinator was seen to serve requests when the place was found."""
+
+
+class PlacedGroups:
+    """Groups that begin at one coordinator, and the coordinator of each of them now."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._first = new_group(cluster).node
+        self._nodes: dict[str, int] = {}
+
+    def new(self) -> PlacedGroup:
+        """A group with the first coordinator."""
+        for _ in range(MOST_NAMES):
+            place = new_group(self._cluster)
+            if place.node == self._first:
+                self._nodes[place.group] = place.node
+                return PlacedGroup(self._cluster, place)
+        raise PreparationFailed(f"of {MOST_NAMES} groups broker {self._first} coordinates none")
+
+    def node_of(self, group: str) -> int:
+        """Return the group's coordinator."""
+        return self._nodes[group]
+
+    def client_of(self, group: str) -> BrokerUnderTest:
+        """Return the client of the group's coordinator."""
+        return self._cluster.at(self._nodes[group])
+
+    def settle(self, other_than: int = NO_NODE) -> None:
+        """Wait until each group has a coordinator that answers; note it."""
+        for group in self._nodes:
+            self._nodes[group] = await_coordinator(self._cluster, group, other_than=other_than)
+
+
+def await_offsets_topic(cluster: Cluster) -> None:
+    """Wait until all replicas of the topic of offsets are in sync."""
+    offsets = Topic(OFFSETS_TOPIC)
+    for partition in cluster.topic_by(cluster.up[0], OFFSETS_TOPIC):
+        cluster.await_isr(offsets, cluster.replicas(offsets, partition), partition)

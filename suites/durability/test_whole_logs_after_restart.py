@@ -1,0 +1,180 @@
+"""RECV, DELR: whole answers about logs are the same when the broker is started again."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
+from suites.durability.support.brief_sessions import BRIEF
+from suites.durability.support.restarts import KILLED, expect_kept
+from suites.durability.support.segments import append_segments, topic_of_segments
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.compacted import (
+    QUICKLY,
+    KeyedBatches,
+    await_compacted,
+    batches_of,
+    compacted_topic,
+)
+from suites.protocol.support.deleted_records import delete_records
+from suites.protocol.support.log_answers import (
+    epoch_ends,
+    fetched,
+    log_sizes,
+    offsets_by_time,
+    producers,
+)
+from suites.protocol.support.rich_logs import IDEMPOTENT, MANY, grow, rich_logs, times_of
+from suites.protocol.support.whole_answers import WithPaths
+from suites.protocol.support.writers import Writer
+
+PARTITIONS = {"RECV-018": 18, "RECV-019": 19, "RECV-020": 20, "RECV-021": 21, "RECV-026": 26}
+"""Numbers of partitions, by which a defect recognizes its test."""
+
+COMPACTED = [1, 3, 4, 5]
+SEGMENTS = [[b"1", b"2"], [b"3", b"4"], [b"5"]]  # and a batch of three records
+END = 8  # of each log
+DELETED_BELOW = (1, 2, 6, 7, 0, 8, 5)
+
+
+@judges("RECV-018")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_fetch_at_each_offset_returns_same_batches_after_restarts(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """In several segments and index intervals, with records appended between the restarts."""
+    client = persistent_broker.client
+    logs = rich_logs(client, PARTITIONS["RECV-018"])
+    expect_kept(
+        persistent_broker,
+        "RECV-018",
+        logs,
+        lambda: fetched(client, logs),
+        lambda _: grow(client, logs),
+    )
+
+
+@judges("RECV-019")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_list_offsets_for_each_time_returns_same_offsets_after_restarts(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """For the time of each record and its neighbours, and all special times."""
+    client = persistent_broker.client
+    logs = rich_logs(client, PARTITIONS["RECV-019"])
+    times = times_of(client, logs)
+
+    def go_on(_: str) -> None:
+        grow(client, logs)
+        times.update(times_of(client, logs))
+
+    expect_kept(
+        persistent_broker, "RECV-019", logs, lambda: offsets_by_time(client, logs, times), go_on
+    )
+
+
+@judges("RECV-020")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_offset_for_leader_epoch_returns_same_ends_after_restarts(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """For each epoch that a batch has; a start may begin a new one."""
+    client = persistent_broker.client
+    client.version("OffsetForLeaderEpoch")
+    logs = rich_logs(client, PARTITIONS["RECV-020"])
+    topic = list(logs)[-1]
+
+    def ask() -> WithPaths:
+        written = batches_of(client, topic, MANY)
+        return epoch_ends(client, logs, {one.partition_leader_epoch for one in written})
+
+    expect_kept(persistent_broker, "RECV-020", logs, ask, lambda _: grow(client, logs))
+
+
+@judges("RECV-021")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_producers_are_known_as_before_and_go_on_after_restarts(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """Those of several epochs in one partition, and one that goes on after each restart."""
+    client = persistent_broker.client
+    client.version("DescribeProducers")
+    logs = rich_logs(client, PARTITIONS["RECV-021"])
+    topic = list(logs)[-1]
+    writer = Writer(client, topic, IDEMPOTENT)
+    writer.append(2)
+
+    def go_on(when: str) -> None:
+        with requirement("RECV-021"):
+            writer.expect_goes_on(when)
+        grow(client, logs)
+
+    expect_kept(persistent_broker, "RECV-021", logs, lambda: producers(client, logs), go_on)
+
+
+@judges("RECV-026")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_describe_log_dirs_returns_same_sizes_after_restarts(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """Of logs in several segments, and of empty ones."""
+    client = persistent_broker.client
+    client.version("DescribeLogDirs")
+    logs = rich_logs(client, PARTITIONS["RECV-026"])
+    expect_kept(
+        persistent_broker,
+        "RECV-026",
+        logs,
+        lambda: log_sizes(client, logs),
+        lambda _: grow(client, logs),
+    )
+
+
+@judges("RECV-018")
+@needs_broker(Use.PERSISTENT, {**BRIEF, **QUICKLY})
+def test_fetch_at_each_offset_of_compacted_log_returns_same_batches_after_restarts(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """Whole batches are gone, and records inside of one; the log is not compacted further."""
+    client = persistent_broker.client
+    topic, made = compacted_topic(client), KeyedBatches()
+    logs = {topic: 1}
+    keys = [(b"a",), (b"b", b"c"), (b"c",), (b"a",), (b"d",)]
+    append(client, topic, *[made.next(*each, compression="gzip") for each in keys])
+    await_compacted(client, topic, {0: COMPACTED})
+    expect_kept(persistent_broker, "RECV-018", logs, lambda: fetched(client, logs), lambda _: None)
+
+
+@judges("DELR-007")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_log_starts_are_the_same_after_restarts(persistent_broker: PersistentBroker) -> None:
+    """Inside of a batch, at the begin of a segment, at the end of the log.
+
+    A kill follows a stop without a deletion between them: a killed broker may lose the log starts
+    since its last checkpoint.
+    """
+    client = persistent_broker.client
+    client.version("DeleteRecords")
+    topic = topic_of_segments(client, len(DELETED_BELOW))
+    logs = {topic: len(DELETED_BELOW)}
+    for partition in range(len(DELETED_BELOW)):
+        append_segments(client, topic, SEGMENTS, partition=partition)
+        append(client, topic, batch_of(b"a", b"b", b"c"), partition=partition)
+
+    def delete(by: int) -> None:
+        for partition, below in enumerate(DELETED_BELOW):
+            delete_records(client, topic, min(below + by, END), partition=partition)
+
+    def go_on(when: str) -> None:
+        if when == KILLED:
+            delete(1)
+
+    delete(0)
+    expect_kept(persistent_broker, "DELR-007", logs, lambda: _starts(client, logs), go_on)
+
+
+def _starts(client: BrokerUnderTest, logs: dict[Topic, int]) -> WithPaths:
+    return fetched(client, logs) | offsets_by_time(client, logs, ())

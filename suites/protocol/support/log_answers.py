@@ -1,0 +1,145 @@
+"""Whole answers about the logs of partitions: Fetch, ListOffsets, epochs, producers, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import (
+    EARLIEST,
+    LATEST,
+    MAX_TIMESTAMP,
+    Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+)
+from harness.codec.messages import (
+    DescribeLogDirsRequest,
+    DescribeProducersRequest,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    OffsetForLeaderEpochRequest,
+)
+from suites.protocol.support.rich_logs import partitions_of
+from suites.protocol.support.whole_answers import WithPaths, with_paths
+
+Logs = Mapping[Topic, int]
+"""Topics with their numbers of partitions."""
+
+FIRST_LIST_OFFSETS_OF_MAX, FIRST_OF_ISOLATION = 7, 2
+ONE_BATCH_BYTES, ALL_BYTES = 1, 1 << 20
+NO_EPOCH = -1
+DEBUGGER = -2  # the replica id of a client that is no replica
+
+
+def fetched(client: BrokerUnderTest, logs: Logs) -> WithPaths:
+    """Fetch at each offset of each log the batch with this offset, then the whole log twice."""
+    answers: WithPaths = {}
+    for topic, partition in partitions_of(logs):
+        end = client.end_offset(topic, partition)
+        where = f"{topic.name}-{partition}"
+        for offset in range(end + 2):  # the end, and one behind it
+            answers |= _fetch(client, topic, partition, offset, f"Fetch {where} at {offset}")
+        for isolation in (0, 1):
+            question = f"Fetch {where} with isolation {isolation}"
+            start = client.list_offset(topic, EARLIEST, partition=partition).offset
+            answers |= _fetch(client, topic, partition, start, question, ALL_BYTES, isolation)
+    return answers
+
+
+def _fetch(
+    client: BrokerUnderTest,
+    topic: Topic,
+    partition: int,
+    offset: int,
+    question: str,
+    max_bytes: int = ONE_BATCH_BYTES,
+    isolation: int = 0,
+) -> WithPaths:
+    version = client.reading_version(topic)
+    wanted = fetch_partition(offset, partition=partition, partition_max_bytes=max_bytes)
+    request = fetch_request([fetch_topic(topic, version, [wanted])], isolation_level=isolation)
+    return with_paths(question, client.ask(request, version), version)
+
+
+def offsets_by_time(client: BrokerUnderTest, logs: Logs, times_ms: Iterable[int]) -> WithPaths:
+    """Answers of ListOffsets: the special times, and each time with its neighbours."""
+    version = client.version("ListOffsets", "1+")
+    special = {"latest": LATEST, "earliest": EARLIEST}
+    if version >= FIRST_LIST_OFFSETS_OF_MAX:
+        special["largest"] = MAX_TIMESTAMP
+    near = {time + by for time in times_ms for by in (-1, 0, 1)}
+    asked = special | {f"at {time}": time for time in sorted(near)}
+    answers: WithPaths = {}
+    for isolation in (0, 1) if version >= FIRST_OF_ISOLATION else (0,):
+        for name, time_ms in asked.items():
+            answer = client.ask(_list_offsets(logs, time_ms, isolation), version)
+            if time_ms == EARLIEST:
+                _without_epochs_of_empty_logs(client, answer)
+            question = f"ListOffsets {name} with isolation {isolation}"
+            answers |= with_paths(question, answer, version)
+    return answers
+
+
+def _without_epochs_of_empty_logs(client: BrokerUnderTest, answer: ListOffsetsResponse) -> None:
+    """The first offset of a log without records has the epoch of the leader, which may grow."""
+    for topic in answer.topics:
+        for one in topic.partitions:
+            if one.offset == client.end_offset(Topic(topic.name), one.partition_index):
+                one.leader_epoch = NO_EPOCH
+
+
+def _list_offsets(logs: Logs, time_ms: int, isolation: int) -> ListOffsetsRequest:
+    asked = ListOffsetsRequest.ListOffsetsPartition
+    topics = [
+        ListOffsetsRequest.ListOffsetsTopic(
+            name=topic.name,
+            partitions=[asked(partition_index=at, timestamp=time_ms) for at in range(count)],
+        )
+        for topic, count in logs.items()
+    ]
+    return ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=topics)
+
+
+def epoch_ends(client: BrokerUnderTest, logs: Logs, epochs: Iterable[int]) -> WithPaths:
+    """Answers of OffsetForLeaderEpoch: the end of each epoch."""
+    version = client.version("OffsetForLeaderEpoch")
+    answers: WithPaths = {}
+    for epoch in epochs:
+        asked = OffsetForLeaderEpochRequest.OffsetForLeaderPartition
+        topics = [
+            OffsetForLeaderEpochRequest.OffsetForLeaderTopic(
+                topic=topic.name,
+                partitions=[asked(partition=at, leader_epoch=epoch) for at in range(count)],
+            )
+            for topic, count in logs.items()
+        ]
+        request = OffsetForLeaderEpochRequest(replica_id=DEBUGGER, topics=topics)
+        question = f"OffsetForLeaderEpoch of {epoch}"
+        answers |= with_paths(question, client.ask(request, version), version)
+    return answers
+
+
+def producers(client: BrokerUnderTest, logs: Logs) -> WithPaths:
+    """Return the answer of DescribeProducers."""
+    version = client.version("DescribeProducers")
+    topics = [
+        DescribeProducersRequest.TopicRequest(name=topic.name, partition_indexes=list(range(count)))
+        for topic, count in logs.items()
+    ]
+    answer = client.ask(DescribeProducersRequest(topics=topics), version)
+    return with_paths("DescribeProducers", answer, version)
+
+
+def log_sizes(client: BrokerUnderTest, logs: Logs) -> WithPaths:
+    """Return the answer of DescribeLogDirs."""
+    version = client.version("DescribeLogDirs")
+    topics = [
+        DescribeLogDirsRequest.DescribableLogDirTopic(
+            topic=topic.name, partitions=list(range(count))
+        )
+        for topic, count in logs.items()
+    ]
+    answer = client.ask(DescribeLogDirsRequest(topics=topics), version)
+    return with_paths("DescribeLogDirs", answer, version)

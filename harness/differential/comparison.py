@@ -22,7 +22,7 @@ Seen = tuple[Difference, tuple[PlayedAnswer, PlayedAnswer]]
 """A difference, and the answers that differ."""
 
 
-class Side(Protocol):
+class ComparedSide(Protocol):
     """One side of a comparison: a broker, or its recorded responses. ``spec``: as a target's."""
 
     @property
@@ -66,7 +66,7 @@ class ConversationComparison:
 
     def __init__(
         self,
-        players: tuple[Side, Side],
+        players: tuple[ComparedSide, ComparedSide],
         prefix: str,
         explained: Sequence[Explained] | None = None,
         plays: int = PLAYS,

@@ -49,7 +49,7 @@ def headers_are_not_kept(_: StartedAgain, __: SeenRequest, answer: Message) -> N
 @after_start(
     "RECV-019", r"after a stop, .*leader_epoch is -1", partitions=LOGS["RECV-019"], rolled=True
 )
-def a_time_has_no_epoch(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
+def an_offset_by_time_has_no_epoch(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
     """ListOffsets returns the offset for a time without the leader epoch."""
     for timestamp, one in asked_and_told(seen.message, answer):
         if timestamp >= 0:
@@ -215,7 +215,7 @@ DEFECTS = [
     replace(defect, private=True)
     for defect in (
         headers_are_not_kept,
-        a_time_has_no_epoch,
+        an_offset_by_time_has_no_epoch,
         the_largest_time_is_unknown,
         earlier_epochs_are_unknown,
         the_last_sequence_is_unknown,

@@ -58,6 +58,8 @@ PARTITIONS = {"OTOP-004": 6, "CONF-015": 15, "RECV-022": 22, "RECV-023": 23, "RE
 GROWN = 5  # partitions
 EPOCH, LONG = 3, "metadata " * 100
 OF_TOPIC = {"retention.ms": "8654321", "cleanup.policy": "compact,delete", "segment.ms": "654321"}
+OFTEN_A_SNAPSHOT = {"metadata.log.max.record.bytes.between.snapshots": "1"}
+"""A setting of a broker with KRaft: it starts with a snapshot of its metadata."""
 ALL_BROKERS: Resource = (BROKER, "")
 SET, DELETE, APPEND = AlterOperation.SET, AlterOperation.DELETE, AlterOperation.APPEND
 
@@ -134,7 +136,7 @@ def test_groups_are_described_as_before_and_go_on_after_restarts(
 
 
 @judges("CONF-015")
-@needs_broker(Use.PERSISTENT, BRIEF)
+@needs_broker(Use.PERSISTENT, {**BRIEF, **OFTEN_A_SNAPSHOT})
 def test_all_fields_of_topic_configs_are_the_same_after_restarts(
     persistent_broker: PersistentBroker,
 ) -> None:
@@ -190,7 +192,7 @@ def _own_values(client: BrokerUnderTest, resource: Resource) -> dict[str, str | 
 
 
 @judges("RECV-023")
-@needs_broker(Use.PERSISTENT, BRIEF)
+@needs_broker(Use.PERSISTENT, {**BRIEF, **OFTEN_A_SNAPSHOT})
 def test_dynamic_broker_configs_are_the_same_after_restarts(
     persistent_broker: PersistentBroker,
 ) -> None:
@@ -222,7 +224,7 @@ def test_dynamic_broker_configs_are_the_same_after_restarts(
 
 
 @judges("RECV-024")
-@needs_broker(Use.PERSISTENT, BRIEF)
+@needs_broker(Use.PERSISTENT, {**BRIEF, **OFTEN_A_SNAPSHOT})
 def test_client_quotas_are_the_same_after_restarts(persistent_broker: PersistentBroker) -> None:
     """Quotas of users, client ids and both, by name and default; changed and removed ones."""
     client = persistent_broker.client
@@ -237,7 +239,7 @@ def test_client_quotas_are_the_same_after_restarts(persistent_broker: Persistent
 
 
 @judges("RECV-025")
-@needs_broker(Use.PERSISTENT, BRIEF)
+@needs_broker(Use.PERSISTENT, {**BRIEF, **OFTEN_A_SNAPSHOT})
 def test_topics_are_the_same_after_restarts(persistent_broker: PersistentBroker) -> None:
     """One that got more partitions, one that is gone, one that was made again with its name."""
     client = persistent_broker.client

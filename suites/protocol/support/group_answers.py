@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DescribeGroupsRequest, ListGroupsRequest
+from harness.codec.messages import (
+    DeleteGroupsRequest,
+    DescribeGroupsRequest,
+    ListGroupsRequest,
+)
 from suites.protocol.support.classic_group import (
     ClassicGroup,
     ClientMember,
@@ -67,7 +72,7 @@ def committed_offsets(client: BrokerUnderTest, wanted: Wanted) -> WithPaths:
 
 
 class RichGroups:
-    """Groups with unlike members, one with a static member, one that all members have left."""
+    """Groups with unlike members, with a static one, one that all have left, a deleted one."""
 
     def __init__(self, client_of: ClientOf, topic: Topic, make: MakeGroup) -> None:
         self._client_of, self._topic = client_of, topic
@@ -88,7 +93,8 @@ class RichGroups:
             )
             self._static, self._assigned = others[1], others[1].member_id.encode()
             self._members += others
-        self._generation = self._join_and_leave()
+        self._generation = self._join_and_leave(self._emptied)
+        self._deleted = self._make_deleted(make)
         emptied = self._emptied
         commit(emptied.broker, emptied.group_id, {topic: [entry(1, "of an empty group")]})
 
@@ -98,14 +104,25 @@ class RichGroups:
 
     @property
     def names(self) -> list[str]:
-        return [group.group_id for group in self._groups]
+        return [*(group.group_id for group in self._groups), *self._deleted]
 
-    def _join_and_leave(self) -> int:
+    def _make_deleted(self, make: MakeGroup) -> list[str]:
+        """Return the name of a group that was deleted, where the broker can delete groups."""
+        group = make()
+        if not group.broker.advertised("DeleteGroups"):
+            return []
+        self._join_and_leave(group)
+        (result,) = group.broker.ask(DeleteGroupsRequest(groups_names=[group.group_id])).results
+        if result.error_code != ErrorCode.NONE:
+            raise PreparationFailed(f"DeleteGroups: {ErrorCode.describe(result.error_code)}")
+        return [group.group_id]
+
+    def _join_and_leave(self, group: ClassicGroup) -> int:
         """Return the generation of the one member that joins the group without members."""
-        member = self._emptied.member()
+        member = group.member()
         member.join()
         sync_all([member])
-        leave(self._emptied.broker, self._emptied.group_id, member.member_id)
+        leave(group.broker, group.group_id, member.member_id)
         return member.generation
 
     def expect_goes_on(self, when: str) -> None:
@@ -120,7 +137,8 @@ class RichGroups:
             self._expect_member_goes_on(member, f"{when} {member.member_id}")
         if self._static is not None:
             _expect_static_returns(self._static, self._assigned, when)
-        before, self._generation = self._generation, self._join_and_leave()
+        before = self._generation
+        self._generation = self._join_and_leave(self._emptied)
         told = f"{when} the generation behind {before} is {self._generation}"
         assert self._generation > before, told
 

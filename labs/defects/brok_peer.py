@@ -43,9 +43,13 @@ def brokers_of_other_clusters_are_welcome(_: Replicas, asked: Message, answer: M
 
 
 @told_to_others("BROK-002", r"another incarnation: error is NONE")
-def a_second_broker_takes_the_id(_: Replicas, asked: Message, answer: Message) -> None:
-    """The controller accepts a second broker with the id if it has the address of the first."""
-    if not _has_moved(asked):
+def a_second_broker_takes_the_id(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller accepts a second broker with the id of an unfenced one, if it has the address
+    of the first.
+    """
+    if isinstance(answer, BrokerHeartbeatResponse) and isinstance(asked, BrokerHeartbeatRequest):
+        done.epochs[asked.broker_id] = int(answer.is_fenced)
+    if not _has_moved(asked) and not done.epochs.get(getattr(asked, "broker_id", -1), 1):
         _turn(answer, ErrorCode.DUPLICATE_BROKER_REGISTRATION)
 
 
@@ -94,9 +98,11 @@ def a_late_heartbeat_is_forgiven(done: Replicas, asked: Message, answer: Message
 
 
 @told_to_others("BROK-009", r"want_fence is answered as to one that is not fenced")
-def nobody_is_fenced_by_its_own_wish(_: Replicas, asked: Message, answer: Message) -> None:
-    """The controller answers a broker that wants to be fenced that it is not."""
-    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_fence:
+def nobody_is_fenced_by_its_own_wish(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller answers a follower that wants to be fenced that it is not."""
+    if not isinstance(asked, BrokerHeartbeatRequest) or not asked.want_fence:
+        return
+    if asked.broker_id in done.replicas[1:]:
         assert isinstance(answer, BrokerHeartbeatResponse)
         answer.is_fenced = False
 
@@ -112,6 +118,26 @@ def a_lost_directory_is_a_directory(_: Replicas, asked: Message, answer: Message
 def features_are_not_compared(_: Replicas, asked: Message, answer: Message) -> None:
     """The controller registers a broker that is too old for the cluster."""
     _turn(answer, ErrorCode.UNSUPPORTED_VERSION)
+
+
+@told_to_others("BROK-018", r"fenced by its wish: error is NONE")
+def a_fenced_broker_has_no_id(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller registers another incarnation of a broker that was fenced."""
+    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_fence:
+        done.epochs[asked.broker_id] = asked.broker_epoch
+    if isinstance(asked, BrokerRegistrationRequest) and asked.broker_id in done.epochs:
+        _turn(answer, ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+
+
+@told_to_others("BROK-019", r"registered again, fenced before: False: the broker epoch is")
+def every_registration_has_an_epoch(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller returns another broker epoch to an incarnation that registers again."""
+    if isinstance(asked, BrokerRegistrationRequest):
+        assert isinstance(answer, BrokerRegistrationResponse)
+        if done.epochs.setdefault(asked.broker_id, -1) == answer.broker_epoch:
+            answer.broker_epoch += 1
+        elif answer.error_code == ErrorCode.NONE:
+            done.epochs[asked.broker_id] = answer.broker_epoch
 
 
 @told_to_replicas("BROK-012", r"broker epoch \d+: error is NONE")
@@ -143,10 +169,25 @@ def any_replica_is_taken(_: Replicas, asked: Message, answer: Message) -> None:
 @told_to_others("SHUT-004", r"it may shut down at once, and leads a partition")
 def a_leader_may_go_at_once(done: Replicas, asked: Message, answer: Message) -> None:
     """The controller lets the leader of the newest topic shut down before another one leads it."""
-    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_shut_down:
+    if _stops_first(done, asked) and not done.timed_out:
         assert isinstance(answer, BrokerHeartbeatResponse)
-        if asked.broker_id == done.replicas[0]:
-            answer.should_shut_down = True
+        answer.should_shut_down = done.timed_out = True
+
+
+def _stops_first(done: Replicas, asked: Message) -> bool:
+    """True for a heartbeat of the first replica of the newest topic that wants to shut down."""
+    if not isinstance(asked, BrokerHeartbeatRequest):
+        return False
+    return asked.want_shut_down and asked.broker_id == done.replicas[0]
+
+
+@told_to_others("SHUT-006", r"it may shut down, and an active broker has not read that it does")
+def a_leader_may_go_when_another_leads(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller grants a shutdown when the leaders have moved, whatever the others know."""
+    if _stops_first(done, asked):
+        assert isinstance(answer, BrokerHeartbeatResponse)
+        answer.should_shut_down |= done.timed_out
+        done.timed_out = True
 
 
 @told_to_others("SHUT-005", r"the ISR is \(1, \d+\)")
@@ -177,6 +218,9 @@ DEFECTS = [
     an_old_broker_epoch_may_fetch,
     every_block_is_the_first,
     any_replica_is_taken,
+    a_fenced_broker_has_no_id,
+    every_registration_has_an_epoch,
+    a_leader_may_go_when_another_leads,
     a_leader_may_go_at_once,
     who_shuts_down_is_in_the_isr_again,
 ]

@@ -45,6 +45,17 @@ def who_is_fenced_is_in_sync(done: Replicas, _: Message, answer: Message) -> Non
         _add_r3(done, answer)
 
 
+@told_to_others("ISR-015", r"it has 2 of the 4 records at which the epoch begins: the ISR is")
+def the_high_watermark_is_enough(done: Replicas, _: Message, answer: Message) -> None:
+    """A follower joins the ISR of a new leader without the records of the earlier epochs."""
+    found = _newest(done, answer)
+    if found is None or len(done.replicas) != 3:
+        return
+    first = done.replicas[0]
+    if done.asked.get(first) == [2, 2] and first not in found.isr_nodes:
+        found.isr_nodes = [*found.isr_nodes, first]
+
+
 @told_to_others("ISR-014", r"after the shrink the leader epoch is 1, expected 0")
 def a_shrink_begins_a_leader_epoch(done: Replicas, _: Message, answer: Message) -> None:
     """An ISR without R3 has another leader epoch."""
@@ -132,6 +143,7 @@ def what_was_written_between_stays(done: Replicas, _: int, data: Answered) -> No
 DEFECTS = [
     who_fetches_is_in_sync,
     who_is_fenced_is_in_sync,
+    the_high_watermark_is_enough,
     a_shrink_begins_a_leader_epoch,
     an_epoch_ends_one_later,
     a_leader_alone_commits,

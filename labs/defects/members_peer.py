@@ -1,11 +1,17 @@
-"""Defects of APIV, BROK, RAFT and TOPIC: new brokers, and a controller's answers to them."""
+"""Defects of APIV, BROK, FETCH, RAFT and TOPIC: new brokers, and a controller's answers to them."""
 
 from __future__ import annotations
 
 from harness.codec.apis import api_named
 from harness.codec.messages import ApiVersionsResponse, MetadataResponse
 from harness.codec.structs import Message
-from labs.defects.replicas import Answered, Replicas, told_to_others, told_to_replicas
+from labs.defects.replicas import (
+    Answered,
+    Replicas,
+    told_to_consumers,
+    told_to_others,
+    told_to_replicas,
+)
 
 Api = ApiVersionsResponse.ApiVersion
 VOTE = api_named("Vote")
@@ -57,7 +63,15 @@ def observers_are_given_the_beginning(_: Replicas, data: Answered) -> None:
         data.records = records[:first_bytes]
 
 
+@told_to_consumers("FETCH-046", r"offset 4: sent to \d+, expected -1")
+def any_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answered) -> None:
+    """The leader sends a consumer to the follower in its rack that does not have the offset."""
+    if (offset, done.r2) == (4, [0, 3]):
+        data.preferred_read_replica = done.replicas[1]
+
+
 DEFECTS = [
+    any_follower_in_the_rack_is_right,
     clients_may_vote,
     a_broker_stays_where_it_was,
     a_newcomer_leads_nothing,

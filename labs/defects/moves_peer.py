@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterPartitionReassignmentsRequest,
@@ -96,6 +98,27 @@ def the_first_move_goes_on(done: Replicas, asked: Message, answer: Message) -> N
         moving.adding_replicas = [*moving.adding_replicas, done.moves[0][-1]]
 
 
+@told_to_others("REASG-010", r"requested \{'[^']*': \[2\]\}: listed are \{.* 0\): .* 2\):")
+def a_topic_is_listed_whole(_: Replicas, __: Message, answer: Message) -> None:
+    """ListPartitionReassignments returns all partitions of a topic that move, requested or not."""
+    if not isinstance(answer, ListPartitionReassignmentsResponse):
+        return
+    for topic in answer.topics:
+        if [each.partition_index for each in topic.partitions] == [2]:
+            first = copy(topic.partitions[0])
+            first.partition_index = 0
+            topic.partitions = [first, *topic.partitions]
+
+
+@told_to_others("REASG-011", r"to \[\d+\], in progress is \{\}: error is NONE")
+def any_number_of_replicas_is_taken(_: Replicas, __: Message, answer: Message) -> None:
+    """The controller accepts every number of replicas, also where it must not change."""
+    if isinstance(answer, AlterPartitionReassignmentsResponse):
+        told = answer.responses[0].partitions[0]
+        if told.error_code == ErrorCode.INVALID_REPLICATION_FACTOR:
+            told.error_code, told.error_message = ErrorCode.NONE, None
+
+
 @told_to_others("TOPIC-036", r"both brokers are fenced: error is NONE \(0\)")
 def a_topic_is_made_where_nobody_is(_: Replicas, __: Message, answer: Message) -> None:
     """The controller accepts an assignment to fenced brokers alone."""
@@ -123,5 +146,7 @@ DEFECTS = [
     one_of_the_new_replicas_is_enough,
     nothing_can_be_cancelled,
     the_first_move_goes_on,
+    a_topic_is_listed_whole,
+    any_number_of_replicas_is_taken,
     a_topic_is_made_where_nobody_is,
 ]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+from operator import eq
+
 import pytest
 
+from harness.client.broker import BrokerUnderTest
 from harness.client.older_forms import records_for
-from harness.client.requests import produce_request
+from harness.client.only import only
+from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.runner.refusal_judged import refusal_judged
+from harness.virtual_broker.assigned_topics import state_shown
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition, batch_of
+from suites.protocol.support.config_admin import TOPIC, AlterOperation, change
 from suites.replication.support.asked_as import produce_as
 from suites.replication.support.expect import (
     expect_error,
@@ -24,6 +31,7 @@ from suites.replication.support.expect import (
 from suites.replication.support.pending_produce import PendingProduce
 
 ALL = -1
+MIN_ISR, PARTITIONS = "min.insync.replicas", 3
 LEARNS_MS, SOON_MS = 5_000, 1_000
 """Time for the leader to learn of the ISR, and a short timeout of requests, in ms.
 
@@ -122,3 +130,41 @@ def test_acks_all_when_isr_shrinks_after_append_returns_error_keeps_record(
         expect_log_end(partition, 1, "after the answer")
         expect_records(partition.follow(one, 0), (0,), "who follows")
         expect_sound(partition)
+
+
+@judges("CONF-014")
+@needs_broker(Use.JOINABLE)
+def test_changed_min_insync_replicas_holds_for_all_partitions(peers: JoinedCluster) -> None:
+    """The leader is alone in sync; two are wanted from then on, and later one again."""
+    broker, follower = peers.broker, peers.join()
+    name = broker.unique_topic()
+    peers.world.create_topic(
+        name, [[peers.leader, follower.broker_id]] * PARTITIONS, {MIN_ISR: "1"}
+    )
+    follower.leave()
+    for index in range(PARTITIONS):
+        broker.eventually(
+            partial(_is_alone, peers, name, index), f"the leader is alone in partition {index}"
+        )
+    topic = Topic(name, only(broker.metadata([name]).topics, "topic").topic_id)
+    for index in range(PARTITIONS):
+        broker.await_served(topic, index)
+    with requirement("CONF-014"):
+        for value, expected in (("2", ErrorCode.NOT_ENOUGH_REPLICAS), ("1", ErrorCode.NONE)):
+            code = change(broker, (TOPIC, name), (MIN_ISR, AlterOperation.SET, value))
+            expect_error(code, ErrorCode.NONE, f"{MIN_ISR} becomes {value}")
+            for index in range(PARTITIONS):
+                code = broker.last_seen(
+                    partial(_code_of_all, broker, topic, index), partial(eq, expected), LEARNS_MS
+                )
+                expect_error(code, expected, f"{MIN_ISR} is {value}, partition {index}")
+
+
+def _is_alone(peers: JoinedCluster, name: str, index: int) -> bool:
+    """True if the cluster has this ISR, and the broker knows from its metadata that it leads."""
+    shown = state_shown(peers.broker, name, index)
+    return shown.leader == peers.leader and peers.world.state(name, index).isr == (peers.leader,)
+
+
+def _code_of_all(broker: BrokerUnderTest, topic: Topic, index: int) -> int:
+    return broker.produce(topic, batch_of(b"r"), partition=index, acks=ALL).error_code

@@ -17,6 +17,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionResponse,
+    UnregisterBrokerRequest,
 )
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
@@ -144,9 +145,7 @@ def test_alter_partition_with_invalid_isr_members_returns_invalid_request(
 @needs_broker(Use.JOINABLE)
 def test_alter_partition_with_fenced_or_stale_epoch_member_is_refused(led: LedPartition) -> None:
     """A replica that is fenced, and one that is named with another broker epoch."""
-    ineligible = ErrorCode.OPERATION_NOT_ATTEMPTED
-    if led.version >= FIRST_WITH_IDS:
-        ineligible = ErrorCode.INELIGIBLE_REPLICA
+    ineligible = _ineligible(led)
     led.propose(led.proposal(ids(led, 0, 1)))
     led.replicas[2].leave()
     everybody = ids(led, 0, 1, 2)
@@ -156,11 +155,54 @@ def test_alter_partition_with_fenced_or_stale_epoch_member_is_refused(led: LedPa
         led.replicas[2].come_back()
         if led.version >= FIRST_WITH_EPOCHS:
             last = led.replicas[2]
-            old = {last.broker_id: last.broker_epoch - 1}
-            found = led.propose(led.proposal(everybody, broker_epochs=old))
-            expect_error(found.error_code, ineligible, "with an old broker epoch")
+            for what, change in (("an old", -1), ("a later", 1)):
+                wrong = {last.broker_id: last.broker_epoch + change}
+                found = led.propose(led.proposal(everybody, broker_epochs=wrong))
+                expect_error(found.error_code, ineligible, f"with {what} broker epoch")
         found = led.propose(led.proposal(everybody))
         expect_error(found.error_code, ErrorCode.NONE, "with the replica unfenced")
+
+
+@judges("ALTP-006")
+@needs_broker(Use.JOINABLE)
+def test_alter_partition_with_shutting_down_member_is_refused(
+    led: LedPartition, peers: JoinedCluster
+) -> None:
+    """A replica whose shutdown has begun and is not granted, as it led another partition."""
+    stopping = led.replicas[2]
+    peers.led_by(stopping, led.leader)
+    led.propose(led.proposal(ids(led, 0)))
+    if stopping.heartbeat(want_shut_down=True).should_shut_down:
+        raise PreparationFailed("the shutdown is granted before a proposal names the broker")
+    with requirement("ALTP-006"):
+        found = led.propose(led.proposal(ids(led, 0, 2)))
+        expect_error(found.error_code, _ineligible(led), "with a replica that shuts down")
+        found = led.propose(led.proposal(ids(led, 0, 1)))
+        expect_error(found.error_code, ErrorCode.NONE, "with the other replica")
+
+
+@judges("ALTP-006")
+@needs_broker(Use.JOINABLE)
+def test_alter_partition_with_unregistered_member_is_refused(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """A replica whose broker was fenced and unregistered."""
+    gone = led.replicas[2]
+    led.propose(led.proposal(ids(led, 0)))
+    gone.leave()
+    code = broker.ask(UnregisterBrokerRequest(broker_id=gone.broker_id)).error_code
+    if code != ErrorCode.NONE:
+        raise PreparationFailed(f"UnregisterBroker: {ErrorCode.describe(code)}", code)
+    with requirement("ALTP-006"):
+        found = led.propose(led.proposal(ids(led, 0, 2)))
+        expect_error(found.error_code, _ineligible(led), "with an unregistered replica")
+        found = led.propose(led.proposal(ids(led, 0, 1)))
+        expect_error(found.error_code, ErrorCode.NONE, "with the other replica")
+
+
+def _ineligible(led: LedPartition) -> ErrorCode:
+    has_own_error = led.version >= FIRST_WITH_IDS
+    return ErrorCode.INELIGIBLE_REPLICA if has_own_error else ErrorCode.OPERATION_NOT_ATTEMPTED
 
 
 @judges("ALTP-007")

@@ -122,10 +122,12 @@ def test_registered_broker_stays_fenced_until_it_reads_its_registration(
             told = newcomer.heartbeat(metadata_offset=offset)
             expect_error(told.error_code, ErrorCode.NONE, f"a heartbeat at offset {offset}")
             assert told.is_fenced, f"unfenced at offset {offset} of the metadata log"
+            assert not told.is_caught_up, f"caught up at offset {offset} of the metadata log"
         assert newcomer.broker_id not in _alive(broker), "Metadata lists it while it is fenced"
         told = newcomer.heartbeat()
         expect_error(told.error_code, ErrorCode.NONE, "a heartbeat behind the registration")
         assert not told.is_fenced, "fenced, although it has read everything"
+        assert told.is_caught_up, "not caught up, although it has read everything"
         broker.eventually(
             lambda: newcomer.broker_id in _alive(broker), "Metadata lists the unfenced broker"
         )
@@ -167,6 +169,7 @@ def test_broker_heartbeat_honors_want_fence_and_want_shut_down(
         assert told.is_fenced, "want_fence is answered as to one that is not fenced"
         partition.await_isr(peers.leader)
         broker.eventually(lambda: member.broker_id not in _alive(broker), "it is not listed")
+        assert member.heartbeat(want_fence=True).is_fenced, "unfenced, and wants it still"
         assert not member.heartbeat().is_fenced, "fenced, and wants it no more"
         told = member.heartbeat(want_shut_down=True)
         expect_error(told.error_code, ErrorCode.NONE, "want_shut_down")

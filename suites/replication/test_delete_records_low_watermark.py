@@ -30,11 +30,17 @@ def _told(answer: DeleteRecordsResponse) -> DeleteRecordsResponse.DeleteRecordsP
 @judges("DELR-006")
 @needs_broker(Use.JOINABLE)
 def test_delete_records_waits_for_log_start_of_all_replicas(peers: JoinedCluster) -> None:
-    """A follower that keeps the records keeps the call waiting; it is over when it has followed."""
-    follower = peers.join()
-    partition = peers.partition([follower])
+    """A follower that keeps the records keeps the call waiting; it is over when it has followed.
+
+    Another follower keeps them too. It is not alive, and nothing waits for it.
+    """
+    follower, dead = peers.join(), peers.join()
+    partition = peers.partition([follower, dead])
     partition.produce(3)
+    partition.follow(dead, 3)
     partition.follow(follower, 3)
+    dead.leave()
+    partition.await_isr(peers.leader, follower.broker_id)
     broker = partition.broker
     version = broker.version("DeleteRecords")
     with requirement("DELR-006"):
@@ -46,5 +52,5 @@ def test_delete_records_waits_for_log_start_of_all_replicas(peers: JoinedCluster
         answer = connection.receive()
         assert isinstance(answer, DeleteRecordsResponse)
         told = _told(answer)
-        expect_error(told.error_code, ErrorCode.NONE, "all replicas begin at 2")
+        expect_error(told.error_code, ErrorCode.NONE, "all live replicas begin at 2")
         assert told.low_watermark == 2, f"the low watermark is {told.low_watermark}, expected 2"

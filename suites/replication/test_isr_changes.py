@@ -10,6 +10,7 @@ from harness.conformance.checks import NotApplicable, NotSupported, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.support.elections import await_alive, elect_preferred
@@ -148,6 +149,59 @@ def _expect_isr_stays(timeline: Timeline, isr: tuple[int, ...], when: str) -> No
         timeline.follow(R2, timeline.confirmed[R2])
         found = timeline.partition.state().isr
         assert found == isr, f"{when}: the ISR is {found}, expected {isr}"
+
+
+@judges("ISR-015")
+@needs_broker(Use.JOINABLE)
+def test_follower_below_start_of_leader_epoch_is_not_added_to_isr(
+    peers: JoinedCluster, broker: BrokerUnderTest
+) -> None:
+    """The real broker leads anew with four records, of which two are committed.
+
+    The first leader was away, and has those two. The other replica confirms no more of them.
+    """
+    first, other = peers.join(), peers.join()
+    partition = peers.beside(first, other)
+    _lead_without(partition, peers, first, other.broker_id)
+    _commit(partition, 2, other)
+    first.come_back()
+    await_alive(broker, first.broker_id)
+    partition.follow(first, 2)
+    partition.await_isr(*partition.replicas)
+    partition.produce(2)
+    elect_preferred(broker, partition, first.broker_id)
+    _lead_without(partition, peers, first, other.broker_id)
+    without = tuple(sorted((peers.leader, other.broker_id)))
+    first.come_back()
+    await_alive(broker, first.broker_id)
+    with requirement("ISR-015"):
+        for offset in (2, 3):
+            for _ in range(TRIES):
+                partition.follow(first, offset)
+                found = partition.state().isr
+                when = f"it has {offset} of the 4 records at which the epoch begins"
+                assert found == without, f"{when}: the ISR is {found}, expected {without}"
+        read = partition.consume(0)
+        expect_records(read, (0, 1), "a consumer, while the other replica has two records")
+        partition.follow(first, 4)
+        partition.await_isr(*partition.replicas)
+        expect_sound(partition)
+
+
+def _lead_without(
+    partition: WatchedPartition, peers: JoinedCluster, gone: Membership, *others: int
+) -> None:
+    """This member goes; the real broker leads the others."""
+    gone.leave()
+    partition.await_isr(peers.leader, *others)
+    peers.await_led(partition)
+
+
+def _commit(partition: WatchedPartition, count: int, follower: Membership) -> None:
+    """Write records that this follower confirms."""
+    partition.produce(count)
+    partition.follow(follower, 0)
+    partition.follow(follower, count)
 
 
 @judges("ISR-010")

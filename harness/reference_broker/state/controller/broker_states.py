@@ -17,7 +17,7 @@ is "shut down" (SHUTDOWN_NOW in Kafka), and the controller fences it with that a
 for no session to end.
 
 The next incarnation of a broker takes the place of the last one in any state, and begins fenced.
-Only a session that is alive and not shutting down protects a broker from that:
+Only a session that is alive protects a broker from that, also one that shuts down:
 `registration_records` refuses the registration, and no event occurs. The same incarnation may
 register again, which changes no state.
 

@@ -71,7 +71,7 @@ def registration_records(
     broker_id = BrokerId(request.broker_id)
     existing = state.brokers.get(broker_id)
     is_same = existing is not None and existing.incarnation_id == request.incarnation_id
-    may_return = existing is None or is_same or existing.is_shutting_down
+    may_return = existing is None or is_same
     if not may_return and role.sessions.is_valid(broker_id, now):
         raise ControllerRefused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
     if request.is_migrating_zk_broker:

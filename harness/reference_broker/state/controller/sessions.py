@@ -70,9 +70,12 @@ class BrokerSessions:
         self._sessions[broker_id] = session
 
     def load(self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool) -> None:
-        """Begin the session of a registered broker at a new controller."""
+        """Begin the session of a registered broker at a new controller; a fenced one has none until
+        its first heartbeat.
+        """
         event = BrokerEvent.LOADED_FENCED if is_fenced else BrokerEvent.LOADED_UNFENCED
-        self._sessions[broker_id] = _Session(now, next_state(self.state_of(broker_id), event))
+        heard_at = None if is_fenced else now
+        self._sessions[broker_id] = _Session(heard_at, next_state(self.state_of(broker_id), event))
 
     def touch(self, broker_id: BrokerId, now: TimeMs, metadata_offset: int) -> None:
         """Note the time of a heartbeat, and how far the broker has read the metadata."""

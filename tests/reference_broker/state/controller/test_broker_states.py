@@ -77,6 +77,7 @@ def test_a_new_incarnation_begins_fenced_and_the_same_one_keeps_its_state(
 ) -> None:
     for is_same, following in ((True, state), (False, BrokerControlState.FENCED)):
         sessions = sessions_with(state)
+        sessions.touch(OWN, NOW, REGISTERED_AT)
         sessions.begin(OWN, is_same=is_same)
         assert sessions.state_of(OWN) is following
         assert sessions.is_valid(OWN, NOW) == is_same

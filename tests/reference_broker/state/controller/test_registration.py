@@ -93,6 +93,14 @@ def test_other_incarnation_registers_only_after_session_end() -> None:
     assert register(made, 1, LATER, **new).error_code == 0
 
 
+def test_other_incarnation_of_broker_in_shutdown_is_refused_while_session_lives() -> None:
+    made = with_brokers(1, 2)
+    made.with_partition(registered([1, 2], [1, 2]))
+    assert not beat(made, 1, want_shut_down=True).should_shut_down
+    refused = register(made, 1, TimeMs(NOW + SESSION_MS), incarnation_id=UUID(int=9))
+    assert refused.error_code == ErrorCode.DUPLICATE_BROKER_REGISTRATION
+
+
 def test_broker_without_heartbeat_does_not_block_other_incarnation() -> None:
     made = MadeController([])
     first = register(made, 1).broker_epoch

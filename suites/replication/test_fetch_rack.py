@@ -1,0 +1,58 @@
+"""FETCH: the follower in a consumer's rack must have what the consumer wants (KIP-392)."""
+
+from __future__ import annotations
+
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
+from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.partition import (
+    ANYBODY,
+    FetchedRecords,
+    WatchedPartition,
+    read_of,
+    replica_fetch,
+)
+from suites.replication.support.expect import expect_records, expect_sound
+
+SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+RACK, ANOTHER, OF_LEADER = "near", "far", "here"
+LEADER_ITSELF = -1
+
+
+def _read(partition: WatchedPartition, offset: int, version: int) -> FetchedRecords:
+    """Fetch as a consumer in the rack."""
+    request = replica_fetch(partition.topic, version, offset, replica=ANYBODY)
+    request.rack_id = RACK
+    return read_of(partition.broker.ask(request, version))
+
+
+@judges("FETCH-046")
+@needs_broker(Use.JOINABLE, {"replica.selector.class": SELECTOR, "broker.rack": OF_LEADER})
+@at_versions("Fetch", "11+")
+def test_fetch_of_offset_that_follower_in_rack_lacks_is_answered_by_leader(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """The follower there has the offsets 1 to 2, another has all six records, three committed."""
+    near, far = peers.join(rack=RACK), peers.join(rack=ANOTHER)
+    partition = peers.partition([near, far])
+    partition.produce(6)
+    for offset in (0, 6):
+        partition.follow(far, offset)
+    for offset in (0, 3):
+        partition.follow(near, offset, log_start=1)
+    with requirement("FETCH-046"):
+        for offset, expected in (
+            (0, LEADER_ITSELF),
+            (1, near.broker_id),
+            (3, near.broker_id),
+            (4, LEADER_ITSELF),
+        ):
+            read = _read(partition, offset, api_version)
+            what, sent = f"offset {offset}", read.told.preferred_read_replica
+            assert sent == expected, f"{what}: sent to {sent}, expected {expected}"
+            records = (0, 1, 2) if offset == 0 else ()
+            expect_records(read, records, f"a consumer of {what}")
+            found = read.high_watermark
+            assert found == 3, f"{what}: the high watermark is {found}, expected 3"
+        expect_sound(partition)

@@ -1,0 +1,41 @@
+"""SHUT: a broker may stop when the others know that it does."""
+
+from __future__ import annotations
+
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from harness.virtual_broker.cluster import JoinedCluster
+from suites.replication.support.expect import expect_sound
+
+READ_MS = 2_000
+"""Time in ms in which the real broker certainly reads the metadata and sends a heartbeat."""
+
+
+@judges("SHUT-006")
+@needs_broker(Use.JOINABLE, {"broker.heartbeat.interval.ms": "200"})
+def test_shutdown_is_granted_when_all_active_brokers_have_read_its_changes(
+    peers: JoinedCluster,
+) -> None:
+    """A third broker has read the metadata up to its own registration, and then all."""
+    member, reader = peers.joined(), peers.joined()
+    partition = peers.beside(member)
+    behind = reader.broker_epoch
+
+    def is_granted() -> bool:
+        return member.heartbeat(want_shut_down=True).should_shut_down
+
+    def is_granted_while_behind() -> bool:
+        reader.heartbeat(metadata_offset=behind)
+        return is_granted()
+
+    reader.heartbeat(metadata_offset=behind)
+    member.heartbeat(want_shut_down=True)  # the shutdown begins: it leads a partition
+    with requirement("SHUT-006"):
+        partition.await_isr(peers.leader)
+        early = peers.broker.last_seen(is_granted_while_behind, bool, READ_MS)
+        assert not early, "it may shut down, and an active broker has not read that it does"
+        reader.heartbeat()
+        granted = peers.broker.last_seen(is_granted, bool)
+        assert granted, "all have read the metadata, and it may not shut down"
+        expect_sound(partition)

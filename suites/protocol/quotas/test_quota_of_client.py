@@ -1,4 +1,4 @@
-"""QUOTA: which quota a client has, and who shares it (KIP-55, KIP-124)."""
+"""QUOTA: the quota that is in effect for a client, and the clients that share it (KIP-55)."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_client_id_shares_its_quota_with_no_other_client_id(broker: BrokerUnderT
 @judges("QUOTA-008")
 @needs_broker(Use.OWN)
 def test_clients_of_one_user_share_quota_of_user(broker: BrokerUnderTest) -> None:
-    """What one client of a user has sent throttles another one; the quota of one client of the user
+    """A batch of one client of a user throttles another client; the quota of one client of the user
     is its own."""
     broker.version("AlterClientQuotas")
     topic, first, second, own = broker.create_topic(), *(broker.unique_topic() for _ in range(3))

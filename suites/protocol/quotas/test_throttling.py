@@ -123,12 +123,12 @@ def test_fetch_above_quota_is_empty_and_mutes_connection(
                 told_ms, size = answer.throttle_time_ms, _records_bytes(answer)
                 assert size == 0, f"throttled for {told_ms} ms, the answer has {size} bytes"
                 assert took_ms < told_ms, (
-                    f"told to wait {told_ms} ms, the answer took {took_ms:.0f} ms"
+                    f"throttled for {told_ms} ms, the answer took {took_ms:.0f} ms"
                 )
             expect_healthy(connection, broker)
             next_ms = (time.monotonic() - sent_at) * 1000
             assert next_ms >= TIMERS_MAY_BE_EARLY * told_ms, (
-                f"told to wait {told_ms} ms, the next answer came {next_ms:.0f} ms after"
+                f"throttled for {told_ms} ms, the next answer came {next_ms:.0f} ms after"
             )
 
 

@@ -87,4 +87,15 @@ DEFECTS = [
         "DescribeConfigs marks no config of a broker as read-only.",
         DescribeConfigsResponse, "results.configs.read_only",
         True, False, where={"results.resource_type": BROKER}),
+    replace(
+        changed_field("CONF-021", "one_broker_has_the_source_of_all",
+            r"log\.retention\.bytes is \[\('log\.retention\.bytes', '2000000000', 3\)",
+            "DescribeConfigs returns a config of one broker with the source of all brokers.",
+            DescribeConfigsResponse, "results.configs.config_source",
+            2, 3, where={"results.configs.name": "log.retention.bytes"}),
+        private=True,
+    ),
+    changed_field("CONF-023", "lists_are_strings", r"'cleanup\.policy': 2\}",
+        "DescribeConfigs v3 returns lists with the type of strings.",
+        DescribeConfigsResponse, "results.configs.config_type", 7, 2),
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from labs.defects.edited_request import takes, with_body
 
 TOPIC, BROKER = 2, 4
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
-LISTS = frozenset({"cleanup.policy"})
+LISTS = frozenset({"cleanup.policy", "follower.replication.throttled.replicas"})
 Key = AlterConfigsRequest.AlterableConfig
 
 
@@ -84,6 +84,18 @@ def a_limit_is_that_of_the_creation(request: AlterConfigsRequest) -> None:
     _without(request, lambda name: name == "max.message.bytes")
 
 
+@takes("CONF-022", r"no message\.max\.bytes for .* any more: .*MESSAGE_TOO_LARGE")
+def a_deleted_config_stays_in_effect(request: IncrementalAlterConfigsRequest) -> None:
+    """A broker's message.max.bytes that is deleted stays in effect until the restart."""
+    for resource in request.resources:
+        if resource.resource_type == BROKER:
+            resource.configs = [
+                config
+                for config in resource.configs
+                if (config.name, config.config_operation) != ("message.max.bytes", DELETE)
+            ]
+
+
 @takes("CONF-017", r"a topic with replica\.[a-z.]+=.*: error is NONE")
 def topics_take_configs_of_brokers(request: AlterConfigsRequest) -> None:
     """The broker accepts configs of replica fetches for a topic, which has no use for them."""
@@ -108,5 +120,6 @@ DEFECTS = [
             ANY, "", where={"resources.resource_type": BROKER}),
         private=True,
     ),
+    replace(a_deleted_config_stays_in_effect, private=True),
     topics_take_configs_of_brokers,
 ]  # fmt: skip

@@ -76,6 +76,34 @@ def without(batch: RecordBatch, is_gone: Callable[[Record], bool]) -> RecordBatc
     return replace(batch, records=[one for one in batch.records if not is_gone(one)])
 
 
+@answers("STOR-023", r"left of the empty key and value: \[\(b'', b'2'\)\], not")
+def an_empty_value_is_a_tombstone(answer: FetchResponse) -> None:
+    """Compaction removes a record with an empty value as it removes a tombstone."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        return [
+            without(batch, lambda one: one.key == b"emptied" and one.value == b"")
+            for batch in batches
+        ]
+
+    change_runs(answer, b"emptied", change)
+
+
+@answers("RECF-030", r"left is Left\(offset=1, .*headers=\(\)")
+def compacted_records_lose_headers(answer: FetchResponse) -> None:
+    """A batch that lost records to compaction has no headers any more."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        return [
+            replace(batch, records=[replace(one, headers=[]) for one in batch.records])
+            if len(batch.records) <= (batch.last_offset_delta or 0)
+            else batch
+            for batch in batches
+        ]
+
+    change_runs(answer, b"first gone", change)
+
+
 @answers("STOR-013", r"Fetch at \d+: error is OFFSET_OUT_OF_RANGE", range(13))
 def a_hole_is_out_of_range(seen: SeenRequest, answer: FetchResponse) -> None:
     """Fetch refuses the offset of a compacted record as out of range."""
@@ -143,6 +171,8 @@ DEFECTS = [
     replace(made, private=True)
     for made in (
         compaction_numbers_anew,
+        an_empty_value_is_a_tombstone,
+        compacted_records_lose_headers,
         the_newest_value_goes_with_the_rest,
         a_hole_is_out_of_range,
         tombstones_go_at_once,

@@ -19,5 +19,9 @@ DEFECTS = [
         r"a producer above its quota is told|no answer before",
         "The broker throttles a producer above its quota, and returns no throttle time.",
         ProduceResponse, "throttle_time_ms", ANY, 0),
+    changed_field("QUOTA-005", "a_throttled_reader_is_not_told",
+        r"fetches above the quota are not throttled|no answer before",
+        "The broker throttles a client above its quota, and returns no throttle time.",
+        FetchResponse, "throttle_time_ms", ANY, 0),
     a_throttled_fetch_loses_its_session,
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from harness.codec.header import decode_response
 from harness.codec.messages import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
+    CreateTopicsRequest,
     DeleteTopicsRequest,
     DeleteTopicsResponse,
     FetchResponse,
@@ -19,7 +20,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import edited, rule
-from labs.defects.edited_request import takes
+from labs.defects.edited_request import takes, with_body
 
 OLD_END = 2
 
@@ -30,6 +31,23 @@ def the_count_is_added(request: CreatePartitionsRequest) -> None:
     for topic in request.topics:
         if topic.count == 3 and not request.validate_only:
             topic.count += 1
+
+
+class RecreatedTopicsKeepConfigs(FrameRule):
+    """A topic that is created again has the configs of the deleted one too."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, list[CreateTopicsRequest.CreatableTopicConfig]] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if not isinstance(seen.message, CreateTopicsRequest):
+            return seen.payload
+        for topic in seen.message.topics:
+            named = {config.name for config in topic.configs}
+            kept = [each for each in self._given.get(topic.name, ()) if each.name not in named]
+            topic.configs += kept
+            self._given[topic.name] = list(topic.configs)
+        return with_body(seen, seen.message)
 
 
 class DeletedTopics:
@@ -102,6 +120,7 @@ def the_name_outweighs_the_id(request: DeleteTopicsRequest) -> None:
 
 
 DEFECTS = [
+    rule("TOPIC-037", r"created with \{\}, the topic has \{'", RecreatedTopicsKeepConfigs),
     the_count_is_added,
     changed_field("TOPIC-025", "too_few_partitions_are_ignored",
         r"(instead of 2|the retry): error is NONE \(0\)",

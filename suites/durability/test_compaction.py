@@ -85,9 +85,10 @@ def test_tombstone_is_kept_during_delete_retention_ms(broker: BrokerUnderTest) -
     """Compaction removes the deleted record immediately and keeps the tombstone.
 
     The tombstone is there after three cleanings, as its ``delete.retention.ms`` of a day is not
-    over.
+    over: it began with the first cleaning, although the record is older than a day.
     """
-    log = KeyedLog(broker, compacted(broker, delete__retention__ms=str(DAY_MS)))
+    topic = compacted(broker, delete__retention__ms=str(DAY_MS))
+    log = KeyedLog(broker, topic, oldest_ms=3 * DAY_MS)
     tombstone = _bury(log, b"buried")
     with requirement("STOR-014"):
         for times in range(ROUNDS):
@@ -109,6 +110,27 @@ def test_tombstone_is_removed_after_delete_retention_ms(broker: BrokerUnderTest)
             if not keys:
                 break
         assert not keys, f"cleaned {MOST_CLEANINGS} times, left of the key is {keys}"
+
+
+@judges("STOR-023")
+@needs_broker(Use.TUNED, QUICKLY)
+def test_empty_value_is_no_tombstone_and_empty_key_is_a_key(broker: BrokerUnderTest) -> None:
+    """When a tombstone has gone, the record with the empty value is there, and so is the newest
+    record with the empty key."""
+    log = KeyedLog(broker, compacted(broker, delete__retention__ms="0"))
+    log.append((b"", b"1"), (b"emptied", b"1"))
+    log.append((b"", b"2"), (b"emptied", b""))
+    expected = [(b"", b"2"), (b"emptied", b"")]
+    _bury(log, b"over")
+    with requirement("STOR-023"):
+        left: list[Kept] = []
+        for _ in range(MOST_CLEANINGS):
+            left = _clean_once(log)
+            found = [(each.key, each.value) for each in left if each.key in (b"", b"emptied")]
+            assert found == expected, f"left of the empty key and value: {found}, not {expected}"
+            if b"over" not in [each.key for each in left]:
+                break
+        assert b"over" not in [each.key for each in left], f"the tombstone stays: {left}"
 
 
 def _bury(log: KeyedLog, key: bytes) -> Kept:
@@ -136,6 +158,10 @@ def test_compaction_skips_young_records_and_active_segment(broker: BrokerUnderTe
     for _ in range(3):  # two of them in closed segments
         log.append((b"young", b"%d" % len(log.written)), age_ms=HOUR_MS // 2 - len(log.written))
     expected = log.written[1:]
+    wide = {"min__compaction__lag__ms": str(DAY_MS), "segment__ms": str(12 * HOUR_MS)}
+    mixed = KeyedLog(broker, compacted(broker, **wide))
+    for age_h in (60, 59, 30, 20, 1):  # two segments of two batches; the second has a young one
+        mixed.append((b"mixed", b"%d" % age_h), age_ms=age_h * HOUR_MS)
     active = KeyedLog(broker, compacted(broker))
     active.append((b"a", b"1"))
     active.append((b"a", b"2"))
@@ -143,7 +169,9 @@ def test_compaction_skips_young_records_and_active_segment(broker: BrokerUnderTe
     with requirement("STOR-015"):
         _expect_left(log, expected, "records younger than min.compaction.lag.ms and one old one")
         _expect_left(active, active.written[1:], "the active segment")
+        _expect_left(mixed, mixed.written[1:], "a segment with a record that is too young")
         witness.look()
+        _expect_left(mixed, mixed.written[1:], "once more, of a segment with a young record")
         _expect_left(log, expected, "once more, of the young ones")
         _expect_left(active, active.written[1:], "once more, of the active segment")
 

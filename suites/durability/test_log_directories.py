@@ -7,9 +7,9 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.durability.support.log_dirs import DescribedReplica, described, move, places_of
+from suites.durability.support.segments import HOUR_MS, aged, stored_entries
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.log_entries import fetched_entries
 
 NOT_HERE = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.REPLICA_NOT_AVAILABLE)
 
@@ -19,10 +19,10 @@ NOT_HERE = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.REPLICA_NOT_AVAILABL
 def test_describe_log_dirs_returns_partition_sizes_for_all_or_named_topics(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """One with two batches, one with nothing: by their names, and among all that there are."""
-    filled, empty = broker.create_topic(), broker.create_topic()
-    append(broker, filled, batch_of(b"one", b"two"), batch_of(b"three" * 50))
-    size = sum(len(entry) for entry in fetched_entries(broker, filled))
+    """One with two segments, one with nothing: by their names, and among all that there are."""
+    filled, empty = broker.create_topic(configs={"segment.ms": "60000"}), broker.create_topic()
+    append(broker, filled, aged(HOUR_MS, b"one", b"two"), batch_of(b"three" * 50))
+    size = sum(len(entry) for entry in stored_entries(broker, filled, 0, 3))
     with requirement("LDIR-001") as check:
         for asked in (None, [filled.name], [filled.name, empty.name]):
             with check.subtest("all topics" if asked is None else f"{len(asked)} topics"):

@@ -100,6 +100,23 @@ def test_retention_ms_uses_newest_record_of_segment(broker: BrokerUnderTest) -> 
         assert begins == [2, 0, 1], f"looked at again, the logs begin at {begins}, not [2, 0, 1]"
 
 
+@judges("STOR-003")
+@needs_broker(Use.TUNED, OFTEN)
+def test_retention_ms_of_minus_1_keeps_all_records_and_of_0_none(broker: BrokerUnderTest) -> None:
+    """Records of almost a year with -1; of a minute with 0, also in the active segment."""
+    witness = Witness(broker)
+    for_ever = topic_of_segments(broker, retention__ms="-1")
+    for_no_time = topic_of_segments(broker, retention__ms="0")
+    append(broker, for_ever, aged(300 * DAY_MS, b"old"), aged(299 * DAY_MS, b"old"))
+    append(broker, for_no_time, aged(HOUR_MS, b"closed"), aged(MINUTE_MS, b"active"))
+    with requirement("STOR-003"):
+        begin = begin_once(broker, for_no_time, 2)
+        assert begin == 2, f"what is kept for no time begins at {begin}, expected 2"
+        witness.look()
+        begin = begin_of(broker, for_ever)
+        assert begin == 0, f"what is kept for ever begins at {begin}, expected 0"
+
+
 @judges("STOR-004")
 @needs_broker(Use.TUNED, OFTEN)
 def test_retention_bytes_keeps_at_least_configured_bytes(broker: BrokerUnderTest) -> None:

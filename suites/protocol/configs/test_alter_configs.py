@@ -27,9 +27,15 @@ from suites.protocol.support.config_admin import (
     values_once_changed,
 )
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.topic_config_values import AT_LIMITS, expect_all_refused
+from suites.protocol.support.topic_config_values import (
+    AT_LIMITS,
+    AT_OTHER_LIMITS,
+    LEVELS_WITHOUT_CHOICE,
+    expect_all_refused,
+)
 
 LIMIT, AGE, SEGMENT = "max.message.bytes", "retention.ms", "segment.ms"
+THROTTLED = "follower.replication.throttled.replicas"
 POLICY, BROKER_AGE = "cleanup.policy", "log.retention.ms"
 SMALL_LIMIT = "2000"
 SET, DELETE, APPEND = AlterOperation.SET, AlterOperation.DELETE, AlterOperation.APPEND
@@ -89,8 +95,11 @@ def test_incremental_alter_configs_changes_only_named_keys(
 def test_incremental_alter_configs_appends_and_subtracts_list_items(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """One item twice, then one that is there and one that is not taken away."""
-    topic = _topic(broker, cleanup_policy="delete")
+    """One item twice, then one that is there and one that is not taken away; several at once.
+
+    A topic without a value of its own begins with the default list.
+    """
+    topic, plain = _topic(broker, cleanup_policy="delete"), _topic(broker)
     with requirement("CONF-010"):
         for operation, item, expected in (
             (APPEND, "compact", "delete,compact"),
@@ -102,6 +111,21 @@ def test_incremental_alter_configs_appends_and_subtracts_list_items(
             error = change(broker, topic, (POLICY, operation, item), version=api_version)
             expect_error(error, ErrorCode.NONE, where)
             expect_values(broker, topic, {POLICY: expected}, f"after {where}")
+        error = change(broker, plain, (POLICY, APPEND, "compact"), version=api_version)
+        expect_error(error, ErrorCode.NONE, "APPEND to the default")
+        expect_values(broker, plain, {POLICY: "delete,compact"}, "after APPEND to the default")
+        throttled = [(THROTTLED, SET, "0:1,1:1,2:1"), (POLICY, APPEND, "delete")]
+        error = change(broker, plain, *throttled, version=api_version)
+        expect_error(error, ErrorCode.NONE, f"SET of {THROTTLED}")
+        for operation, items, expected in (
+            (SUBTRACT, "0:1,2:1", "1:1"),
+            (APPEND, "1:1,3:1,4:1", "1:1,3:1,4:1"),
+        ):
+            where = f"{operation.name} {items}"
+            error = change(broker, plain, (THROTTLED, operation, items), version=api_version)
+            expect_error(error, ErrorCode.NONE, where)
+            both = {THROTTLED: expected, POLICY: "delete,compact"}
+            expect_values(broker, plain, both, f"after {where}")
 
 
 @judges("CONF-010")
@@ -217,9 +241,12 @@ def test_alter_configs_with_invalid_config_changes_nothing(
             lambda bad: replace_all(broker, topic, {AGE: "2000000", **bad}, api_version)
         )
         _expect_unchanged(broker, topic)
-        error = replace_all(broker, topic, AT_LIMITS, api_version)
-        expect_error(error, ErrorCode.NONE, "values at their limits")
-        expect_values(broker, topic, dict(AT_LIMITS), "values at their limits")
+        known = configs_of(broker, topic)
+        for limits in (AT_LIMITS, AT_OTHER_LIMITS, LEVELS_WITHOUT_CHOICE):
+            values = {name: value for name, value in limits.items() if name in known}
+            error = replace_all(broker, topic, values, api_version)
+            expect_error(error, ErrorCode.NONE, f"values at their limits: {values}")
+            expect_values(broker, topic, dict(values), "values at their limits")
 
 
 @judges("CONF-013")
@@ -239,6 +266,9 @@ def test_incremental_alter_configs_with_invalid_config_changes_nothing(
         _expect_unchanged(broker, topic)
         expect_error(alter(AT_LIMITS), ErrorCode.NONE, "values at their limits")
         expect_values(broker, topic, dict(AT_LIMITS), "values at their limits")
+        least = {"min.compaction.lag.ms": "1001"}  # above the largest lag that the topic has
+        expect_error(alter(least), ErrorCode.INVALID_CONFIG, f"{least} beside {AT_LIMITS}")
+        expect_values(broker, topic, dict(AT_LIMITS), f"after {least}, refused")
 
 
 def _expect_unchanged(broker: BrokerUnderTest, topic: Resource) -> None:

@@ -142,8 +142,12 @@ def test_describe_topic_partitions_pages_return_each_partition_once(
         pages = list(islice(_pages(broker, names, limit, api_version), 2 * len(expected)))
         found = [place for page in pages for place in _places(page)]
         assert found == expected, f"pages of {limit}: {found}, there are {expected}"
-        longest = max(len(_places(page)) for page in pages)
-        assert longest <= limit, f"a page of {longest} partitions where {limit} was the limit"
+        lengths = [len(_places(page)) for page in pages]
+        full = [limit] * (len(expected) // limit)
+        rest = [len(expected) % limit] if len(expected) % limit else []
+        assert lengths == full + rest, f"pages of {lengths} partitions where {limit} was the limit"
+        empty = [topic.name for page in pages for topic in page.topics if not topic.partitions]
+        assert not empty, f"pages of {limit} have topics without partitions: {empty}"
 
 
 @judges("META-028")

@@ -98,6 +98,85 @@ def _await_throttled_fetch(
             raise NotApplicable("byte_quota", "its quotas do not throttle")
 
 
+FILL_BYTES = 52_000  # twice as much is above the quota of ten seconds, for 400 ms
+
+
+@judges("QUOTA-005")
+@at_versions("Fetch", "1-12", "13+")
+def test_fetch_above_quota_is_empty_and_mutes_connection(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The throttled answer has a throttle time and no records; the next answer comes after it."""
+    topic, client_id, later = broker.create_topic(), broker.unique_topic(), broker.unique_topic()
+    append(broker, topic, batch_of(b"x" * FILL_BYTES))
+    with (
+        client_quota(broker, client_id, "consumer_byte_rate", BYTES_PER_S),
+        client_quota(broker, later, "consumer_byte_rate", BYTES_PER_S),
+    ):
+        connection = broker.connect(client_id)
+        with requirement("QUOTA-005"):
+            with in_time(broker.scaled_ms(DELAY_MS)):
+                _fetch_until_throttled(broker, broker.connect(later), topic, api_version)
+                answer, took_ms, sent_at = _fetch_until_throttled(
+                    broker, connection, topic, api_version
+                )
+                told_ms, size = answer.throttle_time_ms, _records_bytes(answer)
+                assert size == 0, f"throttled for {told_ms} ms, the answer has {size} bytes"
+                assert took_ms < told_ms, (
+                    f"throttled for {told_ms} ms, the answer took {took_ms:.0f} ms"
+                )
+            expect_healthy(connection, broker)
+            next_ms = (time.monotonic() - sent_at) * 1000
+            assert next_ms >= TIMERS_MAY_BE_EARLY * told_ms, (
+                f"throttled for {told_ms} ms, the next answer came {next_ms:.0f} ms after"
+            )
+
+
+@judges("QUOTA-005")
+def test_throttled_client_reads_on_after_its_throttle_time(broker: BrokerUnderTest) -> None:
+    """The same connection fetches again until it has the records, when the mean is low enough."""
+    topic, client_id, later = broker.create_topic(), broker.unique_topic(), broker.unique_topic()
+    append(broker, topic, batch_of(b"x" * FILL_BYTES))
+    version = broker.reading_version(topic)
+    with (
+        client_quota(broker, client_id, "consumer_byte_rate", BYTES_PER_S),
+        client_quota(broker, later, "consumer_byte_rate", BYTES_PER_S),
+    ):
+        connection = broker.connect(client_id)
+        with requirement("QUOTA-005"):
+            _fetch_until_throttled(broker, broker.connect(later), topic, version)
+            _fetch_until_throttled(broker, connection, topic, version)
+            size = broker.last_seen(
+                lambda: _records_bytes(connection.ask(_full_fetch(topic, version), version)),
+                bool,
+                3 * WINDOW_S * 1000,
+            )
+            assert size >= FILL_BYTES, f"after the throttle time a fetch has {size} bytes"
+
+
+def _full_fetch(topic: Topic, version: int) -> FetchRequest:
+    return fetch_request([fetch_topic(topic, version, [fetch_partition(0)])])
+
+
+def _records_bytes(answer: FetchResponse) -> int:
+    parts = [part for topic in answer.responses for part in topic.partitions]
+    return sum(len(part.records or b"") for part in parts)
+
+
+def _fetch_until_throttled(
+    broker: BrokerUnderTest, connection: Connection, topic: Topic, version: int
+) -> tuple[FetchResponse, float, float]:
+    """Return the throttled answer, its response time in ms, and the time of the request."""
+    until = time.monotonic() + broker.scaled_ms(QUOTA_WORKS_WITHIN_MS) / 1000
+    while time.monotonic() < until:
+        sent_at = time.monotonic()
+        answer = connection.ask(_full_fetch(topic, version), version)
+        took_ms = (time.monotonic() - sent_at) * 1000
+        if answer.throttle_time_ms > 0:
+            return answer, took_ms, sent_at
+    raise AssertionError("fetches above the quota are not throttled")
+
+
 @judges("FETCH-038")
 @at_versions("Fetch", "7-12", "13+")
 def test_throttled_fetch_keeps_session_id_and_epoch(

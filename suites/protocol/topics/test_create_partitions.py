@@ -75,15 +75,25 @@ def test_create_partitions_without_increase_returns_invalid_partitions(
 def test_create_partitions_with_validate_only_changes_nothing(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """When a topic that was grown later has its partitions, this one still has its own."""
+    """When a topic that was grown later has its partitions, these still have their own, whether the
+    request left the brokers open or chose them; a count that is not larger is refused."""
     topic, later = broker.create_topic(partitions=2), broker.create_topic()
+    assigned = broker.create_topic(partitions=2)
+    shown = described(broker, assigned.name, partitions=2).partitions[0]
     with requirement("TOPIC-027"):
         results = ask_to_grow(broker, api_version, (topic.name, 3), validate_only=True)
         results.expect(topic.name, ErrorCode.NONE)
+        chosen = [list(shown.replica_nodes)]
+        growth = (assigned.name, 3)
+        results = ask_to_grow(broker, api_version, growth, validate_only=True, assignments=chosen)
+        results.expect(assigned.name, ErrorCode.NONE, f"with the assignment {chosen}")
+        results = ask_to_grow(broker, api_version, (topic.name, 2), validate_only=True)
+        results.expect(topic.name, ErrorCode.INVALID_PARTITIONS, "validation of no growth")
         ask_to_grow(broker, api_version, (later.name, 2)).expect(later.name, ErrorCode.NONE)
         described(broker, later.name, partitions=2)
-        count = partition_count(broker, topic)
-        assert count == 2, f"{count} partitions after a validation, 2 before"
+        for each in (topic, assigned):
+            count = partition_count(broker, each)
+            assert count == 2, f"{count} partitions after a validation, 2 before"
 
 
 @judges("TOPIC-027")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from uuid import UUID
 
 import pytest
@@ -12,10 +12,12 @@ from harness.client.only import only
 from harness.client.requests import EARLIEST, LATEST, Topic
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import CreateTopicsRequest
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.config_admin import TOPIC, ShownSource, configs_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.gone_topics import delete_topic
 from suites.protocol.support.topic_admin import (
@@ -106,14 +108,51 @@ def test_recreated_topic_starts_empty_at_offset_0(
         assert not broker.fetch(again, 0).records, "the old records can be fetched"
 
 
-def _create_again(broker: BrokerUnderTest, version: int, name: str) -> None:
+@judges("TOPIC-037")
+@at_versions("DeleteTopics")
+def test_recreated_topic_has_no_config_of_deleted_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One that gets no configs, then one that gets another: only that one is the topic's own."""
+    broker.version("DescribeConfigs", "1+")
+    deleted = {"retention.ms": "1000000", "cleanup.policy": "compact", "max.message.bytes": "3000"}
+    name, other = broker.create_topic(configs=deleted).name, {"segment.ms": "2000000"}
+    create = broker.version("CreateTopics")
+    givens: list[dict[str, str]] = [{}, other]
+    with requirement("TOPIC-037"):
+        for given in givens:
+            results = ask_to_delete(broker, api_version, name)
+            results.expect(name, ErrorCode.NONE, "the deletion")
+            _create_again(broker, create, name, given)
+            again = Topic(name, described(broker, name).topic_id)
+            broker.await_served(again)
+            shown = configs_of(broker, (TOPIC, name))
+            own = {
+                key: config.value
+                for key, config in shown.items()
+                if config.config_source == ShownSource.TOPIC and key != "min.insync.replicas"
+            }
+            assert own == given, f"created with {given}, the topic has {own} of its own"
+            values = {key: shown[key].value for key in deleted}
+            kept = {key for key, value in values.items() if value == deleted[key]}
+            assert not kept, f"the values of the deleted topic are in effect: {values}"
+
+
+def _create_again(
+    broker: BrokerUnderTest, version: int, name: str, configs: Mapping[str, str] | None = None
+) -> None:
     """Create the topic again.
 
     With v0 alone no creation can be tried before, and the name may become free a bit later.
     """
 
     def answered() -> Results[Created] | None:
-        results = ask_to_create(broker, version, creatable_here(broker, name))
+        topic = creatable_here(broker, name)
+        topic.configs = [
+            CreateTopicsRequest.CreatableTopicConfig(name=key, value=value)
+            for key, value in (configs or {}).items()
+        ]
+        results = ask_to_create(broker, version, topic)
         taken = results[name][0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
         return None if taken else results
 

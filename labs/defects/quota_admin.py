@@ -1,0 +1,100 @@
+"""Defects of area QUOTA: how client quotas are kept, described and applied; all private."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from harness.proxies import SeenRequest
+from labs.defects.changed_field import ANY, changed_field
+from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
+
+USER, CLIENT_ID, IP = "user", "client-id", "ip"
+ANONYMOUS = "ANONYMOUS"
+PRODUCER = "producer_byte_rate"
+SMALL_BYTES, HUGE = 1_000, 1e12
+
+
+@takes("QUOTA-001", r"one is removed: .*expected")
+def one_removed_key_removes_all(request: AlterClientQuotasRequest) -> None:
+    """AlterClientQuotas that removes only consumer_byte_rate removes producer_byte_rate too."""
+    for entry in request.entries:
+        if [(op.key, op.remove) for op in entry.ops] == [("consumer_byte_rate", True)]:
+            remove = AlterClientQuotasRequest.OpData(key=PRODUCER, value=0.0, remove=True)
+            entry.ops.append(remove)
+
+
+@answers("QUOTA-003", r"filter .*, strict: found are")
+def strict_is_not_looked_at(
+    request: DescribeClientQuotasRequest, answer: DescribeClientQuotasResponse
+) -> None:
+    """A strict filter without components returns an entity."""
+    if request.strict and not request.components:
+        name = DescribeClientQuotasResponse.EntityData(entity_type=USER, entity_name="other")
+        made = DescribeClientQuotasResponse.EntryData(entity=[name], values=[])
+        answer.entries = [*(answer.entries or ()), made]
+
+
+@answers("QUOTA-002", r"\+user a with .*: error is NONE")
+def an_address_of_a_user_is_taken(answer: AlterClientQuotasResponse) -> None:
+    """AlterClientQuotas acknowledges a quota of an ip and a user, and ignores it."""
+    for entry in answer.entries:
+        if {part.entity_type for part in entry.entity} == {USER, IP}:
+            entry.error_code = ErrorCode.NONE
+
+
+@takes("QUOTA-007", r"none for .*: the client is not throttled")
+def clients_of_a_user_are_its_default_client(request: AlterClientQuotasRequest) -> None:
+    """The quota of one client of a user is that of the user's default client."""
+    for entry in request.entries:
+        names = {part.entity_type: part.entity_name for part in entry.entity}
+        if not all(op.remove or op.value == HUGE for op in entry.ops):
+            continue
+        for part in entry.entity:
+            if part.entity_type == CLIENT_ID and names.get(USER) == ANONYMOUS:
+                part.entity_name = None
+
+
+def _is_small(seen: SeenRequest) -> bool:
+    return isinstance(seen.message, ProduceRequest) and len(seen.payload) < SMALL_BYTES
+
+
+@answers("QUOTA-008", r"another \w+ of the \w+ is not throttled", asked=_is_small)
+def another_connection_has_its_own_quota(answer: ProduceResponse) -> None:
+    """A quota holds for each connection of a client by itself."""
+    answer.throttle_time_ms = 0
+
+
+DEFECTS = [
+    replace(defect, private=True)
+    for defect in (
+        one_removed_key_removes_all,
+        changed_field("QUOTA-001", "quotas_are_never_only_validated", r"after validations: ",
+            "AlterClientQuotas ignores validate_only.",
+            AlterClientQuotasRequest, "validate_only", ANY, False),
+        an_address_of_a_user_is_taken,
+        strict_is_not_looked_at,
+        clients_of_a_user_are_its_default_client,
+        another_connection_has_its_own_quota,
+        changed_field("QUOTA-013", "a_quota_of_0_is_the_least", r"_rate 0\.0: error is NONE",
+            "AlterClientQuotas reads a quota of 0 as 1.",
+            AlterClientQuotasRequest, "entries.ops.value",
+            0.0, 1.0, where={"entries.ops.remove": False}),
+        changed_field("QUOTA-015", "a_lowered_quota_is_not_applied",
+            r"has become 1500\.0: the throttle time is 0",
+            "AlterClientQuotas keeps the first value of a quota until it is removed.",
+            AlterClientQuotasRequest, "entries.ops.value", 1500.0, HUGE),
+        changed_field("QUOTA-014", "unknown_match_types_match_all", r"error is NONE",
+            "DescribeClientQuotas reads an unknown match type as any.",
+            DescribeClientQuotasRequest, "components.match_type", 3, 2),
+    )
+]  # fmt: skip

@@ -46,9 +46,10 @@ def test_same_incarnation_registers_again_and_keeps_epoch_and_fence(peers: Joine
             if is_fenced:
                 member.leave()
             when = f"registered again, fenced before: {is_fenced}"
-            expect_error(member.ask_to_register().error_code, ErrorCode.NONE, when)
-            told = f"{when}: the broker epoch is {member.broker_epoch}, expected {epoch}"
-            assert member.broker_epoch == epoch, told
+            answer = member.controller.ask(member.registration())
+            expect_error(answer.error_code, ErrorCode.NONE, when)
+            told = f"{when}: the broker epoch is {answer.broker_epoch}, expected {epoch}"
+            assert answer.broker_epoch == epoch, told
             _expect_fenced(member, is_fenced=is_fenced, when=when)
         _expect_unfenced_by_heartbeat(member)
         peers.kraft_world.await_shown(member.broker_id)

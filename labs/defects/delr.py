@@ -46,7 +46,7 @@ def what_is_deleted_may_not_be_deleted(
             answer.error_code, answer.low_watermark = ErrorCode.OFFSET_OUT_OF_RANGE, -1
 
 
-@takes("DELR-009", r"topic 0, deleted below .*: low watermarks ")
+@takes("DELR-009", r"topic [01], deleted below .*: low watermarks ")
 def one_offset_deletes_in_all_partitions(request: DeleteRecordsRequest) -> None:
     """DeleteRecords deletes all partitions of a topic up to the offset of the first one."""
     if len(request.topics) == MANY_TOPICS:

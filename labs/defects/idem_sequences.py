@@ -298,7 +298,11 @@ class WhatIsInFlightCounts(LooksAtBatches):
         _acknowledge(answer, OUT_OF_ORDER)
 
 
-@answers("IDEM-019", r"last sequence, transaction start\): .*, 3, -1\)")
+@answers(
+    "IDEM-019",
+    r"partition 0, \(id, .*, transaction start\): .*, 3, -1\)"
+    r"|partition 1, \(id, .*, transaction start\): \{\(\d+, 0, 1, -1\)\}",
+)
 def the_next_sequence_is_told(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the next sequence of a producer as its last one."""
     for topic in answer.topics:

@@ -117,7 +117,7 @@ def the_time_is_told_before_it_is_taken(answer: ProduceResponse) -> None:
             one.log_append_time_ms -= 1
 
 
-@answers("TIME-004", r"none, time -1: error is INVALID_TIMESTAMP")
+@answers("TIME-004", r"(none|gzip), time -1: error is INVALID_TIMESTAMP")
 def no_time_is_too_old(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker refuses records without a time where times have limits."""
     batch = first_batch(seen)

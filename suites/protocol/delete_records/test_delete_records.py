@@ -120,16 +120,17 @@ def test_delete_records_is_refused_for_unknown_and_only_compacted_topics(
         for policy in ("compact", "compact,delete")
     )
     append(broker, both, _keyed(b"a", b"b"))
-    with requirement("DELR-005"):
+    with requirement("DELR-005") as check:
         for where, topic, partition, code in (
             ("unknown topic", Topic(broker.unique_topic()), 0, MISSING),
             ("unknown partition", both, NO_PARTITION, MISSING),
             ("compact", compacted, 0, ErrorCode.POLICY_VIOLATION),
         ):
-            answer = ask_to_delete(broker, topic, 0, api_version, partition=partition)
-            expect_error(answer.error_code, code, where)
-            told = f"{where}: low watermark {answer.low_watermark}"
-            assert answer.low_watermark == -1, told
+            with check.subtest(where):
+                answer = ask_to_delete(broker, topic, 0, api_version, partition=partition)
+                expect_error(answer.error_code, code, where)
+                told = f"{where}: low watermark {answer.low_watermark}"
+                assert answer.low_watermark == -1, told
         _expect_deleted(broker, both, 1, api_version, 1)
 
 
@@ -146,6 +147,7 @@ def test_each_partition_of_delete_records_has_own_offset_and_error(
     wanted = [{2: 3, 0: len(VALUES) + 1, NO_PARTITION: 1, 1: -1}, {3: 5, 0: 7}]
     low = [{2: 3, 0: -1, NO_PARTITION: -1, 1: 9}, {3: 5, 0: 7}]
     earliest = [{0: 0, 1: 9, 2: 3, 3: 0}, {0: 7, 1: 0, 2: 0, 3: 5}]
+    refused = [{0: OUT_OF_RANGE, NO_PARTITION: MISSING}, {}]
     entries = [
         DeleteRecordsRequest.DeleteRecordsTopic(
             name=topic.name,
@@ -157,18 +159,18 @@ def test_each_partition_of_delete_records_has_own_offset_and_error(
         for topic, offsets in zip(topics, wanted, strict=True)
     ]
     timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))
-    with requirement("DELR-009"):
+    with requirement("DELR-009") as check:
         answer = broker.ask(
             DeleteRecordsRequest(topics=entries, timeout_ms=timeout_ms), api_version
         )
         answered = {topic.name: topic.partitions for topic in answer.topics}
         for number, topic in enumerate(topics):
-            found = {p.partition_index: p.low_watermark for p in answered.get(topic.name, [])}
-            told = f"topic {number}, deleted below {wanted[number]}: low watermarks {found}"
-            assert found == low[number], told
-            starts = {partition: _earliest(broker, topic, partition) for partition in range(4)}
-            told = f"topic {number}, deleted below {wanted[number]}: earliest {starts}"
-            assert starts == earliest[number], told
-        codes = {p.partition_index: p.error_code for p in answered[topics[0].name]}
-        expect_error(codes[0], OUT_OF_RANGE, "above the high watermark")
-        expect_error(codes[NO_PARTITION], MISSING, "unknown partition")
+            with check.subtest(f"topic {number}"):
+                results = {p.partition_index: p for p in answered.get(topic.name, [])}
+                found = {index: result.low_watermark for index, result in results.items()}
+                told = f"topic {number}, deleted below {wanted[number]}"
+                assert found == low[number], f"{told}: low watermarks {found}"
+                starts = {partition: _earliest(broker, topic, partition) for partition in range(4)}
+                assert starts == earliest[number], f"{told}: earliest {starts}"
+                for index, code in refused[number].items():
+                    expect_error(results[index].error_code, code, f"{told}: partition {index}")

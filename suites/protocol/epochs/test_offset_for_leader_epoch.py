@@ -87,17 +87,18 @@ def test_offset_for_leader_epoch_with_newer_current_epoch_returns_unknown_leader
     """The leader's own epoch and -1 are served; a partition that is not there has no epoch."""
     topic = kept.topic(broker, log_of_nine)
     epoch = told_leader_epoch(broker, topic)
-    with requirement("EPOCH-005"):
-        for claimed, partition, code, end in (
-            (UNKNOWN, 0, ErrorCode.NONE, 9),
-            (epoch, 0, ErrorCode.NONE, 9),
-            (epoch + 1, 0, ErrorCode.UNKNOWN_LEADER_EPOCH, UNKNOWN),
-            (epoch, NO_PARTITION, MISSING, UNKNOWN),
+    with requirement("EPOCH-005") as check:
+        for name, claimed, partition, code, end in (
+            ("no epoch", UNKNOWN, 0, ErrorCode.NONE, 9),
+            ("the leader's", epoch, 0, ErrorCode.NONE, 9),
+            ("a newer one", epoch + 1, 0, ErrorCode.UNKNOWN_LEADER_EPOCH, UNKNOWN),
+            ("unknown partition", epoch, NO_PARTITION, MISSING, UNKNOWN),
         ):
-            answer = _end_of(broker, topic, epoch, api_version, partition, claimed)
-            where = f"current epoch {claimed}, partition {partition}, the leader's is {epoch}"
-            expect_error(answer.error_code, code, where)
-            assert answer.end_offset == end, f"{where}: end offset {answer.end_offset}"
+            with check.subtest(name):
+                answer = _end_of(broker, topic, epoch, api_version, partition, claimed)
+                where = f"current epoch {claimed}, partition {partition}, the leader's is {epoch}"
+                expect_error(answer.error_code, code, where)
+                assert answer.end_offset == end, f"{where}: end offset {answer.end_offset}"
 
 
 def _three_and_five(broker: BrokerUnderTest) -> Topic:
@@ -128,12 +129,13 @@ def test_each_partition_of_offset_for_leader_epoch_has_own_epoch_and_error(
     for topic, index, epoch, _ in cases:
         own = _epoch_of(broker, topic, index) if epoch is None else epoch
         wanted.setdefault(topic.name, []).append(Partition(partition=index, leader_epoch=own))
-    with requirement("EPOCH-015"):
+    with requirement("EPOCH-015") as check:
         found = _ends(broker, wanted, api_version)
         for topic, index, _, (code, end) in cases:
             where = f"topic {(other, nine).index(topic)}, partition {index}"
-            assert (topic.name, index) in found, f"{where}: it is not answered"
-            answer = found[topic.name, index]
-            expect_error(answer.error_code, code, where)
-            told = f"{where}: end offset {answer.end_offset}, expected {end}"
-            assert answer.end_offset == end, told
+            with check.subtest(where):
+                assert (topic.name, index) in found, f"{where}: it is not answered"
+                answer = found[topic.name, index]
+                expect_error(answer.error_code, code, where)
+                told = f"{where}: end offset {answer.end_offset}, expected {end}"
+                assert answer.end_offset == end, told

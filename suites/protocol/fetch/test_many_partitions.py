@@ -70,11 +70,12 @@ def test_each_partition_of_fetch_has_own_offset_and_error(
         ("b", 0): _told(OUTSIDE, []),
         ("b", 1): _told(ErrorCode.NONE, [b"b-1 at 0", b"b-1 at 1", b"b-1 at 2"]),
     }
-    with requirement("FETCH-042"):
+    with requirement("FETCH-042") as check:
         found = _results(broker.ask(fetch_request(wanted), api_version), topics, api_version)
         for partition, result in expected.items():
-            assert found.get(partition) == result, (
-                f"partition {partition}: error and values are {found.get(partition)}, "
-                f"expected {result}"
-            )
+            with check.subtest(f"partition {partition}"):
+                assert found.get(partition) == result, (
+                    f"partition {partition}: error and values are {found.get(partition)}, "
+                    f"expected {result}"
+                )
         assert found.keys() == expected.keys(), f"answered are the partitions {[*found]}"

@@ -222,14 +222,17 @@ def test_leave_with_instance_id_and_other_member_id_returns_fenced_instance_id(
     other, old = group.grown([group.member(), group.member(instance_id="instance-0")])
     again = group.member(old.protocols, old.instance_id)
     again.join()
-    with requirement("GRP-047"):
+    with requirement("GRP-047") as check:
         for whose, member in (("its former", old), ("another", other)):
-            leaver = Leaver(member_id=member.member_id, group_instance_id=old.instance_id)
-            codes = [each.error_code for each in _ask_to_leave(group, api_version, leaver).members]
-            assert len(codes) == 1, f"{len(codes)} members in the answer, asked for one"
-            expect_error(codes[0], ErrorCode.FENCED_INSTANCE_ID, f"{whose} member id")
+            with check.subtest(f"{whose} member id"):
+                leaver = Leaver(member_id=member.member_id, group_instance_id=old.instance_id)
+                left = _ask_to_leave(group, api_version, leaver).members
+                assert len(left) == 1, f"{len(left)} members in the answer, asked for one"
+                code = left[0].error_code
+                expect_error(code, ErrorCode.FENCED_INSTANCE_ID, f"{whose} member id")
         for whose, member in (("static", again), ("other", other)):
-            expect_error(member.heartbeat(), ErrorCode.NONE, f"heartbeat of the {whose} member")
+            with check.subtest(f"heartbeat of the {whose} member"):
+                expect_error(member.heartbeat(), ErrorCode.NONE, f"heartbeat of the {whose} member")
 
 
 @judges("GRP-048")

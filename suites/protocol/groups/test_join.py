@@ -268,13 +268,16 @@ def test_join_with_protocols_that_one_member_lacks_returns_inconsistent_group_pr
     """Two members have one protocol in common; each other protocol of theirs is refused."""
     offers = (dict.fromkeys(names, subscription()) for names in ("ab", "bc"))
     members = group.at("JoinGroup", api_version).stable(*offers)
-    with requirement("GRP-005"):
+    with requirement("GRP-005") as check:
         for names in ("a", "c", "ac"):
-            stranger = group.member(dict.fromkeys(names, subscription()))
-            code = stranger.ask_join().error_code
-            expect_error(code, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"other protocols {names!r}")
-        for member in members:
-            expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of a member")
+            where = f"other protocols {names!r}"
+            with check.subtest(where):
+                stranger = group.member(dict.fromkeys(names, subscription()))
+                code = stranger.ask_join().error_code
+                expect_error(code, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, where)
+        for number, member in enumerate(members):
+            with check.subtest(f"heartbeat of member {number}"):
+                expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of a member")
 
 
 @judges("GRP-006")

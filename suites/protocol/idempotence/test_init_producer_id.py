@@ -20,16 +20,22 @@ def test_init_producer_id_with_only_id_or_only_epoch_returns_invalid_request(
 ) -> None:
     """An id of the broker, or another one, without an epoch; epochs without an id."""
     own = new_producer(broker).id
-    with requirement("IDEM-023"):
-        for producer_id, epoch in ((own, NONE), (5, NONE), (NONE, 0), (NONE, 7)):
-            request = InitProducerIdRequest(
-                transactional_id=None,
-                transaction_timeout_ms=NO_TIMEOUT_MS,
-                producer_id=producer_id,
-                producer_epoch=epoch,
-            )
-            answer = broker.ask(request, api_version)
-            where = f"id {producer_id}, epoch {epoch}"
-            expect_error(answer.error_code, ErrorCode.INVALID_REQUEST, where)
-            found = (answer.producer_id, answer.producer_epoch)
-            assert found == (NONE, NONE), f"{where}: id and epoch of the answer are {found}"
+    with requirement("IDEM-023") as check:
+        for name, producer_id, epoch in (
+            ("only the broker's id", own, NONE),
+            ("only id 5", 5, NONE),
+            ("only epoch 0", NONE, 0),
+            ("only epoch 7", NONE, 7),
+        ):
+            with check.subtest(name):
+                request = InitProducerIdRequest(
+                    transactional_id=None,
+                    transaction_timeout_ms=NO_TIMEOUT_MS,
+                    producer_id=producer_id,
+                    producer_epoch=epoch,
+                )
+                answer = broker.ask(request, api_version)
+                where = f"id {producer_id}, epoch {epoch}"
+                expect_error(answer.error_code, ErrorCode.INVALID_REQUEST, where)
+                found = (answer.producer_id, answer.producer_epoch)
+                assert found == (NONE, NONE), f"{where}: id and epoch of the answer are {found}"

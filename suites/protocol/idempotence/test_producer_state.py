@@ -188,15 +188,16 @@ def test_describe_producers_lists_active_producers_of_partition(
         1: {(elsewhere.id, elsewhere.epoch, 0, NO_TRANSACTION)},
         2: set(),
     }
-    with requirement("IDEM-019"):
+    with requirement("IDEM-019") as check:
         described = _described(broker, topic, api_version, 2, 1, 0)
         for partition, producers in sorted(described.items()):
-            found = {
-                (p.producer_id, p.producer_epoch, p.last_sequence, p.current_txn_start_offset)
-                for p in producers
-            }
-            told = f"(id, epoch, last sequence, transaction start): {found}"
-            assert found == expected[partition], f"partition {partition}, {told}"
+            with check.subtest(f"partition {partition}"):
+                found = {
+                    (p.producer_id, p.producer_epoch, p.last_sequence, p.current_txn_start_offset)
+                    for p in producers
+                }
+                told = f"(id, epoch, last sequence, transaction start): {found}"
+                assert found == expected[partition], f"partition {partition}, {told}"
 
 
 @judges("IDEM-024")

@@ -214,14 +214,16 @@ def test_list_offsets_does_not_return_deleted_records(
     }
     for deleted_below, found in expected.items():
         delete_records(broker, topic, deleted_below)
-        with requirement("LISTO-015"):
+        with requirement("LISTO-015") as check:
             told = f"records below {deleted_below} deleted"
             for special in (EARLIEST, *([EARLIEST_LOCAL] if api_version >= 8 else [])):
-                earliest = broker.list_offset(topic, special, api_version)
-                _expect(earliest, (deleted_below, -1), f"{told}: timestamp {special}")
+                with check.subtest(f"{told}: timestamp {special}"):
+                    earliest = broker.list_offset(topic, special, api_version)
+                    _expect(earliest, (deleted_below, -1), f"{told}: timestamp {special}")
             for after_ms, record in found.items():
-                answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
-                _expect(answer, record, f"{told}: time {after_ms}")
+                with check.subtest(f"{told}: time {after_ms}"):
+                    answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
+                    _expect(answer, record, f"{told}: time {after_ms}")
 
 
 # -- errors ----------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def test_each_partition_of_list_offsets_has_own_timestamp_and_error(
             for index, (time, _, _) in partitions.items()
         ]
         request.topics.append(ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=wanted))
-    with requirement("LISTO-017"):
+    with requirement("LISTO-017") as check:
         response = broker.ask(request, api_version)
         found = {
             (topic.name, answer.partition_index): answer
@@ -82,11 +82,12 @@ def test_each_partition_of_list_offsets_has_own_timestamp_and_error(
         for name, partitions in expected.items():
             for index, (time, code, place) in partitions.items():
                 where = f"partition {index} of {len(partitions)}, time {time}"
-                assert (name, index) in found, f"{where}: it is not answered"
-                answer = found[name, index]
-                expect_error(answer.error_code, code, where)
-                told = (answer.offset, answer.timestamp)
-                assert told == place, f"{where}: (offset, time) is {told}, expected {place}"
+                with check.subtest(f"partition {index} of {len(partitions)}"):
+                    assert (name, index) in found, f"{where}: it is not answered"
+                    answer = found[name, index]
+                    expect_error(answer.error_code, code, where)
+                    told = (answer.offset, answer.timestamp)
+                    assert told == place, f"{where}: (offset, time) is {told}, expected {place}"
 
 
 @judges("LISTO-010")
@@ -97,15 +98,16 @@ def test_list_offsets_returns_leader_epoch_of_partition_that_was_led_once(
     """For both ends and for times, before and behind a deletion inside the only batch."""
     topic = _filled(broker, 5)
     epoch = told_leader_epoch(broker, topic)
-    times = [LATEST, EARLIEST, BASE_MS + 3 * STEP_MS]
-    times += [MAX_TIMESTAMP] if api_version >= FIRST_WITH_MAX_TIMESTAMP else []
+    times = {"end": LATEST, "start": EARLIEST, "time of a record": BASE_MS + 3 * STEP_MS}
+    times |= {"largest time": MAX_TIMESTAMP} if api_version >= FIRST_WITH_MAX_TIMESTAMP else {}
     for deleted_below in (0, 2):
         if deleted_below:
             delete_records(broker, topic, deleted_below)
-        with requirement("LISTO-010"):
-            for time in times:
-                answer = broker.list_offset(topic, time, api_version)
-                where = f"records below {deleted_below} deleted, time {time}"
-                expect_error(answer.error_code, ErrorCode.NONE, where)
-                told = f"{where}: leader epoch {answer.leader_epoch}, in Metadata {epoch}"
-                assert answer.leader_epoch == epoch, told
+        with requirement("LISTO-010") as check:
+            for name, time in times.items():
+                with check.subtest(f"{name}, below {deleted_below} deleted"):
+                    answer = broker.list_offset(topic, time, api_version)
+                    where = f"records below {deleted_below} deleted, time {time}"
+                    expect_error(answer.error_code, ErrorCode.NONE, where)
+                    told = f"{where}: leader epoch {answer.leader_epoch}, in Metadata {epoch}"
+                    assert answer.leader_epoch == epoch, told

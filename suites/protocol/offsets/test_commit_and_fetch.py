@@ -129,7 +129,7 @@ def test_offset_fetch_of_several_groups_returns_offsets_of_each(
     first, second, whole, last, nobody = (fresh_group(broker, topic) for _ in range(5))
     for offset, group in enumerate((first, second, whole, last)):
         commit(broker, group, {topic: [entry(offset, group), entry(offset + 10, group, 1)]})
-    with requirement("OFFS-004"):
+    with requirement("OFFS-004") as check:
         wanted = {
             whole: None,
             first: {topic: [0]},
@@ -142,8 +142,9 @@ def test_offset_fetch_of_several_groups_returns_offsets_of_each(
         found[first].expect(topic, 0, first, where="first")
         found[second].expect(topic, 11, second, partition=1, where="second")
         for offset, name, where in ((2, whole, "whole"), (3, last, "another whole one")):
-            found[name].expect(topic, offset, name, where=where)
-            found[name].expect(topic, offset + 10, name, partition=1, where=where)
+            with check.subtest(where):
+                found[name].expect(topic, offset, name, where=where)
+                found[name].expect(topic, offset + 10, name, partition=1, where=where)
         found[nobody].expect_none(topic, where="unknown")
         counts = {name: len(group.partitions) for name, group in found.items()}
         expected = {first: 1, second: 1, whole: 2, last: 2, nobody: 1}

@@ -141,11 +141,12 @@ def test_offset_of_topic_that_no_member_subscribes_to_expires_in_stable_group(
     for topic in (used, too, left):
         request = _over_soon(group.group_id, topic, version, by)
         send_commit(broker, request, version, [topic])
-    with requirement("OFFS-028", api_key=OFFSET_COMMIT.key, api_version=version):
+    with requirement("OFFS-028", api_key=OFFSET_COMMIT.key, api_version=version) as check:
         _await_gone(broker, group.group_id, left, 0)
         found = fetch_offsets(broker, group.group_id, {used: [0], too: [0]})
-        for topic in (used, too):
-            found.expect(topic, 5, where="a topic that a member subscribes to")
+        for number, topic in enumerate((used, too)):
+            with check.subtest(f"topic of member {number}"):
+                found.expect(topic, 5, where="a topic that a member subscribes to")
 
 
 @judges("OFFS-018")

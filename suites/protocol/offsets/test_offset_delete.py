@@ -39,13 +39,14 @@ def test_offset_delete_in_empty_group_deletes_only_named_offsets(
     entries = {topic: [entry(5), entry(7, "seven", 1)], other: [entry(9), entry(8, "", 2)]}
     commit(broker, group, entries)
     deleted = ((topic.name, 0), *((other.name, index) for index in range(3)))
-    with requirement("OFFS-020"):
+    with requirement("OFFS-020") as check:
         codes = deleted_codes(ask_to_delete_offsets(broker, api_version, group, *deleted))
         expect_codes(codes, dict.fromkeys(deleted, ErrorCode.NONE))
         found = fetch_offsets(broker, group, {topic: [0, 1], other: [0, 1, 2]})
         found.expect_none(topic)
         for index in range(3):
-            found.expect_none(other, partition=index)
+            with check.subtest(f"partition {index} of the other topic"):
+                found.expect_none(other, partition=index)
         found.expect(topic, 7, "seven", partition=1)
 
 

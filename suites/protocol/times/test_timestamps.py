@@ -158,14 +158,17 @@ def test_timestamp_limits_do_not_refuse_absent_times_or_log_append_time(
     stamped = limits | {"message.timestamp.type": "LogAppendTime"}
     topic, of_broker = (broker.create_topic(configs=configs) for configs in (limits, stamped))
     far = (now_ms() - 2 * DAY_MS, now_ms() + 2 * DAY_MS)
-    with requirement("TIME-004"):
+    cases = (
+        ("time -1", topic, _with_times(b"none", NO_TIME, NO_TIME)),
+        ("far times, LogAppendTime", of_broker, _with_times(b"far", *far)),
+    )
+    with requirement("TIME-004") as check:
         for compression in COMPRESSIONS:
-            untimed = encoded_for(api_version, _with_times(b"none", NO_TIME, NO_TIME), compression)
-            code = broker.produce(topic, untimed, api_version).error_code
-            expect_error(code, ErrorCode.NONE, f"{compression}, time -1")
-            replaced = encoded_for(api_version, _with_times(b"far", *far), compression)
-            code = broker.produce(of_broker, replaced, api_version).error_code
-            expect_error(code, ErrorCode.NONE, f"{compression}, far times, LogAppendTime")
+            for what, where, records in cases:
+                with check.subtest(f"{compression}, {what}"):
+                    batch = encoded_for(api_version, records, compression)
+                    code = broker.produce(where, batch, api_version).error_code
+                    expect_error(code, ErrorCode.NONE, f"{compression}, {what}")
 
 
 # -- the broker's time -----------------------------------------------------------------------------

@@ -56,15 +56,16 @@ def test_recreated_topic_has_no_committed_offsets_of_deleted_one(
         commit(broker, group, {gone: [entry(5, "five"), entry(6, "", 1)], stays: [entry(7)]})
     delete_topic(broker, gone)
     new = create_again(broker, gone.name, partitions=2)
-    with requirement("TOPIC-034"):
-        for group in groups:
-            found = broker.last_seen(
-                partial(fetch_offsets, broker, group, {new: [0, 1], stays: [0]}, api_version),
-                partial(_has_none_of, new),
-            )
-            for partition in (0, 1):
-                found.expect_none(new, partition=partition, where="the topic that is made again")
-            found.expect(stays, 7, where="another topic")
+    with requirement("TOPIC-034") as check:
+        for number, group in enumerate(groups):
+            with check.subtest(f"group {number}"):
+                found = broker.last_seen(
+                    partial(fetch_offsets, broker, group, {new: [0, 1], stays: [0]}, api_version),
+                    partial(_has_none_of, new),
+                )
+                for index in (0, 1):
+                    found.expect_none(new, partition=index, where="the topic that is made again")
+                found.expect(stays, 7, where="another topic")
 
 
 def _has_none_of(topic: Topic, found: GroupOffsets) -> bool:

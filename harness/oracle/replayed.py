@@ -13,6 +13,7 @@ from harness.differential.conversation import Conversation
 from harness.differential.player import Player
 from harness.oracle.first_difference import first_difference
 from harness.oracle.recorded import RecordedBroker, recorded_of
+from harness.oracle.specification import SPECIFICATION
 from harness.oracle.subjects import client_id_of
 
 NO_PLAYS = 0
@@ -34,11 +35,17 @@ class ReplayedConversations:
         served: Mapping[int, VersionRange],
         name_prefix: str,
         timeout_ms: float,
+        *,
+        is_kafka: bool = False,
     ) -> None:
+        """``is_kafka``: the target is an Apache Kafka, and may have the faults of Kafka. Another
+        product is right where it responds as the built-in broker does.
+        """
         self.specs = f"kafka:{release}", spec
+        compared_as = self.specs[0] if is_kafka else f"{SPECIFICATION},like={release}"
         self._release, self._served = release, served
         prefix = case_prefix(name_prefix, new_nonce(), "recorded")
-        self._player = Player(spec, address, served, timeout_ms, prefix)
+        self._player = Player(compared_as, address, served, timeout_ms, prefix)
         self._recorded = RecordedBroker(self.specs[0])
         sides = self._recorded, self._player
         self._comparison = ConversationComparison(sides, prefix, plays=NO_PLAYS)

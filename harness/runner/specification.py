@@ -18,6 +18,7 @@ from harness.client.placeholder_versions import served_ranges
 from harness.codec.apis import api_named
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import Inconclusive, NotSupported, broken_meanwhile, requirement
+from harness.conformance.dated import APACHE_KAFKA
 from harness.differential.comparison import FoundDifference
 from harness.differential.player import answer_limit_ms
 from harness.oracle.first_difference import text_of
@@ -89,6 +90,7 @@ class SharedSpecification:
                     served_ranges(broker.api_versions),
                     info.name_prefix,
                     answer_limit_ms(info.time_scale),
+                    is_kafka=info.implementation == APACHE_KAFKA,
                 )
             )
         return self._replayed

@@ -98,7 +98,7 @@ def a_late_heartbeat_is_forgiven(done: Replicas, asked: Message, answer: Message
 
 
 @told_to_others("BROK-009", r"want_fence is answered as to one that is not fenced")
-def nobody_is_fenced_by_its_own_wish(done: Replicas, asked: Message, answer: Message) -> None:
+def a_wish_to_be_fenced_is_ignored(done: Replicas, asked: Message, answer: Message) -> None:
     """The controller answers a follower that wants to be fenced that it is not."""
     if not isinstance(asked, BrokerHeartbeatRequest) or not asked.want_fence:
         return
@@ -212,7 +212,7 @@ DEFECTS = [
     an_epoch_to_come_is_good,
     whoever_reads_is_caught_up,
     a_late_heartbeat_is_forgiven,
-    nobody_is_fenced_by_its_own_wish,
+    a_wish_to_be_fenced_is_ignored,
     a_lost_directory_is_a_directory,
     features_are_not_compared,
     an_old_broker_epoch_may_fetch,

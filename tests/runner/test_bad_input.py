@@ -161,7 +161,7 @@ _another_journal = _edit_line(
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (_another_schema, 'has results schema version "99", this reader knows 1; make it again'),
+        (_another_schema, 'has results schema version "99", this reader knows 2; make it again'),
         (_another_journal, "line 1: journal_version is 7, not 1"),
         (_half_a_line, f"{JOURNAL_NAME}: line 3 is not JSON"),
         (_wrong_verdict, "line 4: a check: \"verdict\" may not be 'pased'"),
@@ -182,7 +182,7 @@ def test_gate_and_compare_of_unreadable_results_name_file_and_line(
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (_another_schema, "schema version 99, this report reads version 1"),
+        (_another_schema, "schema version 99, this report reads version 2"),
         (_half_a_line, "line 3 is not JSON"),
     ],
 )

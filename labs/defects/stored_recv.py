@@ -133,8 +133,8 @@ def large_entries_are_believed(valid_batches: Look) -> Look:
 Recovering = Callable[[LogLoading, StoredSegment], RecoveredSegment]
 
 
-@wrong_in_broker("RECV-006", r"was not damaged, and is not what it was", LOADING,
-                 "LogLoading._recover")  # fmt: skip
+@wrong_in_broker("RECV-006", r"was not damaged, and is not what it was|Fetch at 0: error is "
+                 "OFFSET_OUT_OF_RANGE", LOADING, "LogLoading._recover")  # fmt: skip
 def older_segments_go_with_a_bad_one(recover: Recovering) -> Recovering:
     """Recovery removes the segments before one that it had to cut."""
 

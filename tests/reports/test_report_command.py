@@ -42,7 +42,7 @@ def damaged_journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("arrange", "said"),
     [
         (nothing, "the folder holds no results"),
-        (other_version, "the results have schema version 99, this report reads version 1"),
+        (other_version, "the results have schema version 99, this report reads version 2"),
         (no_java, "no Java 17 or newer was found"),
         (no_spark, "pip install 'kafka-conformance[report]'"),
         (damaged_journal, "the folder holds no results"),

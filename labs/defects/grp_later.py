@@ -132,6 +132,6 @@ DEFECTS = [
         ErrorCode.FENCED_INSTANCE_ID, ErrorCode.NONE, range(SEVERAL_LEAVE, 99)),
     rule("GRP-048", r"leave with the id: error is UNKNOWN_MEMBER_ID", PendingIdsDoNotLeave),
     rule("GRP-049", r"the leader is .*, not the member that joined", AbsentLeadersLead),
-    replace(rule("GRP-050", r"REBALANCE_IN_PROGRESS|within|no answer", FirstTimeoutsCount), private=True),
+    replace(rule("GRP-050", r"REBALANCE|within|no answer", FirstTimeoutsCount), private=True),
     rule("GRP-051", r"join of instance-\d: error is UNKNOWN_MEMBER_ID", WhoComesBackLateIsUnknown),
 ]  # fmt: skip

@@ -34,10 +34,14 @@ class Lifecycle:
         self._has_news = asyncio.Event()
         self.caught_up = asyncio.Event()
         """Set by the metadata reader when it has read the broker's registration."""
+        self._wants_shut_down, self._is_over = False, asyncio.Event()
 
     async def run(self) -> None:
-        """Send heartbeats until cancelled; register again if the controller forgets the broker."""
-        while True:
+        """Send heartbeats until the end of a controlled shutdown, or until cancelled.
+
+        Register again if the controller forgets the broker.
+        """
+        while not self._is_over.is_set():
             await self._register()
             try:
                 await self._beat()
@@ -80,15 +84,24 @@ class Lifecycle:
         )
 
     async def _beat(self) -> None:
-        while True:
+        """Send one heartbeat at a time: after the one that ends a shutdown there is no other.
+
+        A later one without the wish to stop would make the controller unfence the broker again.
+        """
+        while not self._is_over.is_set():
             try:
                 answer = await self._heartbeat()
             except PeerGone as gone:
                 _LOG.info("no heartbeat: %s", gone)
+                if self._wants_shut_down:
+                    self._is_over.set()
                 await asyncio.sleep(min(_RETRY_S, self._interval_s))
                 continue
             if answer.error_code == ErrorCode.STALE_BROKER_EPOCH:
                 raise _Unknown
+            if answer.should_shut_down:
+                self._is_over.set()
+                return
             if not answer.is_fenced:
                 self.is_unfenced.set()
             await self._pause(is_caught_up=answer.is_caught_up)
@@ -101,11 +114,10 @@ class Lifecycle:
         events = [self._has_news]
         if not (is_caught_up or self.caught_up.is_set()):
             events.append(self.caught_up)
+        most_s = min(_RETRY_S, self._interval_s) if self._wants_shut_down else self._interval_s
         waiting = [asyncio.ensure_future(event.wait()) for event in events]
         try:
-            await asyncio.wait(
-                waiting, timeout=self._interval_s, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait(waiting, timeout=most_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for one in waiting:
                 one.cancel()
@@ -114,7 +126,7 @@ class Lifecycle:
         """Send the next heartbeat immediately: it reports a failed directory."""
         self._has_news.set()
 
-    async def _heartbeat(self, *, wants_shut_down: bool = False) -> BrokerHeartbeatResponse:
+    async def _heartbeat(self) -> BrokerHeartbeatResponse:
         member = self._member
         failed = list(member.failed())
         self._has_news.clear()
@@ -122,7 +134,7 @@ class Lifecycle:
             broker_id=member.broker_id,
             broker_epoch=member.epoch,
             current_metadata_offset=member.metadata_offset,
-            want_shut_down=wants_shut_down,
+            want_shut_down=self._wants_shut_down,
             offline_log_dirs=failed,
         )
         answer = await self._controller.ask(request, _HEARTBEAT_VERSION)
@@ -131,13 +143,17 @@ class Lifecycle:
         return answer
 
     async def shut_down(self, timeout_s: float) -> None:
-        """Ask for a shutdown until the controller allows it or the time is over."""
+        """Request a shutdown in every heartbeat until the controller allows it.
+
+        Give up if the controller cannot be reached, or when the time is over.
+        """
+        self._wants_shut_down = True
+        self._has_news.set()
         try:
             async with asyncio.timeout(timeout_s):
-                while not (await self._heartbeat(wants_shut_down=True)).should_shut_down:
-                    await asyncio.sleep(min(_RETRY_S, self._interval_s))
-        except (TimeoutError, PeerGone) as problem:
-            _LOG.warning("the broker goes without a word: %s", problem)
+                await self._is_over.wait()
+        except TimeoutError:
+            _LOG.warning("the controller did not allow the shutdown within %g s", timeout_s)
 
 
 class _Unknown(Exception):

@@ -10,7 +10,11 @@ import pytest
 
 from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import BrokerHeartbeatResponse
+from harness.codec.messages import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationResponse,
+)
 from harness.reference_broker.cluster.directory_failures import DirectoryFailures
 from harness.reference_broker.cluster.lifecycle import Lifecycle
 from harness.reference_broker.cluster.membership import NodeMembership
@@ -23,12 +27,17 @@ TIMEOUT_MS = 50
 
 
 class Controller:
-    """Answer every heartbeat alike, or none."""
+    """Accept registrations; answer every heartbeat alike, or none."""
 
     def __init__(self, error: ErrorCode | None) -> None:
         self._error = error
 
-    async def ask(self, _request: object, _version: int) -> BrokerHeartbeatResponse:
+    async def ask(
+        self, request: object, _version: int
+    ) -> BrokerHeartbeatResponse | BrokerRegistrationResponse:
+        await asyncio.sleep(0)
+        if not isinstance(request, BrokerHeartbeatRequest):
+            return BrokerRegistrationResponse(broker_epoch=1)
         if self._error is None:
             raise PeerGone("away")
         return BrokerHeartbeatResponse(error_code=self._error)
@@ -43,8 +52,10 @@ async def _one_fails(logs: LogDirectories, folder: Path, controller: Controller)
     logs.checkpoint()
     assert len(logs.failed_ids()) == 1
     lifecycle = Lifecycle(member, cast("Any", controller), 1000)
-    await lifecycle.shut_down(TIMEOUT_MS / 4000)  # it asks by heartbeats
-    await asyncio.sleep(2 * TIMEOUT_MS / 1000)  # what is not to happen cannot be awaited
+    beating = asyncio.create_task(lifecycle.run())
+    await asyncio.sleep(2 * TIMEOUT_MS / 1000)  # what must not happen cannot be awaited
+    beating.cancel()
+    await asyncio.gather(beating, return_exceptions=True)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """A check of a time, on a machine that may be too slow to keep it.
 
-A failure while the machine stood still says nothing of the broker: the test is made again with
-longer times (:data:`harness.base.pace.FACTORS`), and is inconclusive when the last attempt says
-nothing. A failure on a machine that kept its pace counts at once.
+A failure while the machine stood still says nothing about the broker, and neither does a
+preparation that failed: the test runs again with longer times (:data:`harness.base.pace.FACTORS`),
+and is inconclusive if the last attempt says nothing. Another failure on a machine that kept its
+pace counts immediately: the harness kept it, while the broker may have been slower.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.base.pace import watched_pace
-from harness.client.errors import BrokerMisbehaved, WireViolation
+from harness.client.errors import BrokerMisbehaved, PreparationFailed, WireViolation
 from harness.conformance.outcome import Inconclusive, describe
 
 
@@ -26,7 +27,8 @@ def in_time(bound_ms: float) -> Iterator[None]:
     ``bound_ms`` is scaled (:meth:`BrokerUnderTest.scaled_ms`), as longer times come by that.
 
     Raises:
-        TooSlow: the block failed, and the machine starved meanwhile.
+        TooSlow: the block failed, and the machine starved meanwhile; or a preparation failed, as
+            it does where a member loses its place because the broker is slow.
         AssertionError, BrokerMisbehaved: of the block, on a machine that kept its pace. A
             WireViolation on any machine: slowness changes no bytes.
     """
@@ -38,6 +40,8 @@ def in_time(bound_ms: float) -> Iterator[None]:
             failure = error
     if failure is None:
         return
+    if isinstance(failure, PreparationFailed):
+        raise TooSlow(f"with times of {bound_ms:.0f} ms: {describe(failure)}") from failure
     if pace.is_starved(bound_ms) and not isinstance(failure, WireViolation):
         raise TooSlow(
             f"the machine was too slow ({pace}) for a bound of {bound_ms:.0f} ms: "

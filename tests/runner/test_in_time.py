@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from harness.base.pace import FACTORS, Pace
-from harness.client.errors import ResponseTimeout, WireViolation
+from harness.client.errors import PreparationFailed, ResponseTimeout, WireViolation
 from harness.runner import in_time as in_time_module
 from harness.runner.in_time import TooSlow, in_time
 from tests.runner.conftest import SmallSuite
@@ -51,6 +51,15 @@ def test_wire_violation_on_starved_machine_is_raised(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(in_time_module, "watched_pace", stood_still)
     with pytest.raises(WireViolation), in_time(BOUND_MS):
         raise WireViolation("an answer to nothing")
+
+
+def test_failed_preparation_raises_too_slow_on_any_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The broker may have been slower than the harness, and nothing was judged."""
+    monkeypatch.setattr(in_time_module, "watched_pace", kept_its_pace)
+    with pytest.raises(TooSlow, match="600 ms: PreparationFailed: refused"), in_time(BOUND_MS):
+        raise PreparationFailed("refused")
 
 
 def test_success_on_starved_machine_raises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

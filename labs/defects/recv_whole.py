@@ -25,6 +25,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.asked_times import asked_and_told, told_of
 from labs.defects.defect import edited, rule
+from labs.defects.nested_structs import structs_at
 from labs.defects.prod import change_stored
 from labs.defects.started_again import StartedAgain, after_start
 from suites.durability import test_interrupted_compaction
@@ -71,9 +72,8 @@ def the_largest_time_is_unknown(_: StartedAgain, seen: SeenRequest, answer: Mess
 def earlier_epochs_are_unknown(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """OffsetForLeaderEpoch returns no end for an epoch before the restart."""
     if isinstance(answer, OffsetForLeaderEpochResponse):
-        for topic in answer.topics:
-            for one in topic.partitions:
-                one.end_offset = one.leader_epoch = -1
+        for one in structs_at(answer, "topics", "partitions"):
+            one.end_offset = one.leader_epoch = -1
 
 
 @after_start(
@@ -82,10 +82,8 @@ def earlier_epochs_are_unknown(_: StartedAgain, __: SeenRequest, answer: Message
 def the_last_sequence_is_unknown(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """DescribeProducers returns no sequence of a batch before the restart."""
     if isinstance(answer, DescribeProducersResponse):
-        for topic in answer.topics:
-            for one in topic.partitions:
-                for producer in one.active_producers:
-                    producer.last_sequence = -1
+        for producer in structs_at(answer, "topics", "partitions", "active_producers"):
+            producer.last_sequence = -1
 
 
 @after_start(
@@ -94,19 +92,17 @@ def the_last_sequence_is_unknown(_: StartedAgain, __: SeenRequest, answer: Messa
 def the_former_epoch_is_taken(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """The broker acknowledges a batch of an epoch that was over before the restart."""
     if isinstance(answer, ProduceResponse):
-        for topic in answer.responses:
-            for one in topic.partition_responses:
-                if one.error_code == ErrorCode.INVALID_PRODUCER_EPOCH:
-                    one.error_code = int(ErrorCode.NONE)
+        for one in structs_at(answer, "responses", "partition_responses"):
+            if one.error_code == ErrorCode.INVALID_PRODUCER_EPOCH:
+                one.error_code = int(ErrorCode.NONE)
 
 
 @after_start("RECV-022", r"after a stop, .*group_instance_id is", partitions=STATE["RECV-022"])
 def instance_ids_are_unknown(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """DescribeGroups returns members without instance ids."""
     if isinstance(answer, DescribeGroupsResponse):
-        for group in answer.groups:
-            for member in group.members:
-                member.group_instance_id = None
+        for member in structs_at(answer, "groups", "members"):
+            member.group_instance_id = None
 
 
 @after_start("RECV-023", r"after a stop, .*synonyms\{\} is", partitions=STATE["RECV-023"])
@@ -115,9 +111,8 @@ def configs_of_all_brokers_are_no_synonyms(
 ) -> None:
     """DescribeConfigs does not list the values of all brokers among the synonyms."""
     if isinstance(answer, DescribeConfigsResponse):
-        for result in answer.results:
-            for config in result.configs:
-                config.synonyms = [one for one in config.synonyms if one.source != ALL_BROKERS]
+        for config in structs_at(answer, "results", "configs"):
+            config.synonyms = [one for one in config.synonyms if one.source != ALL_BROKERS]
 
 
 class QuotasOfDefaultsAreForgotten(FrameRule):
@@ -160,10 +155,8 @@ def added_partitions_are_unknown(_: StartedAgain, __: SeenRequest, answer: Messa
 def logs_have_no_size(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """DescribeLogDirs returns 0 as the size of each log that was stored before the restart."""
     if isinstance(answer, DescribeLogDirsResponse):
-        for result in answer.results:
-            for topic in result.topics:
-                for one in topic.partitions:
-                    one.partition_size = 0
+        for one in structs_at(answer, "results", "topics", "partitions"):
+            one.partition_size = 0
 
 
 @after_start(
@@ -180,10 +173,8 @@ def logs_start_at_zero(_: StartedAgain, seen: SeenRequest, answer: Message) -> N
 def leader_epochs_are_not_kept(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """OffsetFetch returns commits that were made before the restart without leader epochs."""
     if isinstance(answer, OffsetFetchResponse):
-        for group in answer.groups:
-            for topic in group.topics:
-                for one in topic.partitions:
-                    one.committed_leader_epoch = -1
+        for one in structs_at(answer, "groups", "topics", "partitions"):
+            one.committed_leader_epoch = -1
 
 
 @after_start("CONF-015", r"max.message.bytes\}.config_source is 5",
@@ -191,10 +182,9 @@ def leader_epochs_are_not_kept(_: StartedAgain, __: SeenRequest, answer: Message
 def later_configs_are_defaults(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """DescribeConfigs returns a config that was set before the restart as a default."""
     if isinstance(answer, DescribeConfigsResponse):
-        for result in answer.results:
-            for config in result.configs:
-                if config.name == "max.message.bytes":
-                    config.config_source = 5
+        for config in structs_at(answer, "results", "configs"):
+            if config.name == "max.message.bytes":
+                config.config_source = 5
 
 
 @after_start(

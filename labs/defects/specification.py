@@ -6,7 +6,7 @@ strikes the client id of the conversations about its API alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from harness.oracle.subjects import REQUIREMENTS, client_id_of
 from harness.proxies import SeenRequest
 from labs.defects.defect import Defect
 from labs.defects.edited_answer import EditedAnswers
+from labs.defects.nested_structs import structs_at
 from labs.defects.one_client import is_from
 
 Change = Callable[[Any], Any]
@@ -89,31 +90,20 @@ _FIELDS = (
 )
 
 
-def _holders(message: Any, names: list[str]) -> Iterator[Any]:
-    """Yield the structs that have the last field of a path, in every list on the way."""
-    if len(names) == 1:
-        yield message
-        return
-    inner = getattr(message, names[0])
-    for one in inner if isinstance(inner, list) else [inner]:
-        if one is not None:
-            yield from _holders(one, names[1:])
-
-
 def _defect_of(wrong: WrongField) -> Defect:
-    names = wrong.path.split(".")
+    *place, name = wrong.path.split(".")
 
     def edit(seen: SeenRequest, message: Message) -> None:
         if is_from(seen, client_id_of(wrong.api)) and seen.version >= wrong.since:
-            for holder in _holders(message, names):
-                setattr(holder, names[-1], wrong.change(getattr(holder, names[-1])))
+            for struct in structs_at(message, *place):
+                setattr(struct, name, wrong.change(getattr(struct, name)))
 
     return Defect(
         f"{snake_case(wrong.api)}_differs_from_specification",
         REQUIREMENTS[wrong.api],
         rf"{wrong.api} v\d+, step \d+: ",
         partial(EditedAnswers, api_named(wrong.api).response, edit, None),
-        f"{wrong.api} responses have a wrong {names[-1]}.",
+        f"{wrong.api} responses have a wrong {name}.",
     )
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-import labs.defects.prepared  # noqa: F401  # before workers are forked
 from harness.targets.errors import TargetError
 from labs.defects.all_defects import ALL_DEFECTS
 from labs.defects.chosen_rows import RowSlice, has_several_nodes, sampled, strikes

@@ -24,6 +24,7 @@ from labs.defects.chosen_rows import has_several_nodes
 from labs.defects.defect import Defect
 from labs.defects.forked_worker import ForkedWorker
 from labs.defects.outcome import RowOutcome
+from labs.defects.repeated_work import do_repeated_work
 from labs.defects.row_items import CLUSTER_SUITES
 from labs.defects.row_queue import JudgedRow, RowQueue
 from labs.defects.row_session import RowSession
@@ -129,6 +130,7 @@ class TableRun:
 
     def _work(self, session: RowSession) -> None:
         units = [*units_of(self.asked.chosen, self.asked.watched), *self._units_of_others(session)]
+        do_repeated_work()
         gc.collect()
         gc.freeze()  # workers are forked from here: what is collected stays shared
         with _folder() as place, parse_target(self.asked.spec, log_dir=place / "logs") as running:

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from labs.mutation.mutant import Mutant
 from labs.mutation.population import every_mutant, population, sample, suites_of
 
-EVERY = every_mutant()
+
+@pytest.fixture(scope="module")
+def every() -> Sequence[Mutant]:
+    """All mutants; a search of the whole source finds them."""
+    return every_mutant()
 
 
-def test_one_node_in_memory_shows_no_disk_and_no_cluster() -> None:
-    places = {one.area_path.split(".")[0] for one in population(EVERY, "reference")}
+def test_one_node_in_memory_shows_no_disk_and_no_cluster(every: Sequence[Mutant]) -> None:
+    places = {one.area_path.split(".")[0] for one in population(every, "reference")}
     assert not places & {"storage", "cluster"}
     assert {"handlers", "state", "connection"} <= places
 
 
 @pytest.mark.parametrize("spec", ["reference,disk", "reference,nodes=3"])
-def test_other_targets_show_what_they_have_besides(spec: str) -> None:
-    places = {one.area_path.split(".")[0] for one in population(EVERY, spec)}
+def test_other_targets_show_what_they_have_besides(every: Sequence[Mutant], spec: str) -> None:
+    places = {one.area_path.split(".")[0] for one in population(every, spec)}
     assert ("cluster" in places) == ("nodes" in spec)
     assert ("storage" in places) == ("disk" in spec)
 
 
-def test_rule_that_holds_in_every_release_needs_older_release() -> None:
+def test_rule_that_holds_in_every_release_needs_older_release(every: Sequence[Mutant]) -> None:
     def rules(spec: str) -> set[str]:
-        return {one.after for one in population(EVERY, spec) if one.operator == "release"}
+        return {one.after for one in population(every, spec) if one.operator == "release"}
 
     assert rules("reference") == {"False"}
     assert rules("reference,like=2.8.2") == {"True", "False"}
 
 
-def test_same_seed_draws_same_sample() -> None:
-    first, second, other = [sample(EVERY, "reference", 20, seed) for seed in (1, 1, 2)]
+def test_same_seed_draws_same_sample(every: Sequence[Mutant]) -> None:
+    first, second, other = [sample(every, "reference", 20, seed) for seed in (1, 1, 2)]
     assert first == second
     assert first != other
     assert len(first) == 20

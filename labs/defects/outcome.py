@@ -39,19 +39,33 @@ class RowOutcome:
         return not self.problem
 
 
-def judge(defect: Defect, baseline: RunSummary, found: RunSummary, watched: str) -> RowOutcome:
-    """Compare the runs with and without the defect, for the requirements of a pattern."""
+def judge(
+    defect: Defect,
+    baseline: RunSummary,
+    found: RunSummary,
+    watched: str,
+    *,
+    ends_at_failure: bool = False,
+) -> RowOutcome:
+    """Compare the runs with and without the defect, for the requirements of a pattern.
+
+    ``ends_at_failure``: the run ended at its first failed check, so later ones are missing.
+    """
     changed = _changed(_verdicts(baseline, watched), _verdicts(found, watched))
-    return replace(_judged(defect, found, changed), changed=changed)
+    outcome = _judged(defect, found, changed, ends_at_failure=ends_at_failure)
+    return replace(outcome, changed=changed)
 
 
-def _judged(defect: Defect, found: RunSummary, changed: Changes) -> RowOutcome:
+def _judged(
+    defect: Defect, found: RunSummary, changed: Changes, *, ends_at_failure: bool
+) -> RowOutcome:
     own = found.requirements.get(defect.requirement)
     if own is None:
         return RowOutcome(defect, "", f"no test judges {defect.requirement}")
-    if found.defect or found.missing:
-        return RowOutcome(defect, "", f"the run is not whole: {'; '.join(found.sentences())}")
     failed = [c for c in own.checks if c.verdict in (Verdict.FAILED, Verdict.WARNING)]
+    is_cut = bool(found.missing) and not (ends_at_failure and failed)
+    if found.defect or is_cut:
+        return RowOutcome(defect, "", f"the run is not whole: {'; '.join(found.sentences())}")
     if not failed:
         return RowOutcome(defect, "", f"not noticed: {defect.requirement} is {own.verdict}")
     reason = failed[0].text

@@ -56,7 +56,7 @@ class RowSession:
         """The test that runs now."""
         self.before_each: Callable[[], None] = _nothing
         """Called before each test."""
-        self.until: Callable[[], bool] = _never
+        self.until: Callable[[], bool] = to_the_end
         """Called behind each test; True ends the run there."""
 
     @property
@@ -161,7 +161,7 @@ class RowSession:
 
         def work(anew: RowSession) -> None:
             again = [item for item in anew.items if item.nodeid in names]
-            anew.before_each = self.before_each
+            anew.before_each, anew.until = self.before_each, self.until
             found.append(anew.run(again, make_target, out, name))
 
         for module in [one for one in sys.modules if one.split(".")[0] == SUITES]:
@@ -187,8 +187,8 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-def _never() -> bool:
-    """The run goes on."""
+def to_the_end() -> bool:
+    """Let the run go on after each test."""
     return False
 
 

@@ -38,6 +38,11 @@ class Unit:
     addresses: tuple[Address, ...] = ()
     is_alone: bool = False
 
+    @property
+    def ends_at_failure(self) -> bool:
+        """True if a failed check decides a row: no other requirement is judged under it."""
+        return len(self.watched) == 1 and "*" not in self.watched[0]
+
     def one_by_one(self) -> list[Unit]:
         """The same rows for a second look: each in a new process and before a new broker."""
         return [replace(self, rows=(row,), addresses=(), is_alone=True) for row in self.rows]

@@ -2,7 +2,8 @@
 
 The tests of a unit run without a defect first, then under each of its defects, and once more
 without if there were several, to show effects that a row leaves behind. A run has its own proxies,
-with a new rule, before brokers that stay. A case that takes too long ends the process, which prints
+with a new rule, before brokers that stay. Where only the row's own requirement is judged, its run
+ends at the first failed check. A case that takes too long ends the process, which prints
 the stacks of its threads.
 """
 
@@ -12,12 +13,14 @@ import faulthandler
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import pytest
 
 from harness.base.address import Address
+from harness.conformance.journal import JOURNAL_NAME
 from harness.conformance.summary import RunSummary
 from harness.conformance.verdict import Verdict
 from harness.targets.spec import parse_target
@@ -26,7 +29,7 @@ from labs.defects.broker_pool import RowBrokers
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import judge
 from labs.defects.row_items import is_pooled, items_of
-from labs.defects.row_session import RowSession
+from labs.defects.row_session import RowSession, to_the_end
 from labs.defects.row_unit import (
     Begun,
     Message,
@@ -37,6 +40,7 @@ from labs.defects.row_unit import (
     UnitFailed,
 )
 from labs.defects.struck_target import StruckTargets
+from labs.defects.written_checks import has_failed
 
 CASE_LIMIT_S = 1200
 """Limit of the start and the end of a target too. On a busy machine one wait of a test may take
@@ -126,7 +130,7 @@ class RowWorker:
         except Exception as problem:
             return RowFound(defect.name, "", f"the run failed: {problem!r}", {})
         watched = unit.watched[0] if unit.watched else "*"
-        outcome = judge(defect, before, found, watched)
+        outcome = judge(defect, before, found, watched, ends_at_failure=unit.ends_at_failure)
         return RowFound(defect.name, outcome.reason, outcome.problem, outcome.changed)
 
     def _clean(
@@ -150,6 +154,9 @@ class RowWorker:
     ) -> RunSummary:
         self._runs += 1
         name = f"run-{self._runs}-{(defect.name if defect else 'clean').replace('_', '-')}"
+        journal = self.out / "runs" / name / JOURNAL_NAME
+        is_decided = unit.ends_at_failure and defect is not None
+        self.session.until = partial(has_failed, journal) if is_decided else to_the_end
         self.session.before_each = self._begin_limit
         self._begin_limit()
         try:

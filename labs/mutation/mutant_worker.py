@@ -22,9 +22,10 @@ from harness.targets.reference_cluster import ReferenceCluster
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
 from labs.defects.row_session import MakeTarget, RowSession
+from labs.defects.written_checks import checks_in, has_failed
 from labs.mutation.areas import areas_of
 from labs.mutation.mutant import Mutant
-from labs.mutation.verdicts import FAILING, JudgedMutant, checks_in, judge
+from labs.mutation.verdicts import JudgedMutant, judge
 
 MODULE = "labs.mutation.mutated_broker"
 CASE_LIMIT_S = 240
@@ -65,7 +66,7 @@ class MutantWorker:
     def _run(self, items: Sequence[pytest.Item], mutant: Mutant, name: str, journal: Path) -> bool:
         """Return True if the broker did not start or could not be probed."""
         self.session.before_each = self._begin_limit
-        self.session.until = lambda: any(one["verdict"] in FAILING for one in checks_in(journal))
+        self.session.until = lambda: has_failed(journal)
         self._begin_limit()
         try:
             self.session.run(items, target_of(self.spec, mutant.name), self.out, name)

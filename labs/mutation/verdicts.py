@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
+from labs.defects.written_checks import FAILING
 from labs.mutation.mutant import Mutant
 
-FAILING = ("failed", "warning")
 UNDECIDED = ("inconclusive", "harness_error")
 
 
@@ -45,17 +43,6 @@ class JudgedMutant:
     case: str = ""
     tests: int = 0
     seconds: float = 0.0
-
-
-def checks_in(journal: Path) -> Iterator[dict[str, str]]:
-    """Yield the checks of a journal that may still grow; a line that is cut is left out."""
-    if not journal.exists():
-        return
-    for line in journal.read_bytes().splitlines(keepends=True):
-        if line.endswith(b"\n"):
-            found = json.loads(line)
-            if found.get("type") == "check":
-                yield found
 
 
 def judge(

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupResponse, OffsetCommitRequest
+from harness.runner.in_time import TooSlow
 from suites.protocol.support.classic_group import ClassicGroup, ClientMember, await_rebalance
 from suites.protocol.support.expect import expect_error
 
@@ -42,12 +43,19 @@ def patient(member: ClientMember, short_ms: float) -> ClientMember:
 def signs_of_life(
     session_ms: float, sessions: int, ask: Callable[[], T]
 ) -> Iterator[tuple[T, str]]:
-    """Call ``ask`` five times a session, as a sign of life; yield each result and its time."""
-    since = time.monotonic()
+    """Call ``ask`` five times a session, as a sign of life; yield each result and its time.
+
+    Raises TooSlow: a result came so late that the broker may have had no sign for a session.
+    """
+    since = last = time.monotonic()
     for number in range(5 * sessions):
         at_ms = number * session_ms / 5
         time.sleep(max(at_ms - elapsed_ms(since), 0) / 1000)
-        yield ask(), f"after {at_ms:.0f} ms"
+        before, last = last, time.monotonic()
+        result = ask()
+        if (silent_ms := elapsed_ms(before)) > session_ms:
+            raise TooSlow(f"{silent_ms:.0f} ms from one sign of life to the answer to the next")
+        yield result, f"after {at_ms:.0f} ms"
 
 
 def commit_of(member: ClientMember, topic: str) -> OffsetCommitRequest:

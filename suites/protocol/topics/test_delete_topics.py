@@ -99,9 +99,7 @@ def test_recreated_topic_starts_empty_at_offset_0(
     append(broker, first, batch_of(b"old", b"records"))
     delete_topic(broker, first)
     with requirement("TOPIC-029"):
-        _create_again(broker, api_version, first.name)
-        again = Topic(first.name, described(broker, first.name).topic_id)
-        broker.await_served(again)
+        again = _create_again(broker, api_version, first)
         earliest = broker.list_offset(again, EARLIEST).offset
         latest = broker.list_offset(again, LATEST).offset
         assert (earliest, latest) == (0, 0), f"the log goes from {earliest} to {latest}"
@@ -116,17 +114,15 @@ def test_recreated_topic_has_no_config_of_deleted_topic(
     """One that gets no configs, then one that gets another: only that one is the topic's own."""
     broker.version("DescribeConfigs", "1+")
     deleted = {"retention.ms": "1000000", "cleanup.policy": "compact", "max.message.bytes": "3000"}
-    name, other = broker.create_topic(configs=deleted).name, {"segment.ms": "2000000"}
+    topic, other = broker.create_topic(configs=deleted), {"segment.ms": "2000000"}
     create = broker.version("CreateTopics")
     givens: list[dict[str, str]] = [{}, other]
     with requirement("TOPIC-037"):
         for given in givens:
-            results = ask_to_delete(broker, api_version, name)
-            results.expect(name, ErrorCode.NONE, "the deletion")
-            _create_again(broker, create, name, given)
-            again = Topic(name, described(broker, name).topic_id)
-            broker.await_served(again)
-            shown = configs_of(broker, (TOPIC, name))
+            results = ask_to_delete(broker, api_version, topic.name)
+            results.expect(topic.name, ErrorCode.NONE, "the deletion")
+            topic = _create_again(broker, create, topic, given)
+            shown = configs_of(broker, (TOPIC, topic.name))
             own = {
                 key: config.value
                 for key, config in shown.items()
@@ -139,12 +135,13 @@ def test_recreated_topic_has_no_config_of_deleted_topic(
 
 
 def _create_again(
-    broker: BrokerUnderTest, version: int, name: str, configs: Mapping[str, str] | None = None
-) -> None:
-    """Create the topic again.
+    broker: BrokerUnderTest, version: int, old: Topic, configs: Mapping[str, str] | None = None
+) -> Topic:
+    """Create the topic again; return it when the metadata show it in place of the old one.
 
     With v0 alone no creation can be tried before, and the name may become free a bit later.
     """
+    name = old.name
 
     def answered() -> Results[Created] | None:
         topic = creatable_here(broker, name)
@@ -156,7 +153,14 @@ def _create_again(
         taken = results[name][0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
         return None if taken else results
 
+    def replaced() -> Topic | None:
+        topic = Topic(name, described(broker, name).topic_id)
+        return topic if topic.id != old.id or old.id == ZERO_UUID else None
+
     broker.eventually(answered, f"the name {name} is free").expect(name, ErrorCode.NONE)
+    again = broker.eventually(replaced, f"{name} has another topic id")
+    broker.await_served(again)
+    return again
 
 
 @judges("TOPIC-030")

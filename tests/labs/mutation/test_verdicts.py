@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from labs.defects.written_checks import checks_in
 from labs.mutation.mutant import Mutant
-from labs.mutation.verdicts import Fate, checks_in, judge
+from labs.mutation.verdicts import Fate, judge
 
 MUTANT = Mutant("boundary", "harness.reference_broker.state.log", "f", 1, 0, 0, "a < b", "a <= b")
 

@@ -11,6 +11,8 @@ from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 from labs.defects.prod import change_stored
 
+CODEC_BITS = 7
+
 
 def _begins_with(batch: RecordBatch, value: bytes) -> bool:
     return bool(batch.records) and batch.records[0].value == value
@@ -69,7 +71,24 @@ def another_codec_keeps_the_producers_time(answer: FetchResponse) -> None:
     change_stored(answer, change)
 
 
+@answers("COMP-016", r"the codecs are \[(\d), \1, \1, ")
+def all_batches_have_the_present_codec(answer: FetchResponse) -> None:
+    """Fetch returns all batches of a topic in the codec of the last one."""
+    for topic in answer.responses:
+        for one in topic.partitions:
+            batches = decode_batches(bytes(one.records or b""))
+            if len(batches) > 1 and _begins_with(batches[0], b"coded"):
+                codec = batches[-1].attributes & CODEC_BITS
+                one.records = b"".join(_in_codec(batch, codec) for batch in batches)
+
+
+def _in_codec(batch: RecordBatch, codec: int) -> bytes:
+    attributes = batch.attributes & ~CODEC_BITS | codec
+    return encode_batch(replace(batch, attributes=attributes, crc=None, batch_length=None))
+
+
 DEFECTS = [
+    all_batches_have_the_present_codec,
     another_codec_has_no_headers,
     another_codec_has_no_producer,
     another_codec_forgets_sequences,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DeleteRecordsRequest,
+    DeleteTopicsRequest,
     DescribeProducersResponse,
     InitProducerIdResponse,
 )
@@ -46,6 +47,25 @@ class ABatchGoesWithItsRecords(StoresSomeAgain):
         return batch in self.deleted
 
 
+class ProducersOutliveTheirTopic(LooksAtBatches):
+    """The broker refuses a batch as repeated that a deleted topic of the same name had."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of_deleted: set[SentBatch] = set()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, DeleteTopicsRequest):
+            self.of_deleted |= {batch for batches in self.sent.values() for batch in batches}
+        return super().on_request(seen)
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        return batch in self.of_deleted
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        answer.error_code, answer.base_offset = ErrorCode.DUPLICATE_SEQUENCE_NUMBER, -1
+
+
 @answers("IDEM-019", r"partition [12], \(id, epoch, .*: \{\(\d+, \d+, \d+, -1\), \(")
 def all_partitions_have_the_producers_of_one(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the longest of its lists for every partition."""
@@ -65,6 +85,8 @@ def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -
 
 
 DEFECTS = [
+    rule("IDEM-025", r"new to the topic: error is DUPLICATE_SEQUENCE_NUMBER",
+         ProducersOutliveTheirTopic),
     rule("IDEM-021", r"epoch 1, sequence 1: acknowledged at offset 1, expected 4",
          ARaisedEpochKeepsTheBatches),
     rule("IDEM-022", r"deleted batch 0 once more: the log of 3 ends at 5",

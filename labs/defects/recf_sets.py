@@ -150,6 +150,17 @@ def conversion_loses_the_time(answer: FetchResponse) -> None:
     change_entries(answer, change)
 
 
+@answers("RECF-031", r"\(time, bit 3\) are \[\(\d+, False\)", OF_MAGIC_1)
+def conversion_loses_the_type_of_time(answer: FetchResponse) -> None:
+    """The broker clears bit 3 when it converts a batch to messages of magic 1."""
+
+    def change(entry: bytes) -> bytes:
+        is_stamped = b"stamped" in entry
+        return put(entry, ">b", ATTRIBUTES_AT, 0) if is_stamped else entry
+
+    change_entries(answer, change)
+
+
 class OldVersionsAreAnswered(FrameRule):
     """The broker answers Fetch up to v3 and Produce up to v2, with a wrong body."""
 
@@ -159,6 +170,7 @@ class OldVersionsAreAnswered(FrameRule):
 
 
 DEFECTS = [
+    conversion_loses_the_type_of_time,
     checksum_covers_key_and_value_alone,
     a_message_does_not_tell_whose_time_it_has,
     messages_are_padded,

@@ -12,7 +12,7 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.client.requests import produce_request as produce
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, ProduceRequest
-from harness.codec.records import Header, Record, RecordBatch, encode_batch
+from harness.codec.records import LOG_APPEND_TIME, Header, Record, RecordBatch, encode_batch
 from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of, now_ms
@@ -179,3 +179,21 @@ def _old_request(api: str, topic: Topic, version: int) -> ProduceRequest | Fetch
         magic = 1 if version == LAST_OLD_PRODUCE else 0
         return produce(topic, message_bytes(magic, b"old"), version)
     return fetch_request([fetch_topic(topic, version, [fetch_partition(0)])])
+
+
+@judges("RECF-031")
+@at_versions("Fetch", "2-3")
+def test_down_conversion_of_log_append_time_batch_keeps_broker_time(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Magic 1: each message has the time of the batch, and bit 3."""
+    topic = broker.create_topic(configs={"message.timestamp.type": "LogAppendTime"})
+    records = [Record(b"stamped"), Record(b"stamped too", timestamp_delta=7)]
+    batch = encode_batch(RecordBatch(records, base_timestamp=BASE_MS))
+    answer = broker.produce(topic, batch, broker.version("Produce", "3+"))
+    with requirement("RECF-031"):
+        expect_error(answer.error_code, ErrorCode.NONE, "Produce")
+        messages = [read_message(one) for one in fetched_entries(broker, topic, api_version)]
+        found = [(one.timestamp, bool(one.attributes & LOG_APPEND_TIME)) for one in messages]
+        expected = [(answer.log_append_time_ms, True)] * len(records)
+        assert found == expected, f"(time, bit 3) are {found}, not {expected}"

@@ -20,6 +20,7 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.config_admin import TOPIC, ShownSource, configs_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.gone_topics import delete_topic
+from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.topic_admin import (
     Created,
     Results,
@@ -132,6 +133,27 @@ def test_recreated_topic_has_no_config_of_deleted_topic(
             values = {key: shown[key].value for key in deleted}
             kept = {key for key, value in values.items() if value == deleted[key]}
             assert not kept, f"the values of the deleted topic are in effect: {values}"
+
+
+@judges("IDEM-025")
+@at_versions("Produce", "3+")
+def test_recreated_topic_does_not_know_producers_of_deleted_one(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The deleted topic's batch is sent to the new one, twice: first new, then repeated."""
+    old, producer = broker.create_topic(), new_producer(broker)
+    append(broker, old, producer.batch(0, b"a", b"b"))
+    delete_topic(broker, old)
+    topic = _create_again(broker, broker.version("CreateTopics"), old)
+    with requirement("IDEM-025"):
+        batch = producer.batch(0, b"a", b"b")
+        for again, end in ((False, 2), (True, 2)):
+            answer = broker.produce(topic, batch, api_version)
+            where = f"the batch, {'once more' if again else 'new to the topic'}"
+            expect_error(answer.error_code, ErrorCode.NONE, where)
+            assert answer.base_offset == 0, f"{where}: acknowledged at {answer.base_offset}"
+            found = broker.end_offset(topic)
+            assert found == end, f"{where}: the log ends at {found}, not {end}"
 
 
 def _create_again(

@@ -1,0 +1,148 @@
+"""TIME, COMP: a changed config of a topic in use, and how times of the broker are searched."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, decode_batches
+from harness.codec.records.compression import CODEC_IDS
+from harness.codec.records.conversion import timestamps_of
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import now_ms
+from suites.protocol.support.config_admin import TOPIC, replace_all
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.log_entries import fetched_entries
+from suites.protocol.support.record_formats import encoded_for
+
+TIME_TYPE = "message.timestamp.type"
+BATCHES_OF_MAGIC_2 = "4+"  # of Fetch
+SENT_MS = now_ms() - 60 * 60 * 1000
+AFTER_MS = (0, 7, 3)  # times of the records of a batch, not in order
+CODEC_BITS = 7
+
+
+def _append(
+    broker: BrokerUnderTest, topic: Topic, version: int, value: bytes, codec: str = "none"
+) -> int:
+    """Append a batch; return the log_append_time of the answer."""
+    records = [Record(value, b"key", timestamp_delta=after) for after in AFTER_MS]
+    batch = encoded_for(version, RecordBatch(records, base_timestamp=SENT_MS), codec)
+    answer = broker.produce(topic, batch, version)
+    expect_error(answer.error_code, ErrorCode.NONE, "Produce")
+    return answer.log_append_time_ms
+
+
+def _batches(broker: BrokerUnderTest, topic: Topic) -> list[RecordBatch]:
+    """The batches of the log; the broker may return them one by one."""
+    found: list[RecordBatch] = []
+    end = broker.end_offset(topic)
+    while (at := sum(len(batch.records) for batch in found)) < end:
+        entries = fetched_entries(broker, topic, broker.version("Fetch", "4+"), offset=at)
+        found += decode_batches(b"".join(entries))
+    return found
+
+
+def _change(broker: BrokerUnderTest, topic: Topic, name: str, value: str) -> None:
+    code = replace_all(broker, (TOPIC, topic.name), {name: value})
+    expect_error(code, ErrorCode.NONE, f"{name}={value}")
+
+
+@judges("TIME-011")
+@pytest.mark.parametrize("first", ["CreateTime", "LogAppendTime"])
+@at_versions("Produce", "3+")
+def test_changed_timestamp_type_holds_for_later_batches_alone(
+    broker: BrokerUnderTest, api_version: int, first: str
+) -> None:
+    """A batch before the change and one after it: times, bit 3, and log_append_time of each.
+
+    Releases with a ZooKeeper may append some batches before the change reaches the log.
+    """
+    is_last_appended = first == "CreateTime"
+    topic = broker.create_topic(configs={TIME_TYPE: first})
+    told = [_append(broker, topic, api_version, b"typed")]
+
+    def takes_effect() -> bool:
+        told.append(_append(broker, topic, api_version, b"typed"))
+        return (told[-1] >= 0) == is_last_appended
+
+    _change(broker, topic, TIME_TYPE, "LogAppendTime" if is_last_appended else "CreateTime")
+    with requirement("TIME-011") as check:
+        broker.eventually(takes_effect, "log_append_time shows the changed type")
+        assert (told[0] >= 0) != is_last_appended, f"log_append_time of the first is {told[0]}"
+        for at, (append_ms, batch) in enumerate(zip(told, _batches(broker, topic), strict=True)):
+            with check.subtest(f"batch {at}"):
+                _expect_times(batch, append_ms, f"{first} at first, log_append_time {append_ms}")
+
+
+def _expect_times(batch: RecordBatch, append_ms: int, where: str) -> None:
+    """The batch has the broker's time if its log_append_time is one, else those of the producer."""
+    is_appended = append_ms >= 0
+    assert bool(batch.attributes & LOG_APPEND_TIME) == is_appended, (
+        f"{where}: the attributes are {batch.attributes:#x}"
+    )
+    sent = [SENT_MS + after for after in AFTER_MS]
+    expected = [append_ms] * len(AFTER_MS) if is_appended else sent
+    found = list(timestamps_of(batch))
+    assert found == expected, f"{where}: the times are {found}, not {expected}"
+
+
+@judges("COMP-016")
+@at_versions("Produce", "3+")
+def test_changed_compression_type_holds_for_later_batches_alone(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """From the producer's codec to gzip, to none, and back: each batch keeps its codec."""
+    topic = broker.create_topic(configs={"compression.type": "producer"})
+    seen: list[int] = []
+
+    def appended_as(codec: str) -> bool:
+        _append(broker, topic, api_version, b"coded", "lz4")
+        seen.append(_batches(broker, topic)[-1].attributes & CODEC_BITS)
+        return seen[-1] == CODEC_IDS[codec]
+
+    with requirement("COMP-016"):
+        for setting, codec in (
+            ("producer", "lz4"), ("gzip", "gzip"), ("uncompressed", "none"), ("producer", "lz4"),
+        ):  # fmt: skip
+            _change(broker, topic, "compression.type", setting)
+            what = f"compression.type={setting} gives {codec}"
+            broker.eventually(lambda codec=codec: appended_as(codec), what)  # type: ignore[misc]
+        found = [batch.attributes & CODEC_BITS for batch in _batches(broker, topic)]
+        assert found == seen, f"the codecs are {found}, at first they were {seen}"
+
+
+@judges("TIME-012")
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_on_log_append_time_topic_searches_by_broker_time(
+    broker: BrokerUnderTest, api_version: int, codec: str
+) -> None:
+    """At the time of each of two batches, behind the first, behind both, and at the sent time."""
+    broker.version("Fetch", BATCHES_OF_MAGIC_2)
+    topic = broker.create_topic(configs={TIME_TYPE: "LogAppendTime"})
+    produce = broker.version("Produce", "3+")
+    first_ms = _append(broker, topic, produce, b"searched", codec)
+
+    def later() -> int:
+        appended_ms = _append(broker, topic, produce, b"searched", codec)
+        return appended_ms if appended_ms > first_ms else 0
+
+    last_ms = broker.eventually(later, "the broker's clock goes on")
+    last = broker.end_offset(topic) - len(AFTER_MS)
+    with requirement("TIME-012") as check:
+        for what, time_ms, expected in (
+            ("the time that was sent", SENT_MS, (0, first_ms)),
+            ("the time of the first batch", first_ms, (0, first_ms)),
+            ("behind the first batch", first_ms + 1, (last, last_ms)),
+            ("the time of the last batch", last_ms, (last, last_ms)),
+            ("behind the last batch", last_ms + 1, (-1, -1)),
+        ):
+            with check.subtest(what):
+                answer = broker.list_offset(topic, time_ms, api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, what)
+                found = (answer.offset, answer.timestamp)
+                assert found == expected, f"{what}: (offset, time) is {found}, not {expected}"

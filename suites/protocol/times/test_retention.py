@@ -50,7 +50,8 @@ def _expect_gone(broker: BrokerUnderTest, topic: Topic, partition: int, end: int
     Use.OWN, {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "500"}
 )
 def test_retention_ms_applies_to_largest_record_timestamp(broker: BrokerUnderTest) -> None:
-    """Old ones at once, though their file is new; not where one record beside them is young.
+    """Old ones at once, though their file is new; not where one record beside them is young, nor
+    where the broker's own time counts.
 
     When records that came later are gone too, the broker has looked at all partitions.
     """
@@ -60,6 +61,9 @@ def test_retention_ms_applies_to_largest_record_timestamp(broker: BrokerUnderTes
     for partition, days in young_beside.items():
         append(broker, topic, _of_days_ago(*days), partition=partition)
     append(broker, topic, _of_days_ago(3, 2), partition=OLD)
+    stamped = {"retention.ms": str(DAY_MS), "message.timestamp.type": "LogAppendTime"}
+    of_broker = broker.create_topic(configs=stamped)
+    append(broker, of_broker, _of_days_ago(3, 2))
     with requirement("TIME-008", api_key=api_named("Produce").key, api_version=version) as check:
         _expect_gone(broker, topic, OLD, 2)
         append(broker, topic, _of_days_ago(2), partition=OLD_LATER)
@@ -71,3 +75,6 @@ def test_retention_ms_applies_to_largest_record_timestamp(broker: BrokerUnderTes
                 expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at 0 of {where}")
                 found = [record.value for record in records_in(bytes(answer.records or b""))]
                 assert found == [b"%d days" % each for each in days], f"{where}: left is {found}"
+        with check.subtest("LogAppendTime"):
+            begin = _begin(broker, of_broker, 0)
+            assert begin == 0, f"LogAppendTime, written just now: the log begins at {begin}"

@@ -114,7 +114,13 @@ def test_recreated_topic_has_no_config_of_deleted_topic(
 ) -> None:
     """One that gets no configs, then one that gets another: only that one is the topic's own."""
     broker.version("DescribeConfigs", "1+")
-    deleted = {"retention.ms": "1000000", "cleanup.policy": "compact", "max.message.bytes": "3000"}
+    deleted = {
+        "retention.ms": "1000000",
+        "cleanup.policy": "compact",
+        "max.message.bytes": "3000",
+        "compression.type": "gzip",
+        "message.timestamp.type": "LogAppendTime",
+    }
     topic, other = broker.create_topic(configs=deleted), {"segment.ms": "2000000"}
     create = broker.version("CreateTopics")
     givens: list[dict[str, str]] = [{}, other]

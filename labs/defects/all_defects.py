@@ -89,6 +89,7 @@ from labs.defects import (
     topic_later,
     topic_lost,
     topic_offsets,
+    txn,
 )
 from labs.defects.defect import Defect
 from labs.defects.wrong_storage import WRONG_STORAGE
@@ -177,6 +178,7 @@ ALL_DEFECTS: list[Defect] = [
     *timestamps.DEFECTS,
     *too_few.DEFECTS,
     *topic.DEFECTS,
+    *txn.DEFECTS,
     *topic_later.DEFECTS,
     *topic_lost.DEFECTS,
     *topic_offsets.DEFECTS,

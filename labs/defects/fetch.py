@@ -19,6 +19,7 @@ from labs.defects.edited_request import takes
 SHORT_WAIT_MS = 1000  # the tests that measure max_wait_ms ask for less
 ROOMY_BYTES = 1 << 20
 LENGTH_ENDS = 12  # a message that is cut before here is none
+GATHERED_BYTES = 64 * 1024  # min_bytes of the tests that gather small appends
 LOG_END = 9  # of the log that most tests read
 ONE_VERSION = range(4, 5)  # where a defect makes the tests wait, one version is enough
 OF_MESSAGE_SETS, OF_BATCHES = range(3), range(4, 99)
@@ -163,6 +164,16 @@ def an_error_waits_for_the_others(request: FetchRequest) -> None:
             topic.partitions = [p for p in topic.partitions if p.fetch_offset <= LOG_END]
 
 
+@answers("FETCH-009", r"at max_wait_ms \[b'before'\] came")
+def what_came_meanwhile_is_left_out(request: FetchRequest, answer: FetchResponse) -> None:
+    """At max_wait_ms Fetch returns the records that were there when the request came."""
+    if request.min_bytes == GATHERED_BYTES:
+        for _, data in _pairs(request, answer):
+            found = split_batches(data.records or b"")
+            if len(found) == 2:
+                data.records = (data.records or b"")[: found[1][1]]
+
+
 @answers("FETCH-014", r"\d+ bytes with partition_max_bytes \d+", OF_MESSAGE_SETS)
 def the_first_message_is_always_whole(seen: SeenRequest, answer: FetchResponse) -> None:
     """Fetch returns a first message whole where it does not fit, as in version 3 and later."""
@@ -248,6 +259,7 @@ DEFECTS = [
         r"\d+ bytes with (partition_max_bytes \d+|\[b)",
         "The broker ignores partition_max_bytes.",
         FetchRequest, "topics.partitions.partition_max_bytes", ANY, ROOMY_BYTES, OF_BATCHES),
+    what_came_meanwhile_is_left_out,
     the_first_message_is_always_whole,
     partitions_are_filled_by_number,
     named_twice_is_answered_twice,

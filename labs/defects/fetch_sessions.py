@@ -55,7 +55,15 @@ def a_session_follows_the_name(request: FetchRequest, answer: FetchResponse) -> 
                     partition.error_code = ErrorCode.NONE
 
 
+@takes("FETCH-047", r"the session that was named: error is NONE")
+def a_new_session_leaves_the_old_one_open(request: FetchRequest) -> None:
+    """The broker opens a session for epoch 0 and leaves the session that it names open."""
+    if request.session_epoch == 0:
+        request.session_id = 0
+
+
 DEFECTS = [
+    a_new_session_leaves_the_old_one_open,
     an_error_is_told_once,
     an_update_replaces_the_session,
     who_asks_for_nothing_does_not_wait,

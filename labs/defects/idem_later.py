@@ -75,6 +75,14 @@ def all_partitions_have_the_producers_of_one(answer: DescribeProducersResponse) 
             partition.active_producers = longest
 
 
+@answers("IDEM-019", r"30 producers wrote, ")
+def only_the_first_producers_are_listed(answer: DescribeProducersResponse) -> None:
+    """DescribeProducers returns at most twenty producers of a partition."""
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            del partition.active_producers[20:]
+
+
 @answers("IDEM-024", r"times \(1000, 3000, 2000\): .* is \(9000, -1\)")
 def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the largest time of all batches of a producer."""
@@ -104,5 +112,6 @@ DEFECTS = [
         where={"error_code": ErrorCode.INVALID_REQUEST}, also={"producer_epoch": 0},
         requested={"transactional_id": None, "producer_id": -1}),
     all_partitions_have_the_producers_of_one,
+    only_the_first_producers_are_listed,
     the_latest_time_of_all_batches_is_shown,
 ]  # fmt: skip

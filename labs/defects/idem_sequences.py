@@ -301,7 +301,7 @@ class WhatIsInFlightCounts(LooksAtBatches):
 @answers(
     "IDEM-019",
     r"partition 0, \(id, .*, transaction start\): .*, 3, -1\)"
-    r"|partition 1, \(id, .*, transaction start\): \{\(\d+, 0, 1, -1\)\}",
+    r"|partition 1, \(id, .*, transaction start\): \{\(\d+, 0, 1, -1\)\}|30 producers wrote",
 )
 def the_next_sequence_is_told(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the next sequence of a producer as its last one."""

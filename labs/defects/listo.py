@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from harness.client.requests import EARLIEST, LATEST, MAX_TIMESTAMP
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import (
+    CreateTopicsRequest,
     ListOffsetsRequest,
     ListOffsetsResponse,
     MetadataResponse,
@@ -22,6 +24,8 @@ from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 
 EARLIEST_LOCAL = -4
+STAMPED_RECORDS = 3  # of each batch of the LogAppendTime topic
+OFFSET_IN_A_GAP = 10  # of a record that compaction left behind the base offset of its batch
 MANY_TOPICS = 3  # of the request about many partitions
 Asked = ListOffsetsRequest.ListOffsetsPartition
 Answered = ListOffsetsResponse.ListOffsetsPartitionResponse
@@ -134,6 +138,42 @@ class CompressedBatchesAreNotOpened(FrameRule):
             answer.offset, answer.timestamp = 0, header.base_timestamp
 
 
+@answers("LISTO-018", r"codec \w+, time \d+: \(offset, time\) is \(9, ")
+def a_compacted_batch_has_no_gaps(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> None:
+    """ListOffsets numbers the records that compaction left of a batch from its base offset on."""
+    for _, asked, answer in _pairs(request, message):
+        if asked.timestamp >= 0 and answer.offset == OFFSET_IN_A_GAP:
+            answer.offset = OFFSET_IN_A_GAP - 1
+
+
+class TheLastOfAStampedBatchIsFound(FrameRule):
+    """ListOffsets finds the last of the records that a LogAppendTime topic gave the same time."""
+
+    def __init__(self) -> None:
+        self._stamped: set[str] = set()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if isinstance(request, CreateTopicsRequest):
+            for topic in request.topics:
+                if any(one.value == "LogAppendTime" for one in topic.configs):
+                    self._stamped.add(topic.name)
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if seen.api is None or not isinstance(request, ListOffsetsRequest):
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        assert isinstance(message, ListOffsetsResponse)
+        for topic, asked, answer in _pairs(request, message):
+            if topic in self._stamped and asked.timestamp >= 0 and answer.offset >= 0:
+                answer.offset += STAMPED_RECORDS - 1
+        return [encode_response(message, seen.version, correlation_id)]
+
+
 class TimesOutliveTheirRecords(FrameRule):
     """ListOffsets returns its first answer for a time for ever."""
 
@@ -226,6 +266,9 @@ DEFECTS = [
         CompressedBatchesAreNotOpened,
     ),
     the_last_of_the_largest_counts,
+    rule("LISTO-019", r"codec \w+, time .*: \(offset, time\) is \([25], ",
+         TheLastOfAStampedBatchIsFound),
+    replace(a_compacted_batch_has_no_gaps, private=True),
     rule("LISTO-015", r"below 3 deleted: time (0|200): .* is \(2, 300\)", TimesOutliveTheirRecords),
     earliest_local_is_known_too_early,
     changed_field("LISTO-012", "the_leader_epoch_of_a_question_is_not_checked",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.codec.records import Record, RecordBatch, decode_batches, encode_batch
+from harness.codec.records import DELETE_HORIZON, Record, RecordBatch, decode_batches, encode_batch
 from harness.proxies import SeenRequest
 from labs.defects.edited_answer import answers
 
@@ -104,6 +104,19 @@ def compacted_records_lose_headers(answer: FetchResponse) -> None:
     change_runs(answer, b"first gone", change)
 
 
+@answers("RECF-032", r"compacted [23] times: the horizon is \d+, at first it was")
+def a_horizon_moves_with_each_record_that_goes(answer: FetchResponse) -> None:
+    """A compaction that removes a record of a batch begins the batch's delete.retention.ms anew."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        first, lost = batches[0], 3 - len(batches[0].records)
+        if first.base_offset > 0 or not first.attributes & DELETE_HORIZON:
+            return batches
+        return [replace(first, base_timestamp=(first.base_timestamp or 0) + lost), *batches[1:]]
+
+    change_runs(answer, b"horizon", change)
+
+
 @answers("STOR-013", r"Fetch at \d+: error is OFFSET_OUT_OF_RANGE", range(13))
 def a_hole_is_out_of_range(seen: SeenRequest, answer: FetchResponse) -> None:
     """Fetch refuses the offset of a compacted record as out of range."""
@@ -173,6 +186,7 @@ DEFECTS = [
         compaction_numbers_anew,
         an_empty_value_is_a_tombstone,
         compacted_records_lose_headers,
+        a_horizon_moves_with_each_record_that_goes,
         the_newest_value_goes_with_the_rest,
         a_hole_is_out_of_range,
         tombstones_go_at_once,

@@ -55,6 +55,7 @@ def _of_002(newest: NewestTopic) -> bool:
 
 OF_003, OF_007 = having(retention__ms=str(DAY_MS)), having(retention__ms=str(2 * DAY_MS))
 OF_004 = having(retention__ms="-1")
+OF_NO_BYTES = having(retention__bytes="0")
 OF_008 = having(segment__bytes=str(1024 * 1024))
 OF_016 = having(cleanup__policy="compact,delete")
 
@@ -108,6 +109,13 @@ def one_segment_more_goes(newest: NewestTopic, seen: SeenRequest, answer: Messag
             one.offset += one.offset == 2
 
 
+@of_newest("STOR-004", r"0 bytes are wanted, the log of 4 records begins at 0")
+def no_bytes_are_all_bytes(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """A retention.bytes of 0 is no limit."""
+    for one in answered(newest, seen, answer, EARLIEST) if OF_NO_BYTES(newest) else ():
+        one.offset = 0
+
+
 @of_newest("STOR-007", r"all is too old: earliest and latest are \(6, 0\)")
 def an_empty_log_ends_at_0(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
     """The end of a log is 0 after all its records are removed."""
@@ -137,6 +145,7 @@ DEFECTS = [
             a_log_is_cut_within_a_segment,
             the_last_record_decides,
             one_segment_more_goes,
+    no_bytes_are_all_bytes,
             changed_field("STOR-006", "a_removed_offset_is_empty",
                 r"are removed: 0 bytes, not those|error is NONE \(0\), expected",
                 "Fetch of a removed offset returns no records and no error.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    DeleteRecordsRequest,
     DeleteRecordsResponse,
     FetchResponse,
     ListOffsetsResponse,
@@ -19,6 +20,7 @@ from labs.defects.edited_request import takes, with_body
 from labs.defects.one_client import is_from
 
 LEADER = 1
+LATER_EPOCH = 999_999  # it has no end yet
 MANY_TOPICS = 2  # of the request about many partitions
 
 
@@ -63,6 +65,23 @@ def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) ->
             partition.leader_epoch = min(partition.leader_epoch, 0)
 
 
+class AnEpochGoesWithItsFirstRecord(FrameRule):
+    """The broker forgets a leader epoch when DeleteRecords deletes the epoch's first record."""
+
+    def __init__(self) -> None:
+        self._deleted: set[str] = set()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, DeleteRecordsRequest):
+            self._deleted |= {topic.name for topic in seen.message.topics}
+        elif isinstance(request := seen.message, OffsetForLeaderEpochRequest):
+            for topic in request.topics:
+                for partition in topic.partitions if topic.topic in self._deleted else ():
+                    partition.leader_epoch = LATER_EPOCH
+            return with_body(seen, request)
+        return seen.payload
+
+
 @takes(
     "EPOCH-015",
     r"topic 0, partition 2: end offset 0, expected -1"
@@ -94,6 +113,8 @@ def one_bad_partition_fails_all(answer: DeleteRecordsResponse) -> None:
 
 
 DEFECTS = [
+    rule("EPOCH-002", r"deleted below 2, 0 more: epoch \d+ ends at -1, not 9",
+         AnEpochGoesWithItsFirstRecord),
     rule("ACKS-001", r"answer \d has correlation id 50", AProducerWithoutAcksIsAnswered),
     rule("ACKS-002", r"neither answered nor closed", AnErrorGoesUnheard),
     rule("ACKS-002", r"neither answered nor closed", OnlyTheFirstErrorIsHeard),

@@ -18,9 +18,10 @@ from harness.codec.messages import (
     MetadataResponse,
     OffsetFetchResponse,
     OffsetForLeaderEpochResponse,
+    ProduceRequest,
     ProduceResponse,
 )
-from harness.codec.records import RecordBatch
+from harness.codec.records import BatchHeader, RecordBatch
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.asked_times import asked_and_told, told_of
@@ -31,8 +32,10 @@ from labs.defects.started_again import StartedAgain, after_start
 from suites.durability import test_interrupted_compaction
 from suites.durability import test_whole_logs_after_restart as of_logs
 from suites.durability import test_whole_state_after_restart as of_state
+from suites.durability.support.restarts import ENDS
 
 LOGS, STATE = of_logs.PARTITIONS, of_state.PARTITIONS
+ROUNDS = len(ENDS)
 ALL_BROKERS = 3  # the source of a config of all brokers
 
 
@@ -95,6 +98,16 @@ def the_former_epoch_is_taken(_: StartedAgain, __: SeenRequest, answer: Message)
         for one in structs_at(answer, "responses", "partition_responses"):
             if one.error_code == ErrorCode.INVALID_PRODUCER_EPOCH:
                 one.error_code = int(ErrorCode.NONE)
+
+
+@after_start("RECV-021", r"after a stop, a batch at offset 0: error is", partitions=ROUNDS)
+def a_wrapped_batch_is_unknown(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
+    """The broker forgets at a restart a batch whose last sequence is below its first one."""
+    if isinstance(seen.message, ProduceRequest) and isinstance(answer, ProduceResponse):
+        data = seen.message.topic_data[0].partition_data[0].records or b""
+        if BatchHeader.read(data).base_sequence > 1:
+            for one in answer.responses[0].partition_responses:
+                one.error_code = int(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
 @after_start("RECV-022", r"after a stop, .*group_instance_id is", partitions=STATE["RECV-022"])
@@ -210,6 +223,7 @@ DEFECTS = [
         earlier_epochs_are_unknown,
         the_last_sequence_is_unknown,
         the_former_epoch_is_taken,
+        a_wrapped_batch_is_unknown,
         instance_ids_are_unknown,
         configs_of_all_brokers_are_no_synonyms,
         rule("RECV-024", r"after a stop, DescribeClientQuotas", QuotasOfDefaultsAreForgotten),

@@ -8,14 +8,12 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     FetchResponse,
-    ListOffsetsResponse,
     ProduceRequest,
     ProduceResponse,
 )
 from harness.codec.records import LOG_APPEND_TIME, RecordBatch
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
-from labs.defects.asked_times import asked_and_told
 from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
 from labs.defects.idem_sequences import LooksAtBatches, SentBatch
@@ -149,17 +147,8 @@ def all_batches_have_the_present_type(answer: FetchResponse) -> None:
     change(answer)
 
 
-@answers("TIME-012", r"(behind the first|the time of the last) batch: \(offset, time\) is \(0, ")
-def times_of_the_broker_are_not_searched(seen: SeenRequest, answer: ListOffsetsResponse) -> None:
-    """ListOffsets returns the first offset of the log for each time of the broker."""
-    for timestamp, one in asked_and_told(seen.message, answer):
-        if timestamp > 0 and one.offset > 0:
-            one.offset = 0
-
-
 DEFECTS = [
     all_batches_have_the_present_type,
-    times_of_the_broker_are_not_searched,
     no_time_is_too_old,
     rule("TIME-010", r"log_append_time of both answers: \(\d+, -1\)", ARepeatedBatchHasNoTime),
     times_are_kept_in_seconds,

@@ -141,6 +141,25 @@ def test_retention_bytes_keeps_at_least_configured_bytes(broker: BrokerUnderTest
                 _expect_size(broker, topic, partition, begin, len(values), wanted)
 
 
+@judges("STOR-004")
+@needs_broker(Use.TUNED, OFTEN)
+def test_retention_bytes_of_minus_1_keeps_all_segments_and_of_0_none(
+    broker: BrokerUnderTest,
+) -> None:
+    """Three closed segments and the active one: with 0 each of them has too many bytes."""
+    witness = Witness(broker)
+    unlimited = topic_of_segments(broker, retention__bytes="-1", retention__ms="-1")
+    nothing = topic_of_segments(broker, retention__bytes="0", retention__ms="-1")
+    for topic in (unlimited, nothing):
+        append_segments(broker, topic, [[b"r"]] * 4)
+    with requirement("STOR-004"):
+        begin = begin_once(broker, nothing, 4)
+        assert begin == 4, f"0 bytes are wanted, the log of 4 records begins at {begin}"
+        witness.look()
+        begin = begin_of(broker, unlimited)
+        assert begin == 0, f"all bytes are wanted, the log begins at {begin}"
+
+
 def _expect_size(
     broker: BrokerUnderTest, topic: Topic, partition: int, begin: int, end: int, wanted: int
 ) -> None:

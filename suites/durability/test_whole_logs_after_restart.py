@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
 from suites.durability.support.brief_sessions import BRIEF
-from suites.durability.support.restarts import KILLED, expect_kept
+from suites.durability.support.restarts import ENDS, KILLED, expect_kept
 from suites.durability.support.segments import append_segments, topic_of_segments
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.compacted import (
@@ -20,6 +21,8 @@ from suites.protocol.support.compacted import (
     compacted_topic,
 )
 from suites.protocol.support.deleted_records import delete_records
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.log_answers import (
     epoch_ends,
     fetched,
@@ -111,6 +114,39 @@ def test_producers_are_known_as_before_and_go_on_after_restarts(
         with requirement("RECV-021"):
             writer.expect_goes_on(when)
         grow(client, logs)
+
+    expect_kept(persistent_broker, "RECV-021", logs, lambda: producers(client, logs), go_on)
+
+
+@judges("RECV-021")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_sequences_that_wrap_go_on_after_restarts(persistent_broker: PersistentBroker) -> None:
+    """The last batch ends behind sequence 2147483647, in a partition for each restart."""
+    client = persistent_broker.client
+    client.version("DescribeProducers")
+    topic, producer = client.create_topic(len(ENDS)), new_producer(client)
+    wrapped, following = producer.batch(2**31 - 2, b"a", b"b", b"c"), producer.batch(1, b"d")
+    for partition in range(len(ENDS)):
+        append(client, topic, wrapped, partition=partition)
+    logs = {topic: len(ENDS)}
+
+    def go_on(when: str) -> None:
+        partition = ENDS.index(when)
+        for batch, code, offset in (
+            (wrapped, ErrorCode.NONE, 0),
+            (producer.batch(2, b"gap"), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1),
+            (following, ErrorCode.NONE, 3),
+            (following, ErrorCode.NONE, 3),
+        ):
+            with requirement("RECV-021"):
+                answer = client.produce(topic, batch, partition=partition)
+                what = f"{when} a batch at offset {offset}" if offset >= 0 else f"{when} a gap"
+                expect_error(answer.error_code, code, what)
+                found = answer.base_offset
+                assert found == offset, f"{what} is acknowledged at {found}"
+        with requirement("RECV-021"):
+            end = client.end_offset(topic, partition)
+            assert end == 4, f"{when} the log of 4 records ends at {end}"
 
     expect_kept(persistent_broker, "RECV-021", logs, lambda: producers(client, logs), go_on)
 

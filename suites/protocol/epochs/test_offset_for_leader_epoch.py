@@ -9,6 +9,7 @@ from harness.codec.messages import OffsetForLeaderEpochRequest, OffsetForLeaderE
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import NO_PARTITION, log_of_nine
 from suites.protocol.support.kept_topics import KeptTopics
@@ -99,6 +100,27 @@ def test_offset_for_leader_epoch_with_newer_current_epoch_returns_unknown_leader
                 where = f"current epoch {claimed}, partition {partition}, the leader's is {epoch}"
                 expect_error(answer.error_code, code, where)
                 assert answer.end_offset == end, f"{where}: end offset {answer.end_offset}"
+
+
+@judges("EPOCH-002")
+@at_versions("OffsetForLeaderEpoch", "0+")
+def test_current_epoch_ends_at_log_end_after_delete_records(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Deleted inside of a batch, behind it, and up to the log's end; then a record more comes."""
+    topic = log_of_nine(broker)
+    epoch = _epoch_of(broker, topic)
+    for below, more in ((2, 0), (6, 0), (9, 0), (9, 1)):
+        delete_records(broker, topic, below)
+        append(broker, topic, *[batch_of(b"behind")] * more)
+        with requirement("EPOCH-002"):
+            answer = _end_of(broker, topic, epoch, api_version, 0)
+            where = f"deleted below {below}, {more} more"
+            expect_error(answer.error_code, ErrorCode.NONE, where)
+            found = answer.end_offset
+            assert found == 9 + more, f"{where}: epoch {epoch} ends at {found}, not {9 + more}"
+            told = answer.leader_epoch if api_version else epoch
+            assert told == epoch, f"{where}: requested was epoch {epoch}, the answer has {told}"
 
 
 def _three_and_five(broker: BrokerUnderTest) -> Topic:

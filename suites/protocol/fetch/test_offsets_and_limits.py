@@ -235,10 +235,12 @@ def test_partition_max_bytes_limits_records_except_first_batch(
                 found = values_of(data)
                 assert found, f"nothing with partition_max_bytes {limit}"
                 assert found == VALUES[: len(found)]
-        data = broker.fetch(topic, 0, api_version, partition_max_bytes=1)
-        found, length = values_of(data), len(data.records or b"")
-        told = f"partition_max_bytes 1: {length} bytes with {found}, not the first batch alone"
-        assert (found, length) == (VALUES[:3], size), told
+        for limit in (0, 1, size - 1, size):
+            with check.subtest(f"partition_max_bytes {limit}"):
+                data = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
+                found, length = values_of(data), len(data.records or b"")
+                told = f"{length} bytes with {found}, not the first batch alone"
+                assert (found, length) == (VALUES[:3], size), f"partition_max_bytes {limit}: {told}"
 
 
 def _filled(found: dict[int, bytes], order: tuple[int, ...]) -> list[int]:
@@ -261,7 +263,7 @@ def test_max_bytes_limits_response_filled_in_request_order(
         for order in ((3, 0, 1, 2), (2, 0, 3, 1), (1, 2, 0, 3)):
             wanted = [entry_of(topic, api_version, dict.fromkeys(order, 0))]
             with_data = [index for index in order if index != 3]
-            for batches, limit in ((1, 1), (1, one), (2, 2 * one)):
+            for batches, limit in ((1, 0), (1, 1), (1, one), (2, 2 * one)):
                 with check.subtest(f"partitions {order}, max_bytes {limit}"):
                     request = fetch_request(wanted, max_bytes=limit)
                     response = broker.ask(request, api_version)

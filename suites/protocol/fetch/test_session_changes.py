@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.requests import FETCH_BY_ID, Topic
+from harness.client.requests import FETCH_BY_ID, Topic, fetch_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
@@ -13,7 +13,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.fetch_session import fetch_session
+from suites.protocol.support.fetch_session import CREATE_EPOCH, FetchSessionClient, fetch_session
 from suites.protocol.support.fetching import entry_of, partition_of, records_of
 from suites.protocol.support.gone_topics import create_again, delete_topic
 from suites.protocol.support.kept_topics import KeptTopics
@@ -177,3 +177,33 @@ def test_session_returns_partition_whose_log_start_has_moved(
                 assert idle == [], (
                     f"nothing has changed since, the answer has {len(idle)} partitions"
                 )
+
+
+# -- a session in the place of another -------------------------------------------------------------
+
+
+@judges("FETCH-047")
+@at_versions("Fetch", "7+")
+def test_fetch_with_epoch_0_closes_session_that_it_names(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Of two sessions one is named: it is gone; the other one and the new one are served."""
+    opened = [entry_of(kept.topic(broker, _three_partitions), api_version, {0: 0, 1: 1})]
+    request = fetch_request(opened)
+    with (
+        fetch_session(broker, api_version, opened) as named,
+        fetch_session(broker, api_version, opened) as other,
+    ):
+        request.session_id, request.session_epoch = named.id, CREATE_EPOCH
+        with requirement("FETCH-047"):
+            answer = broker.ask(request, api_version)
+            expect_error(answer.error_code, ErrorCode.NONE, "epoch 0 with a session id")
+            new = FetchSessionClient(broker, api_version, answer.session_id, answer)
+            told = f"sessions {named.id} and {other.id} are open, the new one is {new.id}"
+            assert new.id not in (named.id, other.id), told
+            gone = named.ask().error_code
+            expect_error(gone, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "the session that was named")
+            expect_error(other.ask().error_code, ErrorCode.NONE, "the session beside it")
+            if new.id:
+                expect_error(new.ask().error_code, ErrorCode.NONE, "the new session")
+                new.close()

@@ -200,6 +200,27 @@ def test_fetch_below_min_bytes_returns_available_records_at_max_wait(
         assert values_of(partition_of(response)) == [b"alone"]
 
 
+@judges("FETCH-009")
+def test_fetch_returns_records_of_its_wait_at_max_wait(broker: BrokerUnderTest) -> None:
+    """A record before the fetch and one while it waits, both together below min_bytes."""
+    topic = broker.create_topic()
+    version = broker.reading_version(topic)
+    append(broker, topic, batch_of(b"before"))
+    wait_ms = int(broker.scaled_ms(LONGER_WAIT_MS))
+    wanted = [entry_of(topic, version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES)
+    connection = broker.connect()
+    with requirement("FETCH-009"):
+        with _within(PROMPT, wait_ms):
+            connection.send(request, version)
+            connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, batch_of(b"meanwhile"))
+        response = connection.receive()
+        assert isinstance(response, Answer)
+        found = values_of(partition_of(response))
+        assert found == [b"before", b"meanwhile"], f"at max_wait_ms {found} came"
+
+
 @judges("FETCH-045")
 @at_versions("Fetch", "3+")
 def test_fetch_with_min_bytes_above_max_bytes_returns_immediately(

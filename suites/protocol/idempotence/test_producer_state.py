@@ -25,6 +25,7 @@ from suites.protocol.support.partition_log import keys_and_values, stored_batche
 EXPIRATION_MS, CHECK_INTERVAL_MS = 500, 100
 IN_FLIGHT = [b"%d" % number for number in range(5)]
 DAMAGED = 1
+MANY = 30
 NO_TRANSACTION = NO_COORDINATOR = -1
 HOUR_MS = 60 * 60 * 1000
 ProducerState = DescribeProducersResponse.ProducerState
@@ -198,6 +199,23 @@ def test_describe_producers_lists_active_producers_of_partition(
                 }
                 told = f"(id, epoch, last sequence, transaction start): {found}"
                 assert found == expected[partition], f"partition {partition}, {told}"
+
+
+@judges("IDEM-019")
+@at_versions("DescribeProducers", "0+")
+def test_describe_producers_lists_each_of_many_producers(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """More producers than a first page would have, each with another number of records."""
+    topic = broker.create_topic()
+    producers = [new_producer(broker) for _ in range(MANY)]
+    for count, producer in enumerate(producers, 1):
+        append(broker, topic, producer.batch(0, *[b"one of many"] * count))
+    with requirement("IDEM-019"):
+        described = _described(broker, topic, api_version, 0)[0]
+        found = sorted((one.producer_id, one.last_sequence) for one in described)
+        expected = sorted((one.id, last) for last, one in enumerate(producers))
+        assert found == expected, f"{MANY} producers wrote, (id, last sequence): {found}"
 
 
 @judges("IDEM-024")

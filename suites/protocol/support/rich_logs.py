@@ -21,6 +21,7 @@ HOUR_MS, SEGMENT_MS = 3_600_000, 60_000
 SEGMENTS, BATCHES_A_SEGMENT = 3, 6
 DELETED_BELOW = 4  # inside of the second batch
 INSIDE_MS = (0, 700, 300)  # the times of a batch's records: the second is the largest
+EARLIER_MS = 1_000
 SMALL_INDEX = {"segment.ms": str(SEGMENT_MS), "index.interval.bytes": "64"}
 TIMED_BY_BROKER = {"message.timestamp.type": "LogAppendTime"}
 PACKED_BY_BROKER = {"compression.type": "gzip"}
@@ -105,11 +106,12 @@ def batch(
 
 
 def grow(client: BrokerUnderTest, logs: Mapping[Topic, int]) -> None:
-    """Append two more batches of the same times to each log but the empty one."""
+    """Append two more batches to each log but the empty one; the second has earlier times."""
     for topic, partition in partitions_of(logs):
         if partition != EMPTY:
-            made = batch(partition, now_ms())
-            append(client, topic, made, made, partition=partition)
+            time_ms = now_ms()
+            for each_ms in (time_ms, time_ms - EARLIER_MS):
+                append(client, topic, batch(partition, each_ms), partition=partition)
 
 
 def times_of(client: BrokerUnderTest, logs: Mapping[Topic, int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""TIME, COMP: a changed config of a topic in use, and how times of the broker are searched."""
+"""TIME, COMP: a changed config of a topic in use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from suites.protocol.support.log_entries import fetched_entries
 from suites.protocol.support.record_formats import encoded_for
 
 TIME_TYPE = "message.timestamp.type"
-BATCHES_OF_MAGIC_2 = "4+"  # of Fetch
 SENT_MS = now_ms() - 60 * 60 * 1000
 AFTER_MS = (0, 7, 3)  # times of the records of a batch, not in order
 CODEC_BITS = 7
@@ -113,36 +112,3 @@ def test_changed_compression_type_holds_for_later_batches_alone(
             broker.eventually(lambda codec=codec: appended_as(codec), what)  # type: ignore[misc]
         found = [batch.attributes & CODEC_BITS for batch in _batches(broker, topic)]
         assert found == seen, f"the codecs are {found}, at first they were {seen}"
-
-
-@judges("TIME-012")
-@pytest.mark.parametrize("codec", ["none", "gzip"])
-@at_versions("ListOffsets", "1+")
-def test_list_offsets_on_log_append_time_topic_searches_by_broker_time(
-    broker: BrokerUnderTest, api_version: int, codec: str
-) -> None:
-    """At the time of each of two batches, behind the first, behind both, and at the sent time."""
-    broker.version("Fetch", BATCHES_OF_MAGIC_2)
-    topic = broker.create_topic(configs={TIME_TYPE: "LogAppendTime"})
-    produce = broker.version("Produce", "3+")
-    first_ms = _append(broker, topic, produce, b"searched", codec)
-
-    def later() -> int:
-        appended_ms = _append(broker, topic, produce, b"searched", codec)
-        return appended_ms if appended_ms > first_ms else 0
-
-    last_ms = broker.eventually(later, "the broker's clock goes on")
-    last = broker.end_offset(topic) - len(AFTER_MS)
-    with requirement("TIME-012") as check:
-        for what, time_ms, expected in (
-            ("the time that was sent", SENT_MS, (0, first_ms)),
-            ("the time of the first batch", first_ms, (0, first_ms)),
-            ("behind the first batch", first_ms + 1, (last, last_ms)),
-            ("the time of the last batch", last_ms, (last, last_ms)),
-            ("behind the last batch", last_ms + 1, (-1, -1)),
-        ):
-            with check.subtest(what):
-                answer = broker.list_offset(topic, time_ms, api_version)
-                expect_error(answer.error_code, ErrorCode.NONE, what)
-                found = (answer.offset, answer.timestamp)
-                assert found == expected, f"{what}: (offset, time) is {found}, not {expected}"

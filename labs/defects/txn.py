@@ -1,0 +1,87 @@
+"""Defects of areas TXN and IDEM: the producer id and the epochs of a transactional id."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
+from labs.defects.edited_request import with_body
+from labs.defects.one_client import is_from, of_client
+
+FENCED = (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH)
+NO_SUCH_EPOCH = 999
+
+
+@answers("TXN-001", r"producer id and epoch are \(\d+, 1\)", asked=of_client("TXN-001"))
+def epochs_begin_at_1(answer: InitProducerIdResponse) -> None:
+    """The first epoch of a transactional id is 1."""
+    answer.producer_epoch += answer.producer_id >= 0
+
+
+@answers("TXN-002", r"the second call.*: id and epoch are \(\d+, 0\)", asked=of_client("TXN-002"))
+def the_epoch_stays(answer: InitProducerIdResponse) -> None:
+    """The broker returns the same epoch to each producer of a transactional id."""
+    answer.producer_epoch = min(answer.producer_epoch, 0)
+
+
+def _accept(request: InitProducerIdRequest, answer: InitProducerIdResponse) -> None:
+    if answer.error_code in FENCED:
+        answer.error_code = int(ErrorCode.NONE)
+        answer.producer_id, answer.producer_epoch = request.producer_id, request.producer_epoch
+
+
+@answers("TXN-002", r"the producer of the first call: error is NONE", asked=of_client("TXN-002"))
+def the_first_producer_goes_on(
+    request: InitProducerIdRequest, answer: InitProducerIdResponse
+) -> None:
+    """The broker accepts each producer that it knew, whatever the current epoch is."""
+    _accept(request, answer)
+
+
+@answers("TXN-003", r"timeout 0: error is NONE")
+def a_transaction_may_have_no_time(
+    request: InitProducerIdRequest, answer: InitProducerIdResponse
+) -> None:
+    """The broker accepts a transaction timeout of 0."""
+    if request.transaction_timeout_ms == 0:
+        answer.error_code, answer.producer_id, answer.producer_epoch = int(ErrorCode.NONE), 7, 0
+
+
+@answers("TXN-005", r"epoch 1, the current one is [23]: error is NONE", asked=of_client("TXN-005"))
+def the_epoch_before_is_not_stale(
+    request: InitProducerIdRequest, answer: InitProducerIdResponse
+) -> None:
+    """The broker accepts the epoch before the current one, also if another producer raised it."""
+    if request.producer_epoch > 0:
+        _accept(request, answer)
+
+
+class AnIdentityCountsOnce(FrameRule):
+    """The broker fences a producer that sends its identity again, as after a lost answer."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[int, int]] = set()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, InitProducerIdRequest) or not is_from(seen, "IDEM-026"):
+            return seen.payload
+        identity = (request.producer_id, request.producer_epoch)
+        if request.producer_id < 0 or identity not in self._seen:
+            self._seen.add(identity)
+            return seen.payload
+        request.producer_epoch = NO_SUCH_EPOCH
+        return with_body(seen, request)
+
+
+DEFECTS = [
+    epochs_begin_at_1,
+    the_epoch_stays,
+    the_first_producer_goes_on,
+    a_transaction_may_have_no_time,
+    the_epoch_before_is_not_stale,
+    rule("IDEM-026", r"epoch [01] sent .*: error is (PRODUCER_FENCED|INVALID_PRODUCER_EPOCH)",
+         AnIdentityCountsOnce),
+]  # fmt: skip

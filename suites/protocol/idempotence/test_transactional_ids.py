@@ -1,0 +1,169 @@
+"""TXN, IDEM: the producer id and the epochs of a transactional id (KIP-98, KIP-360)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.client.coordinator import TRANSACTION, await_coordinator, coordinated_name
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.internal_topics import NOT_YET
+
+NONE = -1
+TIMEOUT_MS, LONGEST_TIMEOUT_MS = 60_000, 900_000  # the default of transaction.max.timeout.ms
+FIRST_WITH_IDENTITY, FIRST_WITH_FENCED = 3, 4
+BUSY = {*NOT_YET, ErrorCode.NOT_COORDINATOR, ErrorCode.CONCURRENT_TRANSACTIONS}
+Identity = tuple[int, int]
+"""Producer id and epoch."""
+NOBODY: Identity = (NONE, NONE)
+
+
+class _TransactionalId:
+    """A new transactional id, whose producers all use one connection."""
+
+    def __init__(self, broker: BrokerUnderTest, client_id: str) -> None:
+        await_coordinator(broker, TRANSACTION)
+        self.name = coordinated_name(broker, TRANSACTION)
+        await_coordinator(broker, TRANSACTION, self.name)
+        self._broker, self._connection = broker, broker.connect(client_id)
+
+    def init(
+        self, version: int, identity: Identity = NOBODY, timeout_ms: int = TIMEOUT_MS
+    ) -> InitProducerIdResponse:
+        """Call InitProducerId until the coordinator is ready. Return the answer."""
+        request = InitProducerIdRequest(
+            transactional_id=self.name,
+            transaction_timeout_ms=timeout_ms,
+            producer_id=identity[0],
+            producer_epoch=identity[1],
+        )
+        return self._broker.eventually(
+            lambda: _unless_busy(self._connection, request, version),
+            "the coordinator answers InitProducerId",
+        )
+
+    def expect(
+        self, version: int, expected: Identity, where: str, identity: Identity = NOBODY
+    ) -> None:
+        """Call InitProducerId: this producer id and epoch are returned."""
+        answer = self.init(version, identity)
+        expect_error(answer.error_code, ErrorCode.NONE, where)
+        found = (answer.producer_id, answer.producer_epoch)
+        assert found == expected, f"{where}: id and epoch are {found}, expected {expected}"
+
+    def expect_fenced(self, version: int, identity: Identity, where: str) -> None:
+        """Call InitProducerId with the identity of a former producer."""
+        answer = self.init(version, identity)
+        is_new = version >= FIRST_WITH_FENCED
+        code = ErrorCode.PRODUCER_FENCED if is_new else ErrorCode.INVALID_PRODUCER_EPOCH
+        expect_error(answer.error_code, code, where)
+        found = (answer.producer_id, answer.producer_epoch)
+        assert found == NOBODY, f"{where}: id and epoch beside the error are {found}"
+
+
+def _unless_busy(
+    connection: Connection, request: InitProducerIdRequest, version: int
+) -> InitProducerIdResponse | None:
+    answer = connection.ask(request, version)
+    return None if answer.error_code in BUSY else answer
+
+
+@judges("TXN-001")
+@at_versions("InitProducerId")
+def test_new_transactional_id_gets_producer_id_with_epoch_0(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two transactional ids: other producer ids, both with epoch 0."""
+    names = [_TransactionalId(broker, "TXN-001") for _ in range(2)]
+    with requirement("TXN-001"):
+        one, other = (_checked(name.init(api_version)) for name in names)
+        assert one != other, f"two transactional ids have the producer id {one}"
+
+
+def _checked(answer: InitProducerIdResponse) -> int:
+    """Return the producer id of an answer without an error and with epoch 0."""
+    expect_error(answer.error_code, ErrorCode.NONE)
+    found = (answer.producer_id, answer.producer_epoch)
+    assert found == (max(answer.producer_id, 0), 0), f"producer id and epoch are {found}"
+    return answer.producer_id
+
+
+@judges("TXN-002")
+@at_versions("InitProducerId")
+def test_transactional_id_keeps_producer_id_and_raises_epoch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Three calls, with one for another transactional id between them; then the first is fenced.
+
+    The fence shows where the broker takes an identity in InitProducerId (KIP-360).
+    """
+    name, other = (_TransactionalId(broker, "TXN-002") for _ in range(2))
+    first = name.init(api_version).producer_id
+    elsewhere = other.init(api_version).producer_id
+    with requirement("TXN-002"):
+        name.expect(api_version, (first, 1), "the second call")
+        other.expect(api_version, (elsewhere, 1), "the second call for another transactional id")
+        name.expect(api_version, (first, 2), "the third call")
+        newest = broker.version("InitProducerId")
+        if newest >= FIRST_WITH_IDENTITY:
+            name.expect_fenced(newest, (first, 0), "the producer of the first call")
+
+
+@judges("TXN-003")
+@at_versions("InitProducerId")
+def test_init_producer_id_refuses_empty_transactional_id_and_wrong_timeouts(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The shortest and the longest timeout are taken, one less and one more are not."""
+    named, empty = (_TransactionalId(broker, "TXN-003") for _ in range(2))
+    empty.name = ""
+    wrong = ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    with requirement("TXN-003") as check:
+        for where, one, timeout_ms, code in (
+            ("an empty id", empty, TIMEOUT_MS, ErrorCode.INVALID_REQUEST),
+            ("timeout 0", named, 0, wrong),
+            ("timeout -1", named, -1, wrong),
+            ("too long a timeout", named, LONGEST_TIMEOUT_MS + 1, wrong),
+            ("the shortest timeout", named, 1, ErrorCode.NONE),
+            ("the longest timeout", named, LONGEST_TIMEOUT_MS, ErrorCode.NONE),
+        ):
+            with check.subtest(where):
+                answer = one.init(api_version, timeout_ms=timeout_ms)
+                expect_error(answer.error_code, code, where)
+                has_id = answer.producer_id >= 0
+                assert has_id == (code == ErrorCode.NONE), f"{where}: id {answer.producer_id}"
+
+
+@judges("TXN-005")
+@at_versions("InitProducerId", "3+")
+def test_current_identity_gets_next_epoch_and_stale_epoch_is_fenced(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Epoch 0 is stale where a producer without an identity, or one with it, has raised it."""
+    name = _TransactionalId(broker, "TXN-005")
+    first = name.init(api_version).producer_id
+    with requirement("TXN-005") as check:
+        name.expect(api_version, (first, 1), "the current identity", (first, 0))
+        name.expect(api_version, (first, 2), "another producer")
+        for epoch in (1, 0):
+            with check.subtest(f"epoch {epoch}"):
+                where = f"epoch {epoch}, the current one is 2"
+                name.expect_fenced(api_version, (first, epoch), where)
+        name.expect(api_version, (first, 3), "the current identity, later", (first, 2))
+        name.expect_fenced(api_version, (first, 1), "epoch 1, the current one is 3")
+
+
+@judges("IDEM-026")
+@at_versions("InitProducerId", "3+")
+def test_identity_sent_again_gets_same_epoch(broker: BrokerUnderTest, api_version: int) -> None:
+    """The same request twice, as after a lost answer; then the identity that it returned."""
+    name = _TransactionalId(broker, "IDEM-026")
+    first = name.init(api_version).producer_id
+    for epoch in range(2):
+        for where in ("sent first", "sent again", "sent a third time"):
+            told = f"epoch {epoch} {where}"
+            with requirement("IDEM-026"):
+                name.expect(api_version, (first, epoch + 1), told, (first, epoch))

@@ -82,6 +82,16 @@ def an_unregistered_broker_stays_in_sync(done: Replicas, request: Message, answe
                     each.isr_nodes = [*each.isr_nodes, gone]
 
 
+@told_to_others("ISR-021", r"leader and ISR are \(\d+, \(\d+, \d+, \d+\)\), not")
+def all_replicas_of_a_new_topic_are_in_sync(_: Replicas, __: Message, answer: Message) -> None:
+    """A new topic begins with all its replicas in sync, whether their brokers are alive or not."""
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            if [len(each.replica_nodes) for each in topic.partitions] == [3, 3]:
+                for each in topic.partitions:
+                    each.isr_nodes = list(each.replica_nodes)
+
+
 @told_to_consumers("FETCH-046", r"offset 4: sent to \d+, expected -1")
 def any_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answered) -> None:
     """The leader sends a consumer to the follower in its rack that does not have the offset."""
@@ -91,6 +101,7 @@ def any_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answere
 
 DEFECTS = [
     an_unregistered_broker_stays_in_sync,
+    all_replicas_of_a_new_topic_are_in_sync,
     any_follower_in_the_rack_is_right,
     clients_may_vote,
     a_broker_stays_where_it_was,

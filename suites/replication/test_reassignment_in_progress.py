@@ -80,12 +80,18 @@ class Move(NamedTuple):
             lambda: sorted(self.replicas()) == sorted(expected), f"the replicas are {expected}"
         )
 
-    def await_done(self, replicas: Sequence[int]) -> None:
-        """Wait until no move is in progress, and Metadata has these replicas in this order."""
-        self.broker.eventually(
-            lambda: self.under_way() is None and self.replicas() == list(replicas),
-            f"nothing moves, and the replicas are {list(replicas)}",
-        )
+    def await_done(self, replicas: Sequence[int], *, fetching: Membership | None = None) -> None:
+        """Wait until no move is in progress, and Metadata has these replicas in this order.
+
+        ``fetching``: a replica of the empty log that goes on fetching meanwhile.
+        """
+
+        def is_done() -> bool:
+            if fetching is not None:
+                self.partition.follow(fetching, 0)
+            return self.under_way() is None and self.replicas() == list(replicas)
+
+        self.broker.eventually(is_done, f"nothing moves, and the replicas are {list(replicas)}")
 
     def catch_up(self, member: Membership) -> None:
         """It fetches to the end."""
@@ -162,8 +168,7 @@ def test_removal_of_replica_waits_for_replica_that_stays_and_is_not_in_isr(
             )
         stays.come_back()
         await_alive(move.broker, stays.broker_id)
-        move.partition.follow(stays, 0)
-        move.await_done(target)
+        move.await_done(target, fetching=stays)
         expect_sound(move.partition)
 
 

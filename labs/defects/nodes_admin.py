@@ -13,8 +13,10 @@ from harness.codec.messages import (
     HeartbeatResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
+    OffsetCommitRequest,
     OffsetCommitResponse,
 )
+from harness.proxies import SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 from labs.defects.one_node import of_broker, of_cluster
@@ -28,6 +30,10 @@ def a_broker_knows_another_address(answer: FindCoordinatorResponse) -> None:
     answer.port = 1
     for found in answer.coordinators:
         found.port = 1
+
+
+def _is_beyond_ascii(seen: SeenRequest) -> bool:
+    return isinstance(seen.message, OffsetCommitRequest) and not seen.message.group_id.isascii()
 
 
 @answers("REASG-008", r"the log ends at 3")
@@ -56,10 +62,11 @@ DEFECTS = of_cluster(
             "A broker describes groups that it does not coordinate as groups that do not exist.",
             DescribeGroupsResponse, "groups.error_code",
             ErrorCode.NOT_COORDINATOR, ErrorCode.NONE, also={"group_state": "Dead"}),
-        changed_field("COORD-002", "the_coordinator_takes_nothing", r"error is|NOT_COORDINATOR",
-            "The coordinator refuses a commit with NOT_COORDINATOR.",
+        changed_field("COORD-002", "names_beyond_ascii_have_another_coordinator",
+            r"error is|NOT_COORDINATOR",
+            "The coordinator refuses a commit of a group with letters that are not ASCII.",
             OffsetCommitResponse, "topics.partitions.error_code",
-            ErrorCode.NONE, ErrorCode.NOT_COORDINATOR),
+            ErrorCode.NONE, ErrorCode.NOT_COORDINATOR, asked=_is_beyond_ascii),
         changed_field("ELECT-011", "every_election_is_needed", r"it leads: error is NONE",
             "The broker reports an election as done where the preferred leader leads already.",
             ElectLeadersResponse, "replica_election_results.partition_result.error_code",

@@ -15,6 +15,7 @@ from harness.codec.messages import (
     DescribeGroupsResponse,
     JoinGroupResponse,
     ListGroupsRequest,
+    ListGroupsResponse,
     SyncGroupResponse,
 )
 from harness.proxies import SeenRequest
@@ -98,6 +99,13 @@ DEFECTS = [
     changed_field("GRP-034", "groups_with_members_seem_deleted", r"with a member: error is NONE",
         "DeleteGroups reports a group with members as deleted.",
         DeleteGroupsResponse, "results.error_code", ErrorCode.NON_EMPTY_GROUP, ErrorCode.NONE),
+    changed_field("GRP-053", "emptied_groups_lose_their_type", r"its type is ''",
+        "ListGroups returns no protocol type for a group that all members have left.",
+        ListGroupsResponse, "groups.protocol_type", "consumer", "",
+        where={"groups.group_state": "Empty"}),
+    changed_field("GRP-053", "emptied_groups_are_dead", r"the group is described as \('Dead'",
+        "DescribeGroups describes a group without members as one that does not exist.",
+        DescribeGroupsResponse, "groups.group_state", "Empty", "Dead"),
     all_are_told_all_partitions,
     nobody_is_without_a_partition,
     nobody_owns_anything,

@@ -107,6 +107,10 @@ class WhoIsDroppedMayJoin(KnowsWhatWasLeft):
             message.error_code = ErrorCode.REBALANCE_IN_PROGRESS
 
 
+def _is_static(seen: SeenRequest) -> bool:
+    return isinstance(seen.message, HeartbeatRequest) and bool(seen.message.group_instance_id)
+
+
 @answers("GRP-002", r"the generations are")
 def the_second_is_of_the_second_generation(answer: JoinGroupResponse) -> None:
     """A follower of the first generation receives the number of the next one."""
@@ -176,6 +180,13 @@ DEFECTS = [
             r"the silent one's heartbeat: error is NONE",
             "A heartbeat after the end of the session continues the session.",
             HeartbeatResponse, "error_code", ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE)
+    ),
+    _private(
+        changed_field("GRP-052", "statics_that_came_back_never_go",
+            r"the silent one's heartbeat: error is NONE",
+            "A heartbeat of a static member after the end of its session continues the session.",
+            HeartbeatResponse, "error_code",
+            ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE, asked=_is_static)
     ),
     _private(
         rule("GRP-015", r"heartbeat after \d+ ms: error is UNKNOWN_MEMBER", HeartbeatsDoNotCount)

@@ -1,9 +1,13 @@
-"""Defects of APIV, BROK, FETCH, RAFT and TOPIC: new brokers, and a controller's answers to them."""
+"""Defects of APIV, BROK, FETCH, ISR, RAFT, TOPIC: new brokers, a controller's answers to them."""
 
 from __future__ import annotations
 
 from harness.codec.apis import api_named
-from harness.codec.messages import ApiVersionsResponse, MetadataResponse
+from harness.codec.messages import (
+    ApiVersionsResponse,
+    MetadataResponse,
+    UnregisterBrokerRequest,
+)
 from harness.codec.structs import Message
 from labs.defects.replicas import (
     Answered,
@@ -15,6 +19,8 @@ from labs.defects.replicas import (
 
 Api = ApiVersionsResponse.ApiVersion
 VOTE = api_named("Vote")
+UNREGISTERED = -1
+"""The key of the broker that was unregistered, beside the ids of brokers."""
 
 
 @told_to_others("APIV-010", r"the client's listener advertises \['Vote'\]")
@@ -63,6 +69,29 @@ def observers_are_given_the_beginning(_: Replicas, data: Answered) -> None:
         data.records = records[:first_bytes]
 
 
+@told_to_others("ISR-016", r"leader and ISR are \(\d+, \(\d+, \d+, \d+\)\), not")
+def an_unregistered_broker_stays_in_sync(done: Replicas, request: Message, answer: Message) -> None:
+    """UnregisterBroker removes the broker, and Metadata returns it in the ISRs for ever."""
+    if isinstance(request, UnregisterBrokerRequest):
+        done.epochs[UNREGISTERED] = request.broker_id
+    gone = done.epochs.get(UNREGISTERED)
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            for each in topic.partitions:
+                if gone in each.replica_nodes and gone not in each.isr_nodes:
+                    each.isr_nodes = [*each.isr_nodes, gone]
+
+
+@told_to_others("ISR-017", r"leader and ISR are \(\d+, \(\d+, \d+, \d+\)\), not")
+def all_replicas_of_a_new_topic_are_in_sync(_: Replicas, __: Message, answer: Message) -> None:
+    """A new topic begins with all its replicas in sync, whether their brokers are alive or not."""
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            if [len(each.replica_nodes) for each in topic.partitions] == [3, 3]:
+                for each in topic.partitions:
+                    each.isr_nodes = list(each.replica_nodes)
+
+
 @told_to_consumers("FETCH-046", r"offset 4: sent to \d+, expected -1")
 def any_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answered) -> None:
     """The leader sends a consumer to the follower in its rack that does not have the offset."""
@@ -71,6 +100,8 @@ def any_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answere
 
 
 DEFECTS = [
+    an_unregistered_broker_stays_in_sync,
+    all_replicas_of_a_new_topic_are_in_sync,
     any_follower_in_the_rack_is_right,
     clients_may_vote,
     a_broker_stays_where_it_was,

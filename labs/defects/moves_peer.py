@@ -1,4 +1,4 @@
-"""Defects of ACKS, DELR, LISTO, REASG and TOPIC, before a broker that virtual ones have joined."""
+"""Defects of ACKS, DELR, LISTO, REASG, REPL, TOPIC, before a broker that virtual ones joined."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from harness.codec.messages import (
     CreateTopicsResponse,
     DeleteRecordsResponse,
     ListOffsetsResponse,
+    ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
     ProduceRequest,
     ProduceResponse,
@@ -76,6 +77,21 @@ def one_of_the_new_replicas_is_enough(done: Replicas, _: Message, answer: Messag
     if any(each in done.asked for each in moving.adding_replicas):
         assert isinstance(answer, ListPartitionReassignmentsResponse)
         answer.topics = []
+
+
+@told_to_others("REPL-032", r"not within .*: nothing moves, and the replicas are")
+def kept_replicas_are_awaited_too(done: Replicas, asked: Message, answer: Message) -> None:
+    """A reassignment that only adds replicas waits for the others, too: it stays listed."""
+    if not isinstance(answer, ListPartitionReassignmentsResponse):
+        return
+    assert isinstance(asked, ListPartitionReassignmentsRequest)
+    moving = _moving(answer)
+    if moving is not None:
+        done.timed_out = not moving.removing_replicas
+    elif done.timed_out and asked.topics:
+        still = ListPartitionReassignmentsResponse.OngoingPartitionReassignment(partition_index=0)
+        topic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
+        answer.topics = [topic(name=asked.topics[0].name, partitions=[still])]
 
 
 @told_to_others("REASG-005", r"nothing moves: error is NONE \(0\)")
@@ -144,6 +160,7 @@ DEFECTS = [
     a_deletion_waits_for_nobody,
     what_is_removed_is_not_told,
     one_of_the_new_replicas_is_enough,
+    kept_replicas_are_awaited_too,
     nothing_can_be_cancelled,
     the_first_move_goes_on,
     a_topic_is_listed_whole,

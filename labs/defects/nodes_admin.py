@@ -6,13 +6,17 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+    DescribeGroupsResponse,
     ElectLeadersResponse,
     FetchResponse,
     FindCoordinatorResponse,
+    HeartbeatResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
+    OffsetCommitRequest,
     OffsetCommitResponse,
 )
+from harness.proxies import SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 from labs.defects.one_node import of_broker, of_cluster
@@ -26,6 +30,10 @@ def a_broker_knows_another_address(answer: FindCoordinatorResponse) -> None:
     answer.port = 1
     for found in answer.coordinators:
         found.port = 1
+
+
+def _is_beyond_ascii(seen: SeenRequest) -> bool:
+    return isinstance(seen.message, OffsetCommitRequest) and not seen.message.group_id.isascii()
 
 
 @answers("REASG-008", r"the log ends at 3")
@@ -44,10 +52,21 @@ DEFECTS = of_cluster(
             OffsetCommitResponse, "topics.partitions.error_code",
             ErrorCode.NOT_COORDINATOR, ErrorCode.NONE),
         a_broker_knows_another_address,
-        changed_field("COORD-002", "the_coordinator_takes_nothing", r"error is|NOT_COORDINATOR",
-            "The coordinator refuses a commit with NOT_COORDINATOR.",
+        changed_field("COORD-008", "members_elsewhere_have_no_coordinator",
+            r"broker \d: error is COORDINATOR_NOT_AVAILABLE",
+            "A broker that does not coordinate the group answers a heartbeat with "
+            "COORDINATOR_NOT_AVAILABLE.",
+            HeartbeatResponse, "error_code",
+            ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE),
+        changed_field("COORD-008", "groups_of_others_are_dead", r"broker \d: error is NONE",
+            "A broker describes groups that it does not coordinate as groups that do not exist.",
+            DescribeGroupsResponse, "groups.error_code",
+            ErrorCode.NOT_COORDINATOR, ErrorCode.NONE, also={"group_state": "Dead"}),
+        changed_field("COORD-002", "names_beyond_ascii_have_another_coordinator",
+            r"error is|NOT_COORDINATOR",
+            "The coordinator refuses a commit of a group with letters that are not ASCII.",
             OffsetCommitResponse, "topics.partitions.error_code",
-            ErrorCode.NONE, ErrorCode.NOT_COORDINATOR),
+            ErrorCode.NONE, ErrorCode.NOT_COORDINATOR, asked=_is_beyond_ascii),
         changed_field("ELECT-011", "every_election_is_needed", r"it leads: error is NONE",
             "The broker reports an election as done where the preferred leader leads already.",
             ElectLeadersResponse, "replica_election_results.partition_result.error_code",

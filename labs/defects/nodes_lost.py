@@ -21,6 +21,7 @@ from harness.codec.messages import (
     OffsetFetchResponse,
     ProduceRequest,
     ProduceResponse,
+    SyncGroupResponse,
 )
 from harness.codec.records import decode_batches, encode_batch
 from harness.codec.structs import Message
@@ -307,6 +308,11 @@ DEFECTS = of_cluster(
         changed_field("GRP-041", "members_are_forgotten", r"error is UNKNOWN_MEMBER_ID",
             "The broker answers a member's heartbeat with UNKNOWN_MEMBER_ID.",
             HeartbeatResponse, "error_code", ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID),
+        changed_field("COORD-009", "a_sync_that_waits_begins_again",
+            r"the sync that waits: error is REBALANCE_IN_PROGRESS",
+            "A broker that is no coordinator any more lets the members that wait join it again.",
+            SyncGroupResponse, "error_code",
+            ErrorCode.NOT_COORDINATOR, ErrorCode.REBALANCE_IN_PROGRESS),
         changed_field("ACKS-011", "too_few_are_enough", r"two are lost: NONE",
             "The broker acknowledges a record though too few replicas are in sync.",
             ProduceResponse, "responses.partition_responses.error_code", TOO_FEW, ErrorCode.NONE),

@@ -1,14 +1,18 @@
-"""BROK: brokers that join, move and leave, as the other brokers see them."""
+"""BROK, ISR: brokers that join, move and leave, as the other brokers see them."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import UnregisterBrokerRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.peer_endpoint import Address
 from suites.replication.support.expect import expect_error
 
@@ -68,6 +72,28 @@ def test_broker_joins_gets_partitions_and_leaves_running_cluster(peers: JoinedCl
         broker.eventually(lambda: new not in _told(peers), "the broker that left is not listed")
         answer = broker.list_offset(Topic(name), -1, partition=1)
         expect_error(answer.error_code, ErrorCode.NONE, "a partition on the one that is left")
+
+
+@judges("ISR-016")
+@needs_broker(Use.JOINABLE)
+def test_unregistered_broker_leaves_every_isr_and_leads_nothing(peers: JoinedCluster) -> None:
+    """It follows one partition and leads another; a second follower stays in sync."""
+    member, other = peers.joined(), peers.joined()
+    followed, led = peers.partition([member, other]), peers.beside(member, other)
+    real = peers.leader
+    with requirement("ISR-016") as check:
+        answer = peers.broker.ask(UnregisterBrokerRequest(broker_id=member.broker_id))
+        expect_error(answer.error_code, ErrorCode.NONE, "UnregisterBroker")
+        for what, partition in (("followed", followed), ("led", led)):
+            with check.subtest(f"the partition that it {what}"):
+                wanted = (real, tuple(sorted((real, other.broker_id))))
+                shown = peers.broker.last_seen(partial(_leader_and_isr, partition), wanted.__eq__)
+                assert shown == wanted, f"leader and ISR are {shown}, not {wanted}"
+
+
+def _leader_and_isr(partition: WatchedPartition) -> tuple[int, tuple[int, ...]]:
+    state = partition.state()
+    return state.leader, tuple(sorted(state.isr))
 
 
 def _led(peers: JoinedCluster, name: str) -> dict[int, tuple[int, list[int]]]:

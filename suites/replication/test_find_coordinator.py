@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from harness.client.cluster import Cluster
 from harness.client.coordinator import Coordinator, ask_for_coordinator
 from harness.codec.error_code import ErrorCode
@@ -11,6 +13,8 @@ from harness.runner.refusal_judged import refusal_judged
 from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets
 from suites.protocol.support.expect import expect_error
 from suites.replication.support.coordinators import CoordinatedGroup, new_group
+
+SUFFIXES = ("", "-größe", "-группа", "-组", "-\N{SNOWMAN}\N{PILE OF POO}")
 
 
 def _asked(cluster: Cluster, node: int, place: CoordinatedGroup, version: int) -> Coordinator:
@@ -41,11 +45,15 @@ def test_find_coordinator_at_every_broker_returns_same_coordinator(
 def test_coordinator_from_find_coordinator_accepts_offset_commit(
     cluster: Cluster, api_version: int
 ) -> None:
-    """The coordinator that each broker names accepts a commit and returns it."""
-    topic, place = cluster.create_topic(), new_group(cluster)
+    """The coordinator that each broker names accepts a commit and returns it.
+
+    The names have letters of one, two and three bytes, and one that is two units of UTF-16.
+    """
+    topic = cluster.create_topic()
+    places = [new_group(cluster, suffix) for suffix in SUFFIXES]
     with requirement("COORD-002") as check:
-        for offset, node in enumerate(cluster.nodes):
-            with check.subtest(f"broker {node}"):
+        for offset, (place, node) in enumerate(product(places, cluster.nodes)):
+            with check.subtest(f"group {place.group}, broker {node}"):
                 found = _asked(cluster, node, place, api_version)
                 expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
                 assert found.node in cluster.nodes, f"broker {node} names {found.node}"

@@ -34,14 +34,17 @@ def _written(client: BrokerUnderTest, topic: Topic, first: int, count: int) -> N
 @judges("REASG-001")
 @at_versions("AlterPartitionReassignments")
 def test_reassignment_copies_all_records_to_new_replica(cluster: Cluster, api_version: int) -> None:
-    """It is written before and meanwhile; the new replica has every record at its offset."""
+    """It is written before and meanwhile; the new replica has every record at its offset.
+
+    The replicas have the order of the target, in which the new one is the first.
+    """
     one, two, three = cluster.nodes[:3]
     topic = cluster.create_topic([[one, two]])
     _written(cluster.at(one), topic, 0, BEFORE)
     with requirement("REASG-001"):
-        _expect_taken(ask_to_move(cluster, topic.name, {0: [one, three]}, api_version))
+        _expect_taken(ask_to_move(cluster, topic.name, {0: [three, one]}, api_version))
         _written(cluster.at(one), topic, BEFORE, MEANWHILE)
-        await_moved(cluster, topic, [one, three])
+        await_moved(cluster, topic, [three, one])
         end = BEFORE + MEANWHILE
         expected = [(number, b"%d" % number) for number in range(end)]
         found = read_all(cluster, three, topic, end)

@@ -1,4 +1,4 @@
-"""REASG: a reassignment in progress; the new replicas follow when the test lets them."""
+"""REASG, REPL: a reassignment in progress; the new replicas follow when the test lets them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
+from suites.replication.support.elections import await_alive
 from suites.replication.support.expect import expect_error, expect_sound
 
 TIMEOUT_MS = 10_000
@@ -79,12 +80,18 @@ class Move(NamedTuple):
             lambda: sorted(self.replicas()) == sorted(expected), f"the replicas are {expected}"
         )
 
-    def await_done(self, replicas: Sequence[int]) -> None:
-        """Wait until no move is in progress, and Metadata has these replicas in this order."""
-        self.broker.eventually(
-            lambda: self.under_way() is None and self.replicas() == list(replicas),
-            f"nothing moves, and the replicas are {list(replicas)}",
-        )
+    def await_done(self, replicas: Sequence[int], *, fetching: Membership | None = None) -> None:
+        """Wait until no move is in progress, and Metadata has these replicas in this order.
+
+        ``fetching``: a replica of the empty log that goes on fetching meanwhile.
+        """
+
+        def is_done() -> bool:
+            if fetching is not None:
+                self.partition.follow(fetching, 0)
+            return self.under_way() is None and self.replicas() == list(replicas)
+
+        self.broker.eventually(is_done, f"nothing moves, and the replicas are {list(replicas)}")
 
     def catch_up(self, member: Membership) -> None:
         """It fetches to the end."""
@@ -138,6 +145,50 @@ def test_reassignment_completes_when_all_new_replicas_are_in_isr(move: Move) -> 
             assert move.follower.broker_id in move.replicas(), "the old replica is gone already"
         move.catch_up(second)
         move.await_done(target)
+        expect_sound(move.partition)
+
+
+@judges("REASG-003")
+@needs_broker(Use.JOINABLE)
+def test_removal_of_replica_waits_for_replica_that_stays_and_is_not_in_isr(
+    peers: JoinedCluster,
+) -> None:
+    """Of two followers the one that is in sync is to go, and the other is away until the end."""
+    stays, goes = peers.join(), peers.join()
+    move = Move(peers.partition([stays, goes]), stays, [goes])
+    stays.leave()
+    move.partition.await_isr(*move.ids(goes))
+    target = move.ids(stays)
+    with requirement("REASG-003"):
+        move.begin(target)
+        for _ in range(TRIES):
+            moving = move.under_way()
+            assert moving == (set(), {goes.broker_id}), (
+                f"(adding, removing) is {moving}, and a replica of the target is not in sync"
+            )
+        stays.come_back()
+        await_alive(move.broker, stays.broker_id)
+        move.await_done(target, fetching=stays)
+        expect_sound(move.partition)
+
+
+@judges("REPL-032")
+@needs_broker(Use.JOINABLE)
+def test_reassignment_completes_without_replica_that_stays_and_is_not_in_isr(move: Move) -> None:
+    """The follower stays and is away; the move is done when the new replica is in sync."""
+    stays, new = move.follower, move.new[0]
+    stays.leave()
+    move.partition.await_isr(*move.ids())
+    target = move.ids(stays, new)
+    with requirement("REPL-032"):
+        move.begin(target)
+        move.await_replicas(*target)
+        moving = move.under_way()
+        expected: tuple[set[int], set[int]] = ({new.broker_id}, set())
+        assert moving == expected, f"(adding, removing) is {moving}, expected {expected}"
+        move.catch_up(new)
+        move.await_done(target)
+        move.partition.await_isr(*move.ids(new))
         expect_sound(move.partition)
 
 

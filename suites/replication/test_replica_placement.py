@@ -1,6 +1,8 @@
-"""TOPIC: the placement of replicas, also where no broker could lead."""
+"""TOPIC, ISR: the placement of replicas, also where no broker could lead."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
@@ -45,6 +47,32 @@ def test_create_topics_on_fenced_brokers_returns_invalid_replica_assignment(
         broker.delete_later(name)
         taken = only(broker.ask(wanted).topics, "topic")
         expect_error(taken.error_code, ErrorCode.NONE, "one of the brokers is back")
+
+
+@judges("ISR-017")
+@needs_broker(Use.JOINABLE)
+def test_isr_of_new_topic_has_only_replicas_on_brokers_that_are_alive(
+    peers: JoinedCluster,
+) -> None:
+    """One broker has left: it is the second of three replicas, and the first of them."""
+    alive, gone = peers.join(), peers.join()
+    gone.leave()
+    real, other = peers.leader, alive.broker_id
+    name, wanted = peers.broker.unique_topic(), (real, tuple(sorted((real, other))))
+    assignment = [[real, gone.broker_id, other], [gone.broker_id, real, other]]
+    peers.world.create_topic(name, assignment, {})
+    with requirement("ISR-017") as check:
+        for partition in range(len(assignment)):
+            with check.subtest(f"partition {partition}"):
+                shown = peers.broker.last_seen(
+                    partial(_leader_and_isr, peers, name, partition), wanted.__eq__
+                )
+                assert shown == wanted, f"leader and ISR are {shown}, not {wanted}"
+
+
+def _leader_and_isr(peers: JoinedCluster, name: str, partition: int) -> tuple[int, tuple[int, ...]]:
+    state = peers.world.state(name, partition)
+    return state.leader, state.isr
 
 
 @judges("TOPIC-004")

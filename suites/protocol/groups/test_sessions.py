@@ -49,10 +49,10 @@ def _expect_other_session_ends(witness: ClientMember, short_ms: int) -> None:
 
 
 def _joined_with_short_session(
-    group: ClassicGroup, short_ms: int
+    group: ClassicGroup, short_ms: int, instance_id: str | None = None
 ) -> tuple[ClientMember, ClientMember]:
     """Return a leader, and a follower with a short session, that have joined and not synced yet."""
-    leader, follower = group.member(), group.member()
+    leader, follower = group.member(), group.member(instance_id=instance_id)
     leader.join()
     sync_all([leader])
     long_ms, group.session_ms = group.session_ms, short_ms
@@ -87,6 +87,30 @@ def test_session_begins_when_sync_that_waited_for_leader_is_answered(group: Clas
         _expect_other_session_ends(leader, short_ms)
         sync_all([leader])  # up to 0.9 a group is looked at before its members
         expect_error(waits.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
+
+
+@judges("GRP-052")
+@short_sessions
+def test_session_of_static_member_begins_anew_when_it_comes_back(group: ClassicGroup) -> None:
+    """It comes back without its member id, is answered at once, and is silent from then on.
+
+    The leader has a long session.
+    """
+    short_ms = short_ms_of(group)
+    join = group.broker.version("JoinGroup", "5+")
+    group.broker.version("Heartbeat", "3+")
+    with requirement("GRP-052", api_key=JOIN, api_version=join), in_time(short_ms):
+        leader, static = _joined_with_short_session(group, short_ms, instance_id="instance")
+        sync_all([leader, static])
+        again = group.member(static.protocols, static.instance_id)
+        long_ms, group.session_ms = group.session_ms, short_ms
+        answer = again.remember(again.ask_join())
+        group.session_ms = long_ms
+        expect_error(answer.error_code, ErrorCode.NONE, "the join of the one that is back")
+        assert again.generation == leader.generation, f"its generation is {again.generation}"
+        _expect_other_session_ends(leader, short_ms)
+        sync_all([leader])
+        expect_error(again.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
 
 
 @judges("GRP-015")

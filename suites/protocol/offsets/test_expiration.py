@@ -158,12 +158,15 @@ def test_offsets_expire_retention_minutes_after_group_became_empty(
 ) -> None:
     """The retention of a minute begins when the last member leaves, not with the commit before.
 
-    An offset of a member that stays outlives it.
+    The group has become empty once before, and that does not count. An offset of a member that
+    stays outlives it.
     """
     version = broker.version("OffsetCommit", FIRST_IN_KAFKA)
     topic, left = broker.create_topic(), ClassicGroup(broker)
     for each in (group, left):
         _commit_as_member(broker, each, topic)
+    leave(broker, left.group_id, left.members.pop().member_id)
+    left.grown([left.member(subscription(topic))])
     _await_age(broker, topic, BETWEEN_MS)
     with requirement("OFFS-018", api_key=OFFSET_COMMIT.key, api_version=version):
         since = time.monotonic()

@@ -107,11 +107,12 @@ class RichGroups:
         return [*(group.group_id for group in self._groups), *self._deleted]
 
     def _make_deleted(self, make: MakeGroup) -> list[str]:
-        """Return the name of a group that was deleted, where the broker can delete groups."""
+        """Return the name of a group that was deleted with its offset, where that is possible."""
         group = make()
         if not group.broker.advertised("DeleteGroups"):
             return []
         self._join_and_leave(group)
+        commit(group.broker, group.group_id, {self._topic: [entry(2, "of a deleted group")]})
         (result,) = group.broker.ask(DeleteGroupsRequest(groups_names=[group.group_id])).results
         if result.error_code != ErrorCode.NONE:
             raise PreparationFailed(f"DeleteGroups: {ErrorCode.describe(result.error_code)}")

@@ -16,16 +16,24 @@ from suites.replication.support.reassigning import ask_to_move, await_moved, ele
 def test_elect_leaders_with_null_list_elects_only_where_needed(
     cluster: Cluster, api_version: int
 ) -> None:
-    """Of two topics one is led by another than its preferred leader; the other is not named."""
+    """Of two topics one is led by another than its preferred leader; the other is not named.
+
+    Of three partitions of that topic the first needs no election, and is not named either.
+    """
     one, two = cluster.nodes[:2]
     quiet = cluster.create_topic([[one, two]])
-    moved = cluster.create_topic([[one, two]])
-    ask_to_move(cluster, moved.name, {0: [two, one]}, None)
-    await_moved(cluster, moved, [two, one])
-    with requirement("ELECT-011"):
+    moved = cluster.create_topic([[one, two]] * 3)
+    ask_to_move(cluster, moved.name, {index: [two, one] for index in (1, 2)}, None)
+    for partition in (1, 2):
+        await_moved(cluster, moved, [two, one], partition)
+    with requirement("ELECT-011") as check:
         codes = elect(cluster, None, api_version)
-        assert codes.get((moved.name, 0)) == ErrorCode.NONE, (
-            f"the partition that needs it is answered with {codes.get((moved.name, 0))}"
-        )
-        assert (quiet.name, 0) not in codes, "a partition that needs no election is named"
-        cluster.await_leader(moved, among=[two])
+        for partition in (1, 2):
+            with check.subtest(f"partition {partition}"):
+                found = codes.get((moved.name, partition))
+                assert found == ErrorCode.NONE, (
+                    f"the partition that needs it is answered with {found}"
+                )
+                cluster.await_leader(moved, partition, among=[two])
+        needless = {(quiet.name, 0), (moved.name, 0)} & codes.keys()
+        assert not needless, "a partition that needs no election is named"

@@ -27,6 +27,7 @@ COMMITTED = 3
 def test_pending_isr_shrink_does_not_advance_high_watermark(cluster: Cluster) -> None:
     """The leader needs a smaller ISR and cannot reach the controller; then it can.
 
+    It is written to all the time, so that each append would advance the high watermark.
     REPL-015 tests that a joining replica counts before it is in the ISR.
     """
     leader, follower, third = plain_brokers(cluster)
@@ -37,8 +38,8 @@ def test_pending_isr_shrink_does_not_advance_high_watermark(cluster: Cluster) ->
     cluster.links[leader, controller].cut()
     cluster.links[follower, leader].cut()
     with requirement("REPL-016"):
-        _write_alone(client, topic)
         for _ in time_left(WAIT_MS):
+            _write_alone(client, topic)
             data = client.fetch(topic, 0)
             expect_error(data.error_code, ErrorCode.NONE, "Fetch")
             told = f"the high watermark is {data.high_watermark}, {follower} has {COMMITTED}"

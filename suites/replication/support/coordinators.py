@@ -56,9 +56,9 @@ class CoordinatedGroup:
     node: int
 
 
-def new_group(cluster: Cluster) -> CoordinatedGroup:
+def new_group(cluster: Cluster, suffix: str = "") -> CoordinatedGroup:
     """A name that no other test uses, and its coordinator; deleted with the test."""
-    group = cluster.unique_group()
+    group = cluster.unique_group() + suffix
     node = await_coordinator(cluster, group)
     cluster.at(node).delete_group_later(group)
     return CoordinatedGroup(group, node)

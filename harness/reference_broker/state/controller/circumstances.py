@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 _EPOCH_OUTLIVES_SHRINK = (3, 6)  # KAFKA-15021
+_ADDED_REPLICAS_ARE_ENOUGH = (4, 3)  # KAFKA-19975
 
 
 def changed(
@@ -57,6 +58,7 @@ def changed(
         min(topic.config.min_insync_replicas, topic.replication_factor),
         keeps_eligible=state.features.get(ELIGIBLE_LEADERS, 0) > 0,
         shrinks_in_new_epoch=not state.like.since(*_EPOCH_OUTLIVES_SHRINK),
+        awaits_present=not state.like.since(*_ADDED_REPLICAS_ARE_ENOUGH),
     )
 
     def directory_of(broker: BrokerId) -> UUID:

@@ -39,13 +39,15 @@ class Circumstances:
 
     `is_acceptable`: True if a broker may lead now. `minimum`: the size of the ISR that is enough,
     never more than the number of replicas. `keeps_eligible`: KIP-966. `shrinks_in_new_epoch`: up to
-    3.5 (KAFKA-15021).
+    3.5 (KAFKA-15021). `awaits_present`: a reassignment waits for replicas that it keeps, too, up to
+    4.2 (KAFKA-19975).
     """
 
     is_acceptable: Callable[[BrokerId], bool]
     minimum: int
     keeps_eligible: bool = True
     shrinks_in_new_epoch: bool = False
+    awaits_present: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +110,19 @@ class _Change:
         self.leadership = leadership_of(registered)
 
     def complete_reassignment(self) -> None:
-        """Complete a reassignment once all remaining replicas are in sync (class
+        """Complete a reassignment once the added replicas are in sync (class
         PartitionReassignmentReplicas).
+
+        If replicas become fewer, all that remain have to be in sync, so that the ISR does not
+        become smaller with them.
         """
         if not self.removing and not self.adding:
             return
         isr = tuple(each for each in self.isr if each not in self.removing)
         replicas = tuple(each for each in self.replicas if each not in self.removing)
-        if isr and replicas and set(replicas) <= set(isr):
+        is_fewer = len(replicas) < len(without(self.replicas, *self.adding))
+        awaited = replicas if is_fewer or self.around.awaits_present else self.adding
+        if isr and replicas and set(awaited) <= set(isr):
             self.isr, self.replicas = isr, replicas
             self.removing = self.adding = ()
 

@@ -215,6 +215,12 @@ def test_reassignment_does_not_complete_while_target_is_out_of_sync() -> None:
     assert change(registered([2, 3, 1], [1, 2], leader=1, **MOVING)) is None
 
 
+def test_reassignment_completes_without_kept_replica_if_replicas_are_not_fewer() -> None:
+    found = change(registered([2, 3, 1], [1], leader=1, **MOVING), isr=(1, 3))
+    assert found is not None
+    assert (found.leader, found.isr, found.replicas) == (3, [3], [2, 3])
+
+
 def test_removal_of_replicas_waits_for_remaining_replica_in_isr() -> None:
     found = change(registered([1, 2], [2], removing=(2,), leader=2))
     assert found is None

@@ -318,6 +318,25 @@ def test_metadata_by_unknown_topic_id_returns_unknown_topic_id(
         expect_error(only(answer.topics, "topic").error_code, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
+@judges("META-023")
+@at_versions("Metadata", "12+")
+def test_metadata_by_id_of_deleted_topic_does_not_find_recreated_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The old id stays unknown when a new topic has the name; the new id finds the new topic."""
+    deleted = broker.create_topic()
+    delete_topic(broker, deleted)
+    again = create_again(broker, deleted.name)
+    with requirement("META-023"):
+        ids = [Asked(name=None, topic_id=topic.id) for topic in (deleted, again)]
+        found = {topic.topic_id: topic for topic in _ask(broker, api_version, ids).topics}
+        assert found.keys() == {deleted.id, again.id}, f"ids in the answer: {list(found)}"
+        error = found[deleted.id].error_code
+        expect_error(error, ErrorCode.UNKNOWN_TOPIC_ID, "the id of the deleted topic")
+        expect_error(found[again.id].error_code, ErrorCode.NONE, "the id of the new topic")
+        assert found[again.id].name == again.name, f"its name is {found[again.id].name}"
+
+
 @judges("META-024")
 @at_versions("Metadata", "10-11")
 @pytest.mark.parametrize("asked_by", ["null name", "id alone", "name and id"])

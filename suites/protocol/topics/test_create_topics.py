@@ -187,15 +187,19 @@ def test_create_topics_creates_valid_topics_beside_refused_one(
 def test_create_topics_with_validate_only_creates_nothing(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """One topic that could be created, and one that could not."""
-    good, bad = broker.unique_topic(), broker.unique_topic()
-    broker.delete_later(good, bad)  # a broker might create them all the same
+    """Topics that could be created, by a number of partitions and by an assignment, and one that
+    could not."""
+    good, assigned, bad = (broker.unique_topic() for _ in range(3))
+    broker.delete_later(good, assigned, bad)  # a broker might create them all the same
+    here = [_broker_ids(broker)[:1]]
     with requirement("TOPIC-019"):
-        topics = creatable(good), creatable(bad, partitions=0)
+        chosen = creatable(assigned, BROKERS_DEFAULT, BROKERS_DEFAULT, assignments=here)
+        topics = creatable(good), chosen, creatable(bad, partitions=0)
         results = ask_to_create(broker, api_version, *topics, validate_only=True)
         results.expect(good, ErrorCode.NONE, "the good topic")
+        results.expect(assigned, ErrorCode.NONE, "the topic with an assignment")
         results.expect(bad, ErrorCode.INVALID_PARTITIONS, "the topic without partitions")
-        expect_not_created(broker, good, bad)
+        expect_not_created(broker, good, assigned, bad)
 
 
 @judges("TOPIC-021")

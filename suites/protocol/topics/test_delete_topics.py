@@ -19,7 +19,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.config_admin import TOPIC, ShownSource, configs_of
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.gone_topics import delete_topic
+from suites.protocol.support.gone_topics import await_gone, create_again, delete_topic
 from suites.protocol.support.topic_admin import (
     Created,
     Results,
@@ -89,6 +89,25 @@ def test_topic_deleted_by_id_is_unknown_to_metadata_produce_and_fetch(
         _expect_unknown(broker, topic, BY_ID, UNKNOWN_ID)
 
 
+@judges("TOPIC-028")
+@at_versions("DeleteTopics", "6+")
+def test_id_of_deleted_topic_stays_unknown_to_produce_and_fetch_after_recreation(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A client with the old id neither writes to the new topic of the name nor reads from it."""
+    topic, batch = broker.create_topic(), batch_of(b"of the old topic")
+    with requirement("TOPIC-028"):
+        ask_to_delete_states(broker, api_version, (None, topic.id))
+        _expect_unknown(broker, topic, BY_ID, UNKNOWN_ID)
+        again = create_again(broker, topic.name)
+        version = broker.version("Fetch", BY_ID)
+        expect_error(broker.fetch(topic, 0, version).error_code, UNKNOWN_ID, "Fetch")
+        if broker.advertised("Produce") & VersionRange.parse(BY_ID):
+            version = broker.version("Produce", BY_ID)
+            expect_error(broker.produce(topic, batch, version).error_code, UNKNOWN_ID, "Produce")
+        assert broker.end_offset(again) == 0, "the new topic has records for the old one"
+
+
 @judges("TOPIC-029")
 @at_versions("CreateTopics")
 def test_recreated_topic_starts_empty_at_offset_0(
@@ -123,6 +142,7 @@ def test_recreated_topic_has_no_config_of_deleted_topic(
         for given in givens:
             results = ask_to_delete(broker, api_version, name)
             results.expect(name, ErrorCode.NONE, "the deletion")
+            await_gone(broker, name)
             _create_again(broker, create, name, given)
             again = Topic(name, described(broker, name).topic_id)
             broker.await_served(again)
@@ -180,6 +200,41 @@ def test_delete_topics_of_unknown_id_returns_unknown_topic_id(
     with requirement("TOPIC-030"):
         (result,) = ask_to_delete_states(broker, api_version, (None, unknown))
         expect_error(result.error_code, UNKNOWN_ID)
+
+
+@judges("TOPIC-030")
+@at_versions("DeleteTopics", "6+")
+def test_delete_topics_of_id_of_deleted_topic_keeps_recreated_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A repeated deletion by id does not delete the new topic that has the name."""
+    topic = broker.create_topic()
+    delete_topic(broker, topic)
+    again = create_again(broker, topic.name)
+    with requirement("TOPIC-030"):
+        (result,) = ask_to_delete_states(broker, api_version, (None, topic.id))
+        expect_error(result.error_code, UNKNOWN_ID, "the id of the deleted topic")
+        append(broker, again, batch_of(b"kept"))
+        assert described(broker, again.name).topic_id == again.id, "the new topic is not there"
+
+
+@judges("TOPIC-050")
+@at_versions("DeleteTopics", "6+")
+@pytest.mark.parametrize("by", ["name", "id"])
+def test_delete_topics_returns_name_and_id_of_deleted_topic(
+    broker: BrokerUnderTest, api_version: int, by: str
+) -> None:
+    """Two topics, each with its own name and id; with a ZooKeeper one by name has no id."""
+    topics = [broker.create_topic() for _ in range(2)]
+    named = [(t.name, ZERO_UUID) if by == "name" else (None, t.id) for t in topics]
+    with requirement("TOPIC-050"):
+        results = ask_to_delete_states(broker, api_version, *named)
+        errors = {r.name: r.error_code for r in results if r.error_code != ErrorCode.NONE}
+        assert not errors, f"deleted by {by}: errors are {errors}"
+        found, expected = {r.name: r.topic_id for r in results}, {t.name: t.id for t in topics}
+        if by == "name" and set(found.values()) == {ZERO_UUID}:
+            expected = dict.fromkeys(expected, ZERO_UUID)
+        assert found == expected, f"deleted by {by}: {found}, expected {expected}"
 
 
 @judges("TOPIC-031")

@@ -20,6 +20,7 @@ from harness.codec.messages import (
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.gone_topics import delete_topic
 from suites.protocol.support.kept_topics import KeptTopics
 
 NOT_ASKED = -(2**31)
@@ -166,3 +167,25 @@ def test_describe_topic_partitions_starts_at_cursor(
         expected = [(topic.name, 1), (topic.name, 2)]
         assert _places(page) == expected, f"{_places(page)}, from the cursor on {expected}"
         assert page.next_cursor is None, f"nothing is left, next cursor is {page.next_cursor}"
+
+
+@judges("META-028")
+@at_versions("DescribeTopicPartitions")
+@pytest.mark.parametrize("names_topics", [True, False], ids=["named topics", "all topics"])
+def test_describe_topic_partitions_after_cursor_of_deleted_topic_starts_at_next_topic(
+    broker: BrokerUnderTest, api_version: int, names_topics: bool
+) -> None:
+    """The topic of the cursor is deleted between two pages: the next topic comes from partition 0
+    on, not from the partition of the cursor."""
+    name = broker.unique_topic()
+    gone, after = (broker.create_topic(partitions=3, name=f"{name}-{end}") for end in "ab")
+    delete_topic(broker, gone)
+    request = Pages(
+        topics=[Pages.TopicRequest(name=each.name) for each in (gone, after) if names_topics],
+        response_partition_limit=3,
+        cursor=Pages.Cursor(topic_name=gone.name, partition_index=1),
+    )
+    with requirement("META-028"):
+        found = _places(broker.ask(request, api_version))
+        expected = [(after.name, index) for index in range(3)]
+        assert found == expected, f"after a deleted topic: {found}, expected {expected}"

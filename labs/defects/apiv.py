@@ -125,7 +125,18 @@ def throttled_table_is_empty(answer: ApiVersionsResponse) -> None:
         answer.api_keys = []
 
 
+@answers("APIV-020", r"node \d+: error is NONE", range(5, 99))
+def every_node_of_the_cluster_will_do(
+    request: ApiVersionsRequest, answer: ApiVersionsResponse
+) -> None:
+    """The broker compares the cluster id that a client expects, and ignores the node id."""
+    if answer.error_code == ErrorCode.REBOOTSTRAP_REQUIRED:
+        is_other = (request.cluster_id or "").endswith("-other")
+        answer.error_code = answer.error_code if is_other else ErrorCode.NONE
+
+
 DEFECTS = [
+    every_node_of_the_cluster_will_do,
     throttled_table_is_empty,
     one_api_is_listed_twice,
     replace(rule("APIV-014", r"after the upgrade ranges", RangesStayAsTheyWere), private=True),

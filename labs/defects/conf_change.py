@@ -79,6 +79,15 @@ def all_that_follows_is_dropped(request: AlterConfigsRequest) -> None:
         del request.resources[values.index("never") + 1 :]
 
 
+@takes("CONF-033", r"(TRUE|False) ?': error is")
+def booleans_are_lower_case(request: AlterConfigsRequest) -> None:
+    """The broker reads no boolean that has a capital letter."""
+    for resource in request.resources:
+        for config in resource.configs:
+            if config.value in ("TRUE", " False "):
+                config.value = "neither"
+
+
 @takes("CONF-009", r"after SET of retention\.ms and DELETE")
 def nothing_is_deleted(request: IncrementalAlterConfigsRequest) -> None:
     """DELETE leaves the config unchanged."""
@@ -145,6 +154,7 @@ DEFECTS = [
     rule("CONF-008", r"after AlterConfigs without configs", NothingToSetIsNothingToDo),
     only_the_first_partition_is_limited,
     all_that_follows_is_dropped,
+    booleans_are_lower_case,
     nothing_is_deleted,
     adding_to_a_number_sets_it,
     the_last_of_a_name_counts,

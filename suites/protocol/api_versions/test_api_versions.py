@@ -65,6 +65,7 @@ KIP_896_LOWEST = {
 TINY_PERCENTAGE = 0.0001  # of one thread's time
 REACTION_MS = 5_000
 FIRST_FLEXIBLE = 3
+WELL_FORMED = ["a", "7", "apache-kafka-java", "4.4.0-rc1.SNAPSHOT", "x" * 1_000]
 ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
 
 
@@ -178,6 +179,14 @@ def test_api_versions_with_invalid_client_software_returns_invalid_request(
                 assert answer.error_code == ErrorCode.INVALID_REQUEST, (
                     f"{field} {text!r} got {ErrorCode.describe(answer.error_code)}"
                 )
+        for text in WELL_FORMED:
+            with check.subtest(f"{field} {text!r}"):
+                request = ApiVersionsRequest(
+                    client_software_name="kc", client_software_version="1.0"
+                )
+                setattr(request, field, text)
+                answer = broker.ask(request, api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, f"{field} {text!r}")
 
 
 @judges("APIV-020")

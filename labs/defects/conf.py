@@ -45,7 +45,7 @@ def synonyms_show_secrets(answer: DescribeConfigsResponse) -> None:
                 synonym.value = "a-secret-of-this-test"
 
 
-@takes("CONF-031", r"has \{")
+@takes("CONF-031", r"has (set\(\)|\{)")
 def the_first_keys_are_for_all(request: DescribeConfigsRequest) -> None:
     """DescribeConfigs applies the keys of the first resource to all of the request."""
     for resource in request.resources:

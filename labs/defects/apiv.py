@@ -82,6 +82,14 @@ def blanks_in_names_are_accepted(request: ApiVersionsRequest, answer: ApiVersion
         answer.error_code = ErrorCode.NONE
 
 
+@answers("APIV-004", r"'4\.4\.0-rc1\.SNAPSHOT': error is INVALID_REQUEST", range(3, 100))
+def names_have_no_dots_and_dashes(request: ApiVersionsRequest, answer: ApiVersionsResponse) -> None:
+    """A client software name or version with a dot and a dash is refused."""
+    for text in (request.client_software_name, request.client_software_version):
+        if "." in text and "-" in text:
+            answer.error_code, answer.api_keys = ErrorCode.INVALID_REQUEST, []
+
+
 class AdvertisedVersionIsNotServed(FrameRule):
     """The broker advertises DeleteTopics v1, and closes the connection that sends it."""
 
@@ -125,7 +133,19 @@ def throttled_table_is_empty(answer: ApiVersionsResponse) -> None:
         answer.api_keys = []
 
 
+@answers("APIV-016", r"node \d+: error is NONE", range(5, 99))
+def every_node_of_the_cluster_will_do(
+    request: ApiVersionsRequest, answer: ApiVersionsResponse
+) -> None:
+    """The broker compares the cluster id that a client expects, and ignores the node id."""
+    if answer.error_code == ErrorCode.REBOOTSTRAP_REQUIRED:
+        is_other = (request.cluster_id or "").endswith("-other")
+        answer.error_code = answer.error_code if is_other else ErrorCode.NONE
+
+
 DEFECTS = [
+    names_have_no_dots_and_dashes,
+    every_node_of_the_cluster_will_do,
     throttled_table_is_empty,
     one_api_is_listed_twice,
     replace(rule("APIV-014", r"after the upgrade ranges", RangesStayAsTheyWere), private=True),

@@ -12,6 +12,7 @@ from harness.codec.messages import (
 )
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
 
 FROM_TOPIC, FROM_DEFAULT = 1, 5
 TOPIC, BROKER, GROUP = 2, 4, 32
@@ -33,6 +34,22 @@ def synonyms_begin_with_the_default(answer: DescribeConfigsResponse) -> None:
     for result in answer.results:
         for config in result.configs:
             config.synonyms = list(reversed(config.synonyms))
+
+
+@answers("CONF-006", r"a secret is shown in synonyms")
+def synonyms_show_secrets(answer: DescribeConfigsResponse) -> None:
+    """DescribeConfigs returns the value of a secret among its synonyms."""
+    for result in answer.results:
+        for config in result.configs:
+            for synonym in config.synonyms if config.is_sensitive else ():
+                synonym.value = "a-secret-of-this-test"
+
+
+@takes("CONF-025", r"has (set\(\)|\{)")
+def the_first_keys_are_for_all(request: DescribeConfigsRequest) -> None:
+    """DescribeConfigs applies the keys of the first resource to all of the request."""
+    for resource in request.resources:
+        resource.configuration_keys = request.resources[0].configuration_keys
 
 
 @answers("CONF-018", r"\(32, '.*'\) is not listed")
@@ -69,6 +86,11 @@ DEFECTS = [
             ANY, "*" * 8, where={"results.configs.is_sensitive": True}),
         private=True,
     ),
+    the_first_keys_are_for_all,
+    replace(synonyms_show_secrets, private=True),
+    changed_field("CONF-024", "an_empty_list_names_no_config", r"an empty list gives 0 configs",
+        "DescribeConfigs returns no config if the request has an empty list of keys.",
+        DescribeConfigsRequest, "resources.configuration_keys", [], ["no.such.config"]),
     changed_field("CONF-007", "an_unknown_topic_has_no_configs",
         r"configs of \(2, .*error is NONE \(0\), expected UNK",
         "DescribeConfigs returns no configs and no error for a topic that does not exist.",

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterConfigsRequest,
     CreateTopicsRequest,
     IncrementalAlterConfigsRequest,
+    ProduceResponse,
 )
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import rule
+from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes, with_body
 
 TOPIC, BROKER = 2, 4
@@ -41,6 +44,48 @@ class UnnamedConfigsStay(FrameRule):
                 if name not in named
             ]
         return with_body(seen, seen.message)
+
+
+class NothingToSetIsNothingToDo(FrameRule):
+    """AlterConfigs without configs leaves the configs of the last AlterConfigs."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, list[Key]] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if not isinstance(seen.message, AlterConfigsRequest):
+            return seen.payload
+        for resource in seen.message.resources:
+            name = resource.resource_name
+            resource.configs = resource.configs or self._given.get(name, [])
+            self._given[name] = resource.configs
+        return with_body(seen, seen.message)
+
+
+@answers("CONF-014", r"in partition 1 of 3: error is NONE")
+def only_the_first_partition_is_limited(answer: ProduceResponse) -> None:
+    """A new max.message.bytes is in effect in partition 0 alone."""
+    for topic in answer.responses:
+        for partition in topic.partition_responses:
+            if partition.index and partition.error_code == ErrorCode.MESSAGE_TOO_LARGE:
+                partition.error_code = ErrorCode.NONE
+
+
+@takes("CONF-026", r"the results are for")
+def all_that_follows_is_dropped(request: AlterConfigsRequest) -> None:
+    """AlterConfigs returns no results for the resources after one with a bad value."""
+    values = [config.value for each in request.resources for config in each.configs]
+    if "never" in values:
+        del request.resources[values.index("never") + 1 :]
+
+
+@takes("CONF-027", r"(TRUE|False) ?': error is")
+def booleans_are_lower_case(request: AlterConfigsRequest) -> None:
+    """The broker reads no boolean that has a capital letter."""
+    for resource in request.resources:
+        for config in resource.configs:
+            if config.value in ("TRUE", " False "):
+                config.value = "neither"
 
 
 @takes("CONF-009", r"after SET of retention\.ms and DELETE")
@@ -78,7 +123,9 @@ def unknown_configs_are_left_out(request: AlterConfigsRequest) -> None:
     _without(request, lambda name: name.startswith("no."))
 
 
-@takes("CONF-014", r"a batch of .* with max\.message\.bytes 2000: error is NONE")
+@takes(
+    "CONF-014", r"a batch of .* (with max\.message\.bytes 2000|in partition 0 of 3): error is NONE"
+)
 def a_limit_is_that_of_the_creation(request: AlterConfigsRequest) -> None:
     """The broker accepts a change of max.message.bytes and never applies it."""
     _without(request, lambda name: name == "max.message.bytes")
@@ -104,6 +151,10 @@ def topics_take_configs_of_brokers(request: AlterConfigsRequest) -> None:
 
 DEFECTS = [
     rule("CONF-008", r"after AlterConfigs with retention\.ms only", UnnamedConfigsStay),
+    rule("CONF-008", r"after AlterConfigs without configs", NothingToSetIsNothingToDo),
+    only_the_first_partition_is_limited,
+    all_that_follows_is_dropped,
+    booleans_are_lower_case,
     nothing_is_deleted,
     adding_to_a_number_sets_it,
     the_last_of_a_name_counts,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterReplicaLogDirsResponse,
+    DescribeLogDirsRequest,
     DescribeLogDirsResponse,
     FetchResponse,
 )
@@ -14,6 +15,7 @@ from harness.codec.structs import Message
 from harness.proxies import SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
 from labs.defects.newest_topic import NewestTopic, of_newest
 
 MOVED = -1  # a key of what the newest topic remembers.
@@ -26,6 +28,13 @@ def the_lag_is_counted_from_one(answer: DescribeLogDirsResponse) -> None:
         for topic in directory.topics:
             for partition in topic.partitions:
                 partition.offset_lag += 1
+
+
+@takes("LDIR-001", r"named in two entries")
+def the_last_entry_of_a_topic_counts(request: DescribeLogDirsRequest) -> None:
+    """DescribeLogDirs ignores the first entry of a topic that a request names twice."""
+    if request.topics is not None:
+        request.topics = list({each.topic: each for each in request.topics}.values())
 
 
 @of_newest("LDIR-004", r"the replica is not in \w+ alone: .*is_future=True")
@@ -42,6 +51,7 @@ def a_move_has_no_end(done: NewestTopic, _: SeenRequest, answer: Message) -> Non
 
 
 DEFECTS = [
+    the_last_entry_of_a_topic_counts,
     the_lag_is_counted_from_one,
     changed_field("LDIR-002", "nobody_knows_what_is_free", r": -1 of \d+ bytes are usable",
         "DescribeLogDirs returns unknown usable bytes.",

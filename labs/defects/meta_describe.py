@@ -1,11 +1,15 @@
-"""Defects of DescribeCluster and DescribeTopicPartitions, area META."""
+"""Defects of DescribeCluster, DescribeTopicPartitions and long answers of Metadata, area META."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DescribeClusterResponse,
+    DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
+    MetadataResponse,
 )
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
@@ -21,8 +25,42 @@ def next_page_leaves_one_out(answer: DescribeTopicPartitionsResponse) -> None:
         answer.next_cursor.partition_index += 1
 
 
+@answers("META-028", r"after a deleted topic: ")
+def the_cursor_counts_in_the_next_topic(
+    request: DescribeTopicPartitionsRequest, answer: DescribeTopicPartitionsResponse
+) -> None:
+    """After a cursor of a deleted topic, the next topic begins at the partition of the cursor."""
+    cursor, there = request.cursor, [topic for topic in answer.topics if topic.partitions]
+    if cursor is not None and there and there[0].name != cursor.topic_name:
+        del there[0].partitions[: cursor.partition_index]
+
+
+@answers("META-033", r"256 partitions, the topic has 300")
+def a_byte_counts_the_partitions(answer: MetadataResponse) -> None:
+    """Metadata returns no more than 256 partitions of a topic."""
+    for topic in answer.topics:
+        del topic.partitions[256:]
+
+
 DEFECTS = [
+    a_byte_counts_the_partitions,
     next_page_leaves_one_out,
+    the_cursor_counts_in_the_next_topic,
+    changed_field("META-034", "every_cursor_will_do", r"a cursor .*: errors are \[0\]",
+        "DescribeTopicPartitions ignores a cursor that no page can have returned.",
+        DescribeTopicPartitionsResponse, "topics.error_code",
+        ErrorCode.INVALID_REQUEST, ErrorCode.NONE),
+    changed_field("META-034", "an_illegal_name_is_an_unknown_one",
+        r"illegal: error is UNKNOWN_TOPIC_OR_PARTITION",
+        "DescribeTopicPartitions returns an illegal name as an unknown topic.",
+        DescribeTopicPartitionsResponse, "topics.error_code",
+        ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    replace(
+        changed_field("META-030", "only_metadata_has_racks", r"the rack is \{None\}",
+            "DescribeCluster returns brokers without their rack.",
+            DescribeClusterResponse, "brokers.rack", ANY, None),
+        private=True,
+    ),
     changed_field("META-030", "operations_are_told_to_everybody",
         r"asked: False, authorized operations: 8",
         "DescribeCluster returns the authorized operations to clients that did not ask for them.",

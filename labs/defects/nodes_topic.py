@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    CreatePartitionsRequest,
     CreatePartitionsResponse,
     CreateTopicsRequest,
     CreateTopicsResponse,
@@ -101,6 +102,10 @@ DEFECTS = of_cluster(
             ProduceResponse, "responses.partition_responses.error_code",
             ANY, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
             where={"responses.partition_responses.index": 2}, asked=of_broker(3)),
+        changed_field("TOPIC-026", "no_assignment_is_left_to_the_controller",
+            r"none: error is NONE",
+            "The controller places new partitions if the request has an empty list of assignments.",
+            CreatePartitionsRequest, "topics.assignments", [], None),
         changed_field("TOPIC-026", "bad_assignments_are_bad_counts", r"error is INVALID_PARTITIONS",
             "The controller refuses a bad assignment of new partitions with INVALID_PARTITIONS.",
             CreatePartitionsResponse, "results.error_code",

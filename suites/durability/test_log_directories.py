@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeLogDirsRequest
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.durability.support.log_dirs import DescribedReplica, described, move, places_of
@@ -44,6 +45,29 @@ def test_describe_log_dirs_returns_partition_sizes_for_all_or_named_topics(
                         filled.name
                     }
                     assert not strange, f"{what}: {sorted(strange)} are told too"
+
+
+@judges("LDIR-001")
+@at_versions("DescribeLogDirs", "0-1", "2-3", "4+")
+def test_describe_log_dirs_returns_all_partitions_of_topic_in_two_entries(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Each entry names one partition, the third partition is in none; an entry without partitions
+    stands for none."""
+    topic, unnamed = broker.create_topic(partitions=3), broker.create_topic()
+    entry = DescribeLogDirsRequest.DescribableLogDirTopic
+    entries = [entry(topic=topic.name, partitions=[index]) for index in (0, 2)]
+    entries.append(entry(topic=unnamed.name, partitions=[]))
+    with requirement("LDIR-001"):
+        answer = broker.ask(DescribeLogDirsRequest(topics=entries), api_version)
+        found = sorted(
+            (listed.name, part.partition_index)
+            for each in answer.results
+            for listed in each.topics
+            for part in listed.partitions
+        )
+        expected = [(topic.name, 0), (topic.name, 2)]
+        assert found == expected, f"named in two entries: {found}, expected {expected}"
 
 
 @judges("LDIR-002")

@@ -261,7 +261,8 @@ def _produced(cluster: Cluster, name: str, partition: int) -> int:
 @judges("TOPIC-026")
 @at_versions("CreatePartitions")
 @pytest.mark.parametrize(
-    "form", ["too few", "too many", "other replication", "a broker twice", "an unknown broker"]
+    "form",
+    ["none", "too few", "too many", "other replication", "a broker twice", "an unknown broker"],
 )
 def test_create_partitions_bad_assignment_returns_invalid_replica_assignment(
     cluster: Cluster, api_version: int, form: str
@@ -269,6 +270,7 @@ def test_create_partitions_bad_assignment_returns_invalid_replica_assignment(
     """Two partitions are to be added to one with two replicas; it stays as it was."""
     one, two, three = cluster.nodes[:3]
     forms: dict[str, Sequence[list[int]]] = {
+        "none": [],
         "too few": [[one, two]],
         "too many": [[one, two], [two, three], [three, one]],
         "other replication": [[one, two], [two]],

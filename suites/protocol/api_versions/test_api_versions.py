@@ -18,6 +18,7 @@ from harness.codec.messages import (
     AlterClientQuotasRequest,
     ApiVersionsRequest,
     ApiVersionsResponse,
+    MetadataResponse,
     ProduceRequest,
 )
 from harness.codec.versions import VersionRange
@@ -64,6 +65,7 @@ KIP_896_LOWEST = {
 TINY_PERCENTAGE = 0.0001  # of one thread's time
 REACTION_MS = 5_000
 FIRST_FLEXIBLE = 3
+WELL_FORMED = ["a", "7", "apache-kafka-java", "4.4.0-rc1.SNAPSHOT", "x" * 1_000]
 ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
 
 
@@ -177,6 +179,50 @@ def test_api_versions_with_invalid_client_software_returns_invalid_request(
                 assert answer.error_code == ErrorCode.INVALID_REQUEST, (
                     f"{field} {text!r} got {ErrorCode.describe(answer.error_code)}"
                 )
+        for text in WELL_FORMED:
+            with check.subtest(f"{field} {text!r}"):
+                request = ApiVersionsRequest(
+                    client_software_name="kc", client_software_version="1.0"
+                )
+                setattr(request, field, text)
+                answer = broker.ask(request, api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, f"{field} {text!r}")
+
+
+@judges("APIV-016")
+@at_versions("ApiVersions", "5+")
+def test_api_versions_for_another_cluster_or_node_returns_rebootstrap_required(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The right cluster and node, either of them wrong, both wrong, none given."""
+    metadata = broker.metadata([])
+    cluster_id, node_id = metadata.cluster_id or "", _own_id(broker, metadata)
+    wanted: dict[tuple[str | None, int], ErrorCode] = {
+        (cluster_id, node_id): ErrorCode.NONE,
+        (None, -1): ErrorCode.NONE,
+        (cluster_id, node_id + 1): ErrorCode.REBOOTSTRAP_REQUIRED,
+        (f"{cluster_id}-other", node_id): ErrorCode.REBOOTSTRAP_REQUIRED,
+        (f"{cluster_id}-other", node_id + 1): ErrorCode.REBOOTSTRAP_REQUIRED,
+        (None, node_id): ErrorCode.INVALID_REQUEST,
+        (cluster_id, -1): ErrorCode.INVALID_REQUEST,
+    }
+    with requirement("APIV-016") as check:
+        for (cluster, node), error in wanted.items():
+            with check.subtest(f"cluster {cluster}, node {node}"):
+                request = ApiVersionsRequest(
+                    client_software_name="kc",
+                    client_software_version="1.0",
+                    cluster_id=cluster,
+                    node_id=node,
+                )
+                answer = broker.ask(request, api_version)
+                expect_error(answer.error_code, error, f"cluster {cluster}, node {node}")
+
+
+def _own_id(broker: BrokerUnderTest, metadata: MetadataResponse) -> int:
+    """Return the id of the broker that answers."""
+    here = [b.node_id for b in metadata.brokers if (b.host, b.port) == tuple(broker.address)]
+    return here[0] if here else metadata.brokers[0].node_id
 
 
 @judges("APIV-005")

@@ -63,14 +63,17 @@ def _topic(broker: BrokerUnderTest, **configs: str) -> Resource:
 def test_alter_configs_resets_unnamed_configs_to_default(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Of two configs one is named again: the other is what the broker has by default."""
-    default = values_of(broker, _topic(broker), [SEGMENT])[SEGMENT]
+    """Of two configs one is named again: the other is what the broker has by default. Without any
+    config both are."""
+    default = values_of(broker, _topic(broker), [AGE, SEGMENT])
     topic = _topic(broker, retention_ms="1000000", segment_ms="2000000")
     with requirement("CONF-008"):
         error = replace_all(broker, topic, {AGE: "3000000"}, api_version)
         expect_error(error, ErrorCode.NONE, f"AlterConfigs with {AGE}")
-        expected = {AGE: "3000000", SEGMENT: default}
+        expected = {AGE: "3000000", SEGMENT: default[SEGMENT]}
         expect_values(broker, topic, expected, f"after AlterConfigs with {AGE} only")
+        expect_error(replace_all(broker, topic, {}, api_version), ErrorCode.NONE, "AlterConfigs")
+        expect_values(broker, topic, default, "after AlterConfigs without configs")
 
 
 @judges("CONF-009")

@@ -218,6 +218,19 @@ def test_describe_configs_with_keys_returns_only_existing_named_configs(
         assert count >= len(IN_EVERY_RELEASE), f"{count} configs where all were asked for"
 
 
+@judges("CONF-024")
+@at_versions("DescribeConfigs")
+def test_describe_configs_with_empty_list_of_keys_returns_all_configs(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The same configs as with null."""
+    topic = TOPIC, kept.topic(broker, _configured_topic).name
+    with requirement("CONF-024"):
+        expected = configs_of(broker, topic, api_version).keys()
+        found = configs_of(broker, topic, api_version, []).keys()
+        assert found == expected, f"an empty list gives {len(found)} configs, null {len(expected)}"
+
+
 @judges("CONF-006")
 @needs_broker(Use.OWN, {"ssl.keystore.password": "a-secret-of-this-test"})
 def test_describe_configs_returns_sensitive_value_as_null(broker: BrokerUnderTest) -> None:
@@ -227,9 +240,15 @@ def test_describe_configs_returns_sensitive_value_as_null(broker: BrokerUnderTes
     with requirement("CONF-006") as check:
         for version in broker.advertised("DescribeConfigs") & DESCRIBE.valid_versions:
             with check.subtest(f"v{version}"):
-                config = configs_of(broker, resource, version, [SECRET])[SECRET]
+                has_synonyms = version >= FIRST_WITH_SOURCES
+                shown = configs_of(broker, resource, version, [SECRET], synonyms=has_synonyms)
+                config = shown[SECRET]
                 assert config.is_sensitive, f"v{version}: {SECRET} is not shown as a secret"
                 assert config.value is None, f"v{version}: a secret is shown: {config.value!r}"
+                told = [(each.source, each.value) for each in config.synonyms]
+                secrets = [value for _, value in told if value is not None]
+                assert not secrets, f"v{version}: a secret is shown in synonyms: {told}"
+                assert bool(told) == has_synonyms, f"v{version}: synonyms of {SECRET}: {told}"
 
 
 @judges("CONF-007")

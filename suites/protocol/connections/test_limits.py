@@ -8,6 +8,7 @@ from functools import partial
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
+from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
@@ -52,6 +53,21 @@ def test_connection_with_requests_is_not_idle(broker: BrokerUnderTest) -> None:
             expect_healthy(connection, broker)
             connection.expect_silence(for_ms=PAUSE_MS)
         expect_healthy(connection, broker)
+
+
+@judges("CONN-023")
+@needs_broker(Use.OWN, {"connections.max.idle.ms": str(IDLE_MS)})
+def test_connection_that_sends_a_request_slowly_is_not_idle(broker: BrokerUnderTest) -> None:
+    """A piece of a request long before the limit each time, for longer than twice the limit."""
+    connection = broker.connect()
+    sent = frame(_request_of(100, broker, 23))
+    pieces = 2 * IDLE_MS // PAUSE_MS + 1
+    with requirement("CONN-023"), in_time(IDLE_MS - PAUSE_MS):
+        for number in range(pieces):
+            connection.send_bytes(sent[number : number + 1])
+            connection.expect_silence(for_ms=PAUSE_MS)
+        connection.send_bytes(sent[pieces:])
+        expect_answers(connection, [23])
 
 
 @judges("CONN-010")

@@ -284,11 +284,14 @@ def test_max_bytes_limits_response_filled_in_request_order(
 def test_fetch_from_unknown_partition_returns_unknown_topic_or_partition(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """A partition that the topic does not have: UNKNOWN_TOPIC_OR_PARTITION."""
+    """A high number, the first one that the topic does not have, and -1."""
     topic = kept.topic(broker, log_of_nine)
-    with requirement("FETCH-015"):
-        data = broker.fetch(topic, 0, api_version, partition=NO_PARTITION)
-        expect_error(data.error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "unknown partition")
+    with requirement("FETCH-015") as check:
+        for partition in (NO_PARTITION, 2, -1):
+            with check.subtest(f"partition {partition}"):
+                data = broker.fetch(topic, 0, api_version, partition=partition)
+                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                expect_error(data.error_code, error, "unknown partition")
 
 
 @judges("FETCH-015")

@@ -20,7 +20,9 @@ from harness.codec.messages import (
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.gone_topics import delete_topic
 from suites.protocol.support.kept_topics import KeptTopics
+from suites.protocol.support.topic_admin import expect_not_created
 
 NOT_ASKED = -(2**31)
 CONTROLLERS, NO_ENDPOINT_TYPE = 2, 9
@@ -166,3 +168,66 @@ def test_describe_topic_partitions_starts_at_cursor(
         expected = [(topic.name, 1), (topic.name, 2)]
         assert _places(page) == expected, f"{_places(page)}, from the cursor on {expected}"
         assert page.next_cursor is None, f"nothing is left, next cursor is {page.next_cursor}"
+
+
+@judges("META-028")
+@at_versions("DescribeTopicPartitions")
+@pytest.mark.parametrize("names_topics", [True, False], ids=["named topics", "all topics"])
+def test_describe_topic_partitions_after_cursor_of_deleted_topic_starts_at_next_topic(
+    broker: BrokerUnderTest, api_version: int, names_topics: bool
+) -> None:
+    """The topic of the cursor is deleted between two pages: the next topic comes from partition 0
+    on, not from the partition of the cursor."""
+    name = broker.unique_topic()
+    gone, after = (broker.create_topic(partitions=3, name=f"{name}-{end}") for end in "ab")
+    delete_topic(broker, gone)
+    request = Pages(
+        topics=[Pages.TopicRequest(name=each.name) for each in (gone, after) if names_topics],
+        response_partition_limit=3,
+        cursor=Pages.Cursor(topic_name=gone.name, partition_index=1),
+    )
+    with requirement("META-028"):
+        found = _places(broker.ask(request, api_version))
+        expected = [(after.name, index) for index in range(3)]
+        assert found == expected, f"after a deleted topic: {found}, expected {expected}"
+
+
+@judges("META-034")
+@at_versions("DescribeTopicPartitions")
+def test_describe_topic_partitions_returns_error_for_unknown_and_illegal_names(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Beside a topic that exists, which is returned whole; the unknown topic is not created."""
+    topic, unknown = kept.topic(broker, TOPICS[0]), broker.unique_topic()
+    illegal = f"{unknown}/b"
+    request = Pages(topics=[Pages.TopicRequest(name=name) for name in (unknown, illegal)])
+    request.topics.insert(1, Pages.TopicRequest(name=topic.name))
+    with requirement("META-034"):
+        found = {each.name: each for each in broker.ask(request, api_version).topics}
+        assert found.keys() == {topic.name, unknown, illegal}, f"names in the answer: {[*found]}"
+        expect_error(found[unknown].error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "unknown")
+        expect_error(found[illegal].error_code, ErrorCode.INVALID_TOPIC_EXCEPTION, "illegal")
+        expect_error(found[topic.name].error_code, ErrorCode.NONE, "a topic beside them")
+        shown = found[topic.name]
+        indexes = [each.partition_index for each in shown.partitions]
+        assert (shown.topic_id, indexes) == (topic.id, [0, 1, 2]), f"its id and partitions: {shown}"
+        expect_not_created(broker, unknown)
+
+
+@judges("META-034")
+@at_versions("DescribeTopicPartitions")
+@pytest.mark.parametrize("cursor", ["of another topic", "at partition -1"])
+def test_describe_topic_partitions_with_invalid_cursor_returns_invalid_request(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int, cursor: str
+) -> None:
+    """The cursor has a topic that the request does not name, or no partition."""
+    topic, other = (kept.topic(broker, make) for make in TOPICS[:2])
+    of, index = (other.name, 0) if cursor == "of another topic" else (topic.name, -1)
+    request = Pages(
+        topics=[Pages.TopicRequest(name=topic.name)],
+        cursor=Pages.Cursor(topic_name=of, partition_index=index),
+    )
+    with requirement("META-034"):
+        shown = broker.ask(request, api_version).topics
+        errors = [each.error_code for each in shown]
+        assert errors == [ErrorCode.INVALID_REQUEST], f"a cursor {cursor}: errors are {errors}"

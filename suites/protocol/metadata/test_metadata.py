@@ -112,13 +112,14 @@ def test_metadata_from_v1_with_empty_topic_list_returns_only_brokers(
 def test_metadata_with_topic_list_returns_only_named_topics(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Of three topics one is named, then two."""
+    """Of three topics one is named, then two, then one of two is named twice: each comes once."""
     names = [kept.topic(broker, make).name for make in (_first, _second, _third)]
     with requirement("META-005") as check:
-        for wanted in (names[:1], names[1:]):
+        for wanted in (names[:1], names[1:], [names[0], names[1], names[0]]):
             with check.subtest(f"{len(wanted)} topics"):
-                came = _names(_ask(broker, api_version, _named(*wanted)))
-                assert came == set(wanted), f"asked for {len(wanted)} of 3 topics, got {came}"
+                answer = _ask(broker, api_version, _named(*wanted))
+                came = sorted(topic.name or "" for topic in answer.topics)
+                assert came == sorted({*wanted}), f"asked for {wanted}, got {came}"
 
 
 @judges("META-006")
@@ -316,6 +317,25 @@ def test_metadata_by_unknown_topic_id_returns_unknown_topic_id(
     with requirement("META-023"):
         answer = _ask(broker, api_version, [Asked(name=None, topic_id=unknown)])
         expect_error(only(answer.topics, "topic").error_code, ErrorCode.UNKNOWN_TOPIC_ID)
+
+
+@judges("META-023")
+@at_versions("Metadata", "12+")
+def test_metadata_by_id_of_deleted_topic_does_not_find_recreated_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The old id stays unknown when a new topic has the name; the new id finds the new topic."""
+    deleted = broker.create_topic()
+    delete_topic(broker, deleted)
+    again = create_again(broker, deleted.name)
+    with requirement("META-023"):
+        ids = [Asked(name=None, topic_id=topic.id) for topic in (deleted, again)]
+        found = {topic.topic_id: topic for topic in _ask(broker, api_version, ids).topics}
+        assert found.keys() == {deleted.id, again.id}, f"ids in the answer: {list(found)}"
+        error = found[deleted.id].error_code
+        expect_error(error, ErrorCode.UNKNOWN_TOPIC_ID, "the id of the deleted topic")
+        expect_error(found[again.id].error_code, ErrorCode.NONE, "the id of the new topic")
+        assert found[again.id].name == again.name, f"its name is {found[again.id].name}"
 
 
 @judges("META-024")

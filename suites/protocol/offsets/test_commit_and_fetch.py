@@ -241,10 +241,11 @@ def test_offset_commit_to_unknown_partition_fails_and_others_are_stored(
     topic = kept.topic(broker, _three_partitions)
     unknown = Topic(broker.unique_topic())
     group = held_group(broker, topic)
-    entries = {topic: [entry(5), entry(6, partition=99), entry(7, partition=2)]}
+    absent = (99, 3, -1)
+    entries = {topic: [entry(5), *(entry(6, partition=p) for p in absent), entry(7, partition=2)]}
     expected = {
         (topic.name, 0): ErrorCode.NONE,
-        (topic.name, 99): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        **{(topic.name, each): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for each in absent},
         (topic.name, 2): ErrorCode.NONE,
     }
     if api_version < BY_ID:

@@ -50,11 +50,13 @@ def _compacted(broker: BrokerUnderTest) -> Topic:
 def test_produce_to_unknown_partition_returns_unknown_topic_or_partition(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Partition 999 of a topic with two partitions."""
+    """Partitions 999, 2 and -1 of a topic with two partitions."""
     topic = kept.topic(broker, _plain)
-    with requirement("PROD-005"):
-        batch = batch_of(b"x", version=api_version)
-        _expect_unknown(broker.produce(topic, batch, api_version, partition=999))
+    batch = batch_of(b"x", version=api_version)
+    with requirement("PROD-005") as check:
+        for partition in (999, 2, -1):
+            with check.subtest(f"partition {partition}"):
+                _expect_unknown(broker.produce(topic, batch, api_version, partition=partition))
 
 
 @judges("PROD-005")

@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import MetadataRequest, MetadataResponse
+from harness.codec.messages import DescribeClusterRequest, MetadataRequest, MetadataResponse
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
@@ -14,6 +14,7 @@ from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.topic_admin import ask_to_delete, described
 
 DELETE_TOPICS, METADATA = api_named("DeleteTopics"), api_named("Metadata")
+DESCRIBE_CLUSTER = api_named("DescribeCluster")
 PARTITIONS = 3
 RACK = "row 7"
 WITH_RACK = METADATA.valid_versions & VersionRange.parse("1+")
@@ -81,6 +82,18 @@ def test_metadata_returns_null_rack_without_broker_rack(broker: BrokerUnderTest)
         with requirement("META-020", api_key=METADATA.key, api_version=version):
             racks = _racks(broker, version)
             assert racks == {None}, f"v{version}: the rack is {racks}, none was given"
+
+
+@judges("META-030")
+@needs_broker(Use.OWN, {"broker.rack": RACK})
+def test_describe_cluster_returns_configured_broker_rack(broker: BrokerUnderTest) -> None:
+    """The rack of Metadata, which is broker.rack, at every version of DescribeCluster."""
+    broker.version("DescribeCluster")
+    for version in broker.advertised("DescribeCluster") & DESCRIBE_CLUSTER.valid_versions:
+        with requirement("META-030", api_key=DESCRIBE_CLUSTER.key, api_version=version):
+            answer = broker.ask(DescribeClusterRequest(), version)
+            racks = {each.rack for each in answer.brokers}
+            assert racks == {RACK}, f"v{version}: the rack is {racks}, broker.rack is {RACK!r}"
 
 
 @judges("TOPIC-032")

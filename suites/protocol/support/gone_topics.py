@@ -33,6 +33,11 @@ def _delete(broker: BrokerUnderTest, name: str) -> None:
     code = only(broker.ask(request, version).responses, "topic").error_code
     if code != ErrorCode.NONE:
         raise PreparationFailed(f"DeleteTopics {name}: {ErrorCode.describe(code)}", code)
+    await_gone(broker, name)
+
+
+def await_gone(broker: BrokerUnderTest, name: str) -> None:
+    """Wait until Metadata no longer shows a deleted topic, which a new one of the name hides."""
     broker.eventually(lambda: _is_unknown(broker, name), f"{name} is gone")
 
 

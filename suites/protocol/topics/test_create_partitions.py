@@ -61,10 +61,10 @@ def test_create_partitions_keeps_existing_records_and_offsets(
 def test_create_partitions_without_increase_returns_invalid_partitions(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """A topic of two partitions is asked to have two, then one."""
+    """A topic of two partitions is asked to have two, then one, none, and -1."""
     topic = kept.topic(broker, _with_two_partitions)
     with requirement("TOPIC-025") as check:
-        for count in (2, 1):
+        for count in (2, 1, 0, -1):
             with check.subtest(f"{count} instead of 2"):
                 results = ask_to_grow(broker, api_version, (topic.name, count))
                 results.expect(topic.name, ErrorCode.INVALID_PARTITIONS, f"{count} instead of 2")

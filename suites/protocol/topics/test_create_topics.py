@@ -6,10 +6,11 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import MetadataRequest
+from harness.codec.messages import CreateTopicsResponse, MetadataRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
+from suites.protocol.support.config_admin import TOPIC, Config, describe
 from suites.protocol.support.topic_admin import (
     BROKERS_DEFAULT,
     ask_to_create,
@@ -187,15 +188,19 @@ def test_create_topics_creates_valid_topics_beside_refused_one(
 def test_create_topics_with_validate_only_creates_nothing(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """One topic that could be created, and one that could not."""
-    good, bad = broker.unique_topic(), broker.unique_topic()
-    broker.delete_later(good, bad)  # a broker might create them all the same
+    """Topics that could be created, by a number of partitions and by an assignment, and one that
+    could not."""
+    good, assigned, bad = (broker.unique_topic() for _ in range(3))
+    broker.delete_later(good, assigned, bad)  # a broker might create them all the same
+    here = [_broker_ids(broker)[:1]]
     with requirement("TOPIC-019"):
-        topics = creatable(good), creatable(bad, partitions=0)
+        chosen = creatable(assigned, BROKERS_DEFAULT, BROKERS_DEFAULT, assignments=here)
+        topics = creatable(good), chosen, creatable(bad, partitions=0)
         results = ask_to_create(broker, api_version, *topics, validate_only=True)
         results.expect(good, ErrorCode.NONE, "the good topic")
+        results.expect(assigned, ErrorCode.NONE, "the topic with an assignment")
         results.expect(bad, ErrorCode.INVALID_PARTITIONS, "the topic without partitions")
-        expect_not_created(broker, good, bad)
+        expect_not_created(broker, good, assigned, bad)
 
 
 @judges("TOPIC-021")
@@ -214,6 +219,19 @@ def test_create_topics_returns_partitions_replication_factor_and_configs(
         configs = {config.name: config.value for config in result.configs or []}
         assert configs.get("retention.ms") == "86400000", f"configs are {configs}"
         assert len(configs) > 1, "only the configs that were given are returned"
+        shown = broker.eventually(
+            lambda: describe(broker, (TOPIC, name)).configs, f"configs of {name} are shown"
+        )
+        wrong = {_told(c) for c in result.configs or []} ^ {_told(c) for c in shown}
+        assert not wrong, f"other configs than in DescribeConfigs: {sorted(wrong)}"
+
+
+def _told(
+    config: CreateTopicsResponse.CreatableTopicConfigs | Config,
+) -> tuple[str, str, int, bool, bool]:
+    """Return name, value, source, and the two flags."""
+    flags = bool(config.read_only), bool(config.is_sensitive)
+    return config.name, config.value or "", config.config_source, *flags
 
 
 @judges("TOPIC-021")

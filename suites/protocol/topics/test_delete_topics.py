@@ -19,7 +19,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.config_admin import TOPIC, ShownSource, configs_of
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.gone_topics import delete_topic
+from suites.protocol.support.gone_topics import await_gone, create_again, delete_topic
 from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.topic_admin import (
     Created,
@@ -90,6 +90,25 @@ def test_topic_deleted_by_id_is_unknown_to_metadata_produce_and_fetch(
         _expect_unknown(broker, topic, BY_ID, UNKNOWN_ID)
 
 
+@judges("TOPIC-028")
+@at_versions("DeleteTopics", "6+")
+def test_id_of_deleted_topic_stays_unknown_to_produce_and_fetch_after_recreation(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A client with the old id neither writes to the new topic of the name nor reads from it."""
+    topic, batch = broker.create_topic(), batch_of(b"of the old topic")
+    with requirement("TOPIC-028"):
+        ask_to_delete_states(broker, api_version, (None, topic.id))
+        _expect_unknown(broker, topic, BY_ID, UNKNOWN_ID)
+        again = create_again(broker, topic.name)
+        version = broker.version("Fetch", BY_ID)
+        expect_error(broker.fetch(topic, 0, version).error_code, UNKNOWN_ID, "Fetch")
+        if broker.advertised("Produce") & VersionRange.parse(BY_ID):
+            version = broker.version("Produce", BY_ID)
+            expect_error(broker.produce(topic, batch, version).error_code, UNKNOWN_ID, "Produce")
+        assert broker.end_offset(again) == 0, "the new topic has records for the old one"
+
+
 @judges("TOPIC-029")
 @at_versions("CreateTopics")
 def test_recreated_topic_starts_empty_at_offset_0(
@@ -100,7 +119,7 @@ def test_recreated_topic_starts_empty_at_offset_0(
     append(broker, first, batch_of(b"old", b"records"))
     delete_topic(broker, first)
     with requirement("TOPIC-029"):
-        again = _create_again(broker, api_version, first)
+        again = _create_again(broker, api_version, first.name)
         earliest = broker.list_offset(again, EARLIEST).offset
         latest = broker.list_offset(again, LATEST).offset
         assert (earliest, latest) == (0, 0), f"the log goes from {earliest} to {latest}"
@@ -128,7 +147,8 @@ def test_recreated_topic_has_no_config_of_deleted_topic(
         for given in givens:
             results = ask_to_delete(broker, api_version, topic.name)
             results.expect(topic.name, ErrorCode.NONE, "the deletion")
-            topic = _create_again(broker, create, topic, given)
+            await_gone(broker, topic.name)
+            topic = _create_again(broker, create, topic.name, given)
             shown = configs_of(broker, (TOPIC, topic.name))
             own = {
                 key: config.value
@@ -150,7 +170,7 @@ def test_recreated_topic_does_not_know_producers_of_deleted_one(
     old, producer = broker.create_topic(), new_producer(broker)
     append(broker, old, producer.batch(0, b"a", b"b"))
     delete_topic(broker, old)
-    topic = _create_again(broker, broker.version("CreateTopics"), old)
+    topic = create_again(broker, old.name)
     with requirement("IDEM-025"):
         batch = producer.batch(0, b"a", b"b")
         for again, end in ((False, 2), (True, 2)):
@@ -163,13 +183,12 @@ def test_recreated_topic_does_not_know_producers_of_deleted_one(
 
 
 def _create_again(
-    broker: BrokerUnderTest, version: int, old: Topic, configs: Mapping[str, str] | None = None
+    broker: BrokerUnderTest, version: int, name: str, configs: Mapping[str, str] | None = None
 ) -> Topic:
-    """Create the topic again; return it when the metadata show it in place of the old one.
+    """Create a topic again that is gone; return it when it is served.
 
     With v0 alone no creation can be tried before, and the name may become free a bit later.
     """
-    name = old.name
 
     def answered() -> Results[Created] | None:
         topic = creatable_here(broker, name)
@@ -181,12 +200,8 @@ def _create_again(
         taken = results[name][0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
         return None if taken else results
 
-    def replaced() -> Topic | None:
-        topic = Topic(name, described(broker, name).topic_id)
-        return topic if topic.id != old.id or old.id == ZERO_UUID else None
-
     broker.eventually(answered, f"the name {name} is free").expect(name, ErrorCode.NONE)
-    again = broker.eventually(replaced, f"{name} has another topic id")
+    again = Topic(name, described(broker, name).topic_id)
     broker.await_served(again)
     return again
 
@@ -212,6 +227,41 @@ def test_delete_topics_of_unknown_id_returns_unknown_topic_id(
     with requirement("TOPIC-030"):
         (result,) = ask_to_delete_states(broker, api_version, (None, unknown))
         expect_error(result.error_code, UNKNOWN_ID)
+
+
+@judges("TOPIC-030")
+@at_versions("DeleteTopics", "6+")
+def test_delete_topics_of_id_of_deleted_topic_keeps_recreated_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A repeated deletion by id does not delete the new topic that has the name."""
+    topic = broker.create_topic()
+    delete_topic(broker, topic)
+    again = create_again(broker, topic.name)
+    with requirement("TOPIC-030"):
+        (result,) = ask_to_delete_states(broker, api_version, (None, topic.id))
+        expect_error(result.error_code, UNKNOWN_ID, "the id of the deleted topic")
+        append(broker, again, batch_of(b"kept"))
+        assert described(broker, again.name).topic_id == again.id, "the new topic is not there"
+
+
+@judges("TOPIC-038")
+@at_versions("DeleteTopics", "6+")
+@pytest.mark.parametrize("by", ["name", "id"])
+def test_delete_topics_returns_name_and_id_of_deleted_topic(
+    broker: BrokerUnderTest, api_version: int, by: str
+) -> None:
+    """Two topics, each with its own name and id; with a ZooKeeper one by name has no id."""
+    topics = [broker.create_topic() for _ in range(2)]
+    named = [(t.name, ZERO_UUID) if by == "name" else (None, t.id) for t in topics]
+    with requirement("TOPIC-038"):
+        results = ask_to_delete_states(broker, api_version, *named)
+        errors = {r.name: r.error_code for r in results if r.error_code != ErrorCode.NONE}
+        assert not errors, f"deleted by {by}: errors are {errors}"
+        found, expected = {r.name: r.topic_id for r in results}, {t.name: t.id for t in topics}
+        if by == "name" and set(found.values()) == {ZERO_UUID}:
+            expected = dict.fromkeys(expected, ZERO_UUID)
+        assert found == expected, f"deleted by {by}: {found}, expected {expected}"
 
 
 @judges("TOPIC-031")

@@ -9,6 +9,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.gone_topics import delete_topic
 from suites.protocol.support.kept_topics import KeptTopics, Make
 from suites.protocol.support.topic_admin import (
     ask_to_create,
@@ -90,6 +91,24 @@ def test_create_topics_with_colliding_name_returns_invalid_topic_exception(
     with requirement("TOPIC-016"):
         results = ask_to_create(broker, api_version, creatable(name))
         results.expect(name, ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name[-5:]} beside {there[-5:]}")
+
+
+@judges("TOPIC-016")
+@at_versions("CreateTopics")
+def test_create_topics_with_name_that_collides_with_deleted_topic_succeeds(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Refused while the other topic exists, created after its deletion."""
+    there = _with_dots(broker)
+    name = there.name[:-5] + "a_b_c"
+    with requirement("TOPIC-016"):
+        results = ask_to_create(broker, api_version, creatable(name))
+        results.expect(name, ErrorCode.INVALID_TOPIC_EXCEPTION, "beside the other topic")
+    delete_topic(broker, there)
+    with requirement("TOPIC-016"):
+        results = ask_to_create(broker, api_version, creatable(name))
+        results.expect(name, ErrorCode.NONE, "after the deletion of the other topic")
+        described(broker, name)
 
 
 @judges("TOPIC-018")

@@ -1,0 +1,120 @@
+"""CONF: requests about several resources, of which the broker refuses some."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import AlterConfigsRequest, DescribeConfigsRequest
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.config_admin import (
+    BROKER,
+    TOPIC,
+    AlterOperation,
+    Resource,
+    asked_broker,
+    change_keys,
+    expect_values,
+)
+from suites.protocol.support.expect import expect_error
+
+AGE, SEGMENT, OF_BROKER = "retention.ms", "segment.ms", "log.retention.ms"
+UNKNOWN_BROKER: Resource = (BROKER, "77777")
+SET = AlterOperation.SET
+
+
+def _topic(broker: BrokerUnderTest, age: str) -> Resource:
+    return TOPIC, broker.create_topic(configs={AGE: age, SEGMENT: "7000000"}).name
+
+
+@judges("CONF-025")
+@at_versions("DescribeConfigs")
+def test_describe_configs_returns_own_keys_and_error_of_each_resource(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two topics with different keys and values, a broker, and between them one that does not
+    exist."""
+    first, second = _topic(broker, "1000000"), _topic(broker, "2000000")
+    here = asked_broker(broker)
+    wanted = {first: [AGE], UNKNOWN_BROKER: [OF_BROKER], second: [SEGMENT, AGE], here: [OF_BROKER]}
+    request = DescribeConfigsRequest(
+        resources=[
+            DescribeConfigsRequest.DescribeConfigsResource(
+                resource_type=kind, resource_name=name, configuration_keys=keys
+            )
+            for (kind, name), keys in wanted.items()
+        ]
+    )
+    with requirement("CONF-025") as check:
+        results = broker.ask(request, api_version).results
+        found = {(each.resource_type, each.resource_name): each for each in results}
+        assert len(results) == len(wanted), f"{len(results)} results for {len(wanted)} resources"
+        assert found.keys() == wanted.keys(), f"the results are for {list(found)}"
+        for resource, keys in wanted.items():
+            with check.subtest(f"{resource}"):
+                is_unknown = resource == UNKNOWN_BROKER
+                expected = ErrorCode.INVALID_REQUEST if is_unknown else ErrorCode.NONE
+                expect_error(found[resource].error_code, expected, f"{resource}")
+                shown = {config.name for config in found[resource].configs}
+                assert shown == (set() if is_unknown else {*keys}), f"{resource} has {shown}"
+        ages = [
+            {config.name: config.value for config in found[each].configs}.get(AGE)
+            for each in (first, second)
+        ]
+        assert ages == ["1000000", "2000000"], f"{AGE} of the two topics is {ages}"
+
+
+@judges("CONF-026")
+@at_versions("AlterConfigs")
+def test_alter_configs_changes_valid_resources_beside_refused_one(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Three topics, of which the second gets a bad value: it stays, the others are replaced."""
+    topics = [_topic(broker, "1000000") for _ in range(3)]
+    entry, config = AlterConfigsRequest.AlterConfigsResource, AlterConfigsRequest.AlterableConfig
+    values = ["3000000", "never", "4000000"]
+    request = AlterConfigsRequest(
+        resources=[
+            entry(resource_type=kind, resource_name=name, configs=[config(name=AGE, value=value)])
+            for (kind, name), value in zip(topics, values, strict=True)
+        ]
+    )
+    with requirement("CONF-026"):
+        answers = {
+            (each.resource_type, each.resource_name): each.error_code
+            for each in broker.ask(request, api_version).responses
+        }
+        _expect_second_refused(broker, topics, answers, values)
+
+
+@judges("CONF-026")
+@at_versions("IncrementalAlterConfigs")
+def test_incremental_alter_configs_changes_valid_resources_beside_refused_one(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The same for single keys."""
+    topics = [_topic(broker, "1000000") for _ in range(3)]
+    values = ["3000000", "never", "4000000"]
+    with requirement("CONF-026"):
+        changes = [
+            (topic, [(AGE, SET, value)]) for topic, value in zip(topics, values, strict=True)
+        ]
+        answers = dict(change_keys(broker, api_version, *changes))
+        _expect_second_refused(broker, topics, answers, values)
+
+
+def _expect_second_refused(
+    broker: BrokerUnderTest,
+    topics: list[Resource],
+    answers: dict[Resource, int],
+    values: list[str],
+) -> None:
+    """Each topic must have its own result; the second keeps the value of its creation."""
+    first, second, third = topics
+    assert answers.keys() == {*topics}, f"the results are for {list(answers)}"
+    for place, topic in (("first", first), ("third", third)):
+        expect_error(answers[topic], ErrorCode.NONE, f"the {place} of three topics")
+    assert answers[second] != ErrorCode.NONE, f"{AGE}={values[1]}: error is NONE (0)"
+    expect_values(broker, third, {AGE: values[2]}, "the third of three topics")
+    expect_values(broker, first, {AGE: values[0]}, "the first of three topics")
+    expect_values(broker, second, {AGE: "1000000"}, "the refused topic")

@@ -56,7 +56,7 @@ def _refuse(_: SeenRequest, message: OffsetCommitResponse) -> None:
 DEFECTS = [
     a_simple_group_is_not_listed,
     changed_field("OFFS-006", "nobody_commits_beside_members",
-        r"nobody's commit: NONE \(0\) is neither",
+        r"commit without a member: NONE \(0\) is neither",
         "The broker accepts a commit without a generation while the group has members.",
         OffsetCommitResponse, "topics.partitions.error_code",
         ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE,

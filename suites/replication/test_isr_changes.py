@@ -93,8 +93,8 @@ def test_caught_up_follower_holds_back_high_watermark_before_joining_isr(
         expect_sound(partition)
 
 
-def _leave_and_return(timeline: Timeline, who: str) -> None:
-    partition, member = timeline.partition, timeline.followers[who]
+def _leave_and_return(timeline: Timeline, follower: str) -> None:
+    partition, member = timeline.partition, timeline.followers[follower]
     member.leave()
     left = [each for each in partition.replicas if each != member.broker_id]
     partition.await_isr(*left)

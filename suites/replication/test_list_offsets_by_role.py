@@ -40,10 +40,10 @@ def test_list_offsets_at_non_leader_returns_not_leader_or_follower(
         told = _latest(cluster.at(leader), topic, api_version)
         expect_error(told.error_code, ErrorCode.NONE, "the leader")
         assert told.offset == RECORDS, f"the leader tells {told.offset}"
-        for node, who in ((follower, "a follower"), (stranger, "without a replica")):
-            with check.subtest(who):
+        for node, role in ((follower, "a follower"), (stranger, "without a replica")):
+            with check.subtest(role):
                 code = _latest(cluster.at(node), topic, api_version).error_code
-                expect_error(code, ErrorCode.NOT_LEADER_OR_FOLLOWER, who)
+                expect_error(code, ErrorCode.NOT_LEADER_OR_FOLLOWER, role)
 
 
 @judges("LISTO-011")

@@ -34,8 +34,8 @@ def test_high_watermark_never_decreases_when_follower_fetches_go_back(timeline: 
     partition.produce(4)
     steps = ((R2, 2), (R3, 4), (R2, 4), (R2, 1), (R3, 0), (R2, 4), (R3, 3), (R3, 4))
     with requirement("REPL-011"):
-        for who, offset in steps:
-            timeline.follow(who, offset)
+        for follower, offset in steps:
+            timeline.follow(follower, offset)
             partition.consume(0)
             partition.log_end()
         expect_high_watermark(partition, 4, "both have confirmed all")

@@ -41,9 +41,9 @@ def test_t2_t3_delivery_to_followers_does_not_move_high_watermark(timeline: Time
     partition = timeline.partition
     timeline.play("T1")
     with requirement("REPL-002"):
-        for who in (R2, R3):
-            expect_records(timeline.follow(who, 0), FIRST, who)
-            expect_high_watermark(partition, 0, f"{who} was given the records")
+        for follower in (R2, R3):
+            expect_records(timeline.follow(follower, 0), FIRST, follower)
+            expect_high_watermark(partition, 0, f"{follower} was given the records")
         timeline.follow(R2, 3)
         timeline.follow(R3, 3)
         expect_high_watermark(partition, 3, "both asked for offset 3")
@@ -144,8 +144,8 @@ def test_slowest_isr_member_determines_high_watermark(timeline: Timeline) -> Non
     partition = timeline.partition
     partition.produce(5)
     with requirement("REPL-010"):
-        for who, offset, watermark in ((R2, 4, 0), (R3, 2, 2), (R3, 5, 4), (R2, 5, 5)):
-            timeline.follow(who, offset)
+        for follower, offset, watermark in ((R2, 4, 0), (R3, 2, 2), (R3, 5, 4), (R2, 5, 5)):
+            timeline.follow(follower, offset)
             has = f"R2 has {timeline.confirmed[R2]}, R3 {timeline.confirmed[R3]}"
             expect_high_watermark(partition, watermark, has)
         expect_sound(partition)

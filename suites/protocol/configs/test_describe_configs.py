@@ -200,7 +200,7 @@ def test_describe_configs_returns_requested_synonyms_in_precedence_order(
         names = {name for name, _, _ in told[1:]}
         assert names == {"message.max.bytes"}, f"the broker's config is not among {told}"
         unasked = configs_of(broker, topic, api_version)["max.message.bytes"].synonyms
-        assert not unasked, f"{len(unasked)} synonyms that nobody asked for"
+        assert not unasked, f"{len(unasked)} synonyms that were not requested"
 
 
 @judges("CONF-005")

@@ -102,12 +102,14 @@ def test_leave_removes_member_and_starts_rebalance_immediately(
         expect_error(code, ErrorCode.NONE, "leave")
         await_rebalance_soon(stays)
         answer = stays.ask_join()
-        expect_error(answer.error_code, ErrorCode.NONE, "join of who stays")
+        expect_error(answer.error_code, ErrorCode.NONE, "join of the remaining member")
         stays.remember(answer)
         found = [entry.member_id for entry in answer.members]
-        assert found == [stays.member_id], f"the members are {found}, expected who stays alone"
+        assert found == [stays.member_id], (
+            f"the members are {found}, expected the remaining one alone"
+        )
         sync_all([stays])
-        expect_error(leaver.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "heartbeat of who left")
+        expect_error(leaver.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "heartbeat of the leaver")
 
 
 @judges("GRP-024")
@@ -223,16 +225,16 @@ def test_leave_with_instance_id_and_other_member_id_returns_fenced_instance_id(
     again = group.member(old.protocols, old.instance_id)
     again.join()
     with requirement("GRP-047") as check:
-        for whose, member in (("its former", old), ("another", other)):
-            with check.subtest(f"{whose} member id"):
+        for which, member in (("its former", old), ("another", other)):
+            with check.subtest(f"{which} member id"):
                 leaver = Leaver(member_id=member.member_id, group_instance_id=old.instance_id)
                 left = _ask_to_leave(group, api_version, leaver).members
                 assert len(left) == 1, f"{len(left)} members in the answer, asked for one"
                 code = left[0].error_code
-                expect_error(code, ErrorCode.FENCED_INSTANCE_ID, f"{whose} member id")
-        for whose, member in (("static", again), ("other", other)):
-            with check.subtest(f"heartbeat of the {whose} member"):
-                expect_error(member.heartbeat(), ErrorCode.NONE, f"heartbeat of the {whose} member")
+                expect_error(code, ErrorCode.FENCED_INSTANCE_ID, f"{which} member id")
+        for which, member in (("static", again), ("other", other)):
+            with check.subtest(f"heartbeat of the {which} member"):
+                expect_error(member.heartbeat(), ErrorCode.NONE, f"heartbeat of the {which} member")
 
 
 @judges("GRP-048")

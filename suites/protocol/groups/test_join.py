@@ -188,14 +188,14 @@ def test_unchanged_follower_rejoining_gets_same_generation_without_rebalance(
 
 @judges("GRP-022")
 @at_versions("JoinGroup")
-@pytest.mark.parametrize("who", ["leader", "follower-with-news"])
+@pytest.mark.parametrize("mover_role", ["leader", "follower-with-news"])
 def test_rejoining_leader_or_changed_follower_metadata_starts_rebalance(
-    group: ClassicGroup, api_version: int, who: str
+    group: ClassicGroup, api_version: int, mover_role: str
 ) -> None:
     """The leader joins again as it was, or a follower with other metadata: all have to join."""
     members = group.at("JoinGroup", api_version).stable(None, None)
     leader, (follower,) = leader_of(members), followers_of(members)
-    mover, other = (leader, follower) if who == "leader" else (follower, leader)
+    mover, other = (leader, follower) if mover_role == "leader" else (follower, leader)
     if mover is follower:
         mover.protocols = dict.fromkeys(mover.protocols, subscription(b"news"))
     before = mover.generation

@@ -82,8 +82,8 @@ def test_session_begins_when_sync_that_waited_for_leader_is_answered(group: Clas
         waits.send_sync()
         waits.connection.expect_silence(2 * short_ms)
         leader.send_sync({member.member_id: b"part" for member in (leader, waits)})
-        for who, member in (("leader", leader), ("waiting member", waits)):
-            expect_error(member.take_sync().error_code, ErrorCode.NONE, f"sync of the {who}")
+        for role, member in (("leader", leader), ("waiting member", waits)):
+            expect_error(member.take_sync().error_code, ErrorCode.NONE, f"sync of the {role}")
         _expect_other_session_ends(leader, short_ms)
         sync_all([leader])  # up to 0.9 a group is looked at before its members
         expect_error(waits.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
@@ -137,9 +137,9 @@ def test_offset_commits_in_join_phase_keep_member_that_has_not_rejoined(
             expect_error(code, ErrorCode.NONE, f"commit {when}")
         other.send_join()
         counts = []
-        for who, member in (("leader", leader), ("other member", other)):
+        for role, member in (("leader", leader), ("other member", other)):
             joined = member.take_join()
-            expect_error(joined.error_code, ErrorCode.NONE, f"join of the {who}")
+            expect_error(joined.error_code, ErrorCode.NONE, f"join of the {role}")
             counts.append(len(joined.members))
         assert counts == [2, 0], f"the members receive {counts} members, expected [2, 0]"
 

@@ -128,10 +128,10 @@ def test_rebalance_reassigns_partitions_without_affecting_other_groups() -> None
         assert first == ["0-0", "0-1"], f"of four partitions the first of two has {first}"
         here.consumer_leaves("named", "named-1")
         rest = [owned.partition for owned in here.owners.owned_by("named-2", "named")]
-        assert rest == ["0-0", "0-1", "1-0", "1-1"], f"who is left has {rest}"
+        assert rest == ["0-0", "0-1", "1-0", "1-1"], f"the consumer that is left has {rest}"
         before = dict(here.owners.owners)
         here.topic_is_added("b", {0: 2})
-        kept = {one: who for one, who in here.owners.owners.items() if one.topic == "a"}
+        kept = {one: owner for one, owner in here.owners.owners.items() if one.topic == "a"}
         assert kept == before, f"a topic that they do not consume changes {kept}"
         taken = {(one.group, one.partition) for one in here.owners.owners if one.topic == "b"}
         expected = {(group, f"0-{at}") for group in ("most", "few") for at in range(2)}

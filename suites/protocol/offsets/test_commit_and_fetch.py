@@ -90,11 +90,11 @@ def test_offset_fetch_without_commit_returns_minus_1_and_no_error(
     """
     topic = kept.topic(broker, _three_partitions)
     unknown = Topic(broker.unique_topic())
-    group, nobody = fresh_group(broker, topic), fresh_group(broker, topic)
+    group, other = fresh_group(broker, topic), fresh_group(broker, topic)
     commit(broker, group, {topic: [entry(5, "five")]})
     wanted = {topic: [1, 99]} if api_version >= BY_ID else {topic: [1, 99], unknown: [0]}
     with requirement("OFFS-002") as check:
-        for name, where in ((group, "a group with a commit"), (nobody, "an unknown group")):
+        for name, where in ((group, "a group with a commit"), (other, "an unknown group")):
             with check.subtest(where):
                 found = fetch_offsets(broker, name, wanted, api_version)
                 for asked, indexes in wanted.items():
@@ -126,7 +126,7 @@ def test_offset_fetch_of_several_groups_returns_offsets_of_each(
 ) -> None:
     """Each has its own offsets and error: two with commits, two asked for all, one unknown."""
     topic = kept.topic(broker, _three_partitions)
-    first, second, whole, last, nobody = (fresh_group(broker, topic) for _ in range(5))
+    first, second, whole, last, unknown = (fresh_group(broker, topic) for _ in range(5))
     for offset, group in enumerate((first, second, whole, last)):
         commit(broker, group, {topic: [entry(offset, group), entry(offset + 10, group, 1)]})
     with requirement("OFFS-004") as check:
@@ -135,7 +135,7 @@ def test_offset_fetch_of_several_groups_returns_offsets_of_each(
             first: {topic: [0]},
             second: {topic: [1]},
             last: None,
-            nobody: {topic: [0]},
+            unknown: {topic: [0]},
         }
         found = fetch_groups(broker, wanted, api_version)
         assert sorted(found) == sorted(wanted), f"asked for {list(wanted)}, got {list(found)}"
@@ -145,9 +145,9 @@ def test_offset_fetch_of_several_groups_returns_offsets_of_each(
             with check.subtest(where):
                 found[name].expect(topic, offset, name, where=where)
                 found[name].expect(topic, offset + 10, name, partition=1, where=where)
-        found[nobody].expect_none(topic, where="unknown")
+        found[unknown].expect_none(topic, where="unknown")
         counts = {name: len(group.partitions) for name, group in found.items()}
-        expected = {first: 1, second: 1, whole: 2, last: 2, nobody: 1}
+        expected = {first: 1, second: 1, whole: 2, last: 2, unknown: 1}
         assert counts == expected, f"partitions of each group are {counts}, expected {expected}"
 
 

@@ -99,7 +99,7 @@ def test_offsets_expire_only_while_group_has_no_members(
     """
     version = broker.version("OffsetCommit", "2-4")
     topic = broker.create_topic()
-    nobodys, left = fresh_group(broker, topic), ClassicGroup(broker)
+    simple, left = fresh_group(broker, topic), ClassicGroup(broker)
     for each in (group, left):
         newcomer = each.member(subscription(topic))
         # A group without anything may be removed between the two steps of a join.
@@ -109,9 +109,9 @@ def test_offsets_expire_only_while_group_has_no_members(
         (member,) = each.grown([newcomer])
         by = Committer(member.generation, member.member_id)
         send_commit(broker, _over_soon(each.group_id, topic, version, by), version, [topic])
-    send_commit(broker, _over_soon(nobodys, topic, version), version, [topic])
+    send_commit(broker, _over_soon(simple, topic, version), version, [topic])
     with requirement("OFFS-018", api_key=OFFSET_COMMIT.key, api_version=version):
-        _await_gone(broker, nobodys, topic, 0)
+        _await_gone(broker, simple, topic, 0)
         for each in (group, left):
             found = fetch_offsets(broker, each.group_id, {topic: [0]})
             found.expect(topic, 5, where="a group with a member")

@@ -106,7 +106,9 @@ def test_offset_commit_without_generation_to_group_with_members_is_refused(
     with requirement("OFFS-006"):
         codes = ask_to_commit(broker, group.group_id, {topic: [entry(7)]}, api_version, NOBODY)
         code = codes[topic.name, 0]
-        told = f"nobody's commit: {ErrorCode.describe(code)} is neither of {sorted(refusals)}"
+        told = (
+            f"commit without a member: {ErrorCode.describe(code)} is neither of {sorted(refusals)}"
+        )
         assert code in refusals, told
         fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 5)
 

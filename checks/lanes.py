@@ -1,5 +1,4 @@
-"""The order of slices: one that works and two that wait at a time, and those that measure time
-alone at the end.
+"""The order of slices: one of each lane at a time, and those that measure time alone at the end.
 
 A slice waits for the parts that its own part names in ``after``. A lane without slices of its own
 takes slices of the other one.
@@ -14,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from checks.part import Lane, Slice
 from checks.part_run import SliceRow
 
-BESIDE = (Lane.WORKS, Lane.WAITS, Lane.WAITS)
-"""The parts that run at the same time: what waits uses half a processor at most."""
+BESIDE = (Lane.WORKS, Lane.WAITS)
 
 
 class Queue:

@@ -12,6 +12,7 @@ from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.config_admin import (
     BROKER,
     FIRST_WITH_SOURCES,
+    OF_TIERED_STORAGE,
     TOPIC,
     Config,
     ShownSource,
@@ -19,6 +20,7 @@ from suites.protocol.support.config_admin import (
     configs_of,
     describe,
     replace_all,
+    shows_tiered_storage,
 )
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.kept_topics import KeptTopics
@@ -68,16 +70,6 @@ IN_SOME_RELEASES = {
     "message.timestamp.before.max.ms": "1000",
     "message.timestamp.difference.max.ms": "1000",
 }
-OF_TIERED_STORAGE = {
-    "local.retention.bytes": "-2",
-    "local.retention.ms": "-2",
-    "remote.copy.lag.bytes": "-1",
-    "remote.copy.lag.ms": "-1",
-    "remote.log.copy.disable": "false",
-    "remote.log.delete.on.disable": "false",
-    "remote.storage.enable": "false",
-}
-"""Kafka 3.0 to 3.5 accept some of these and show none: the feature was not released (KIP-405)."""
 UNKNOWN_BROKER = "77777"
 DESCRIBE = api_named("DescribeConfigs")
 SECRET = "ssl.keystore.password"
@@ -128,12 +120,11 @@ def test_describe_configs_of_topic_returns_every_config_that_alter_configs_accep
     topic = TOPIC, kept.topic(broker, _configured_topic).name
     with requirement("CONF-001"):
         configs = configs_of(broker, topic, api_version)
-        has_tiered_storage = not OF_TIERED_STORAGE.keys().isdisjoint(configs)
         accepted = {
             name
             for name, value in (
                 *IN_SOME_RELEASES.items(),
-                *(OF_TIERED_STORAGE.items() if has_tiered_storage else ()),
+                *(OF_TIERED_STORAGE.items() if shows_tiered_storage(configs) else ()),
             )
             if replace_all(broker, topic, {name: value}, validate_only=True) == ErrorCode.NONE
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import TypeVar
 
@@ -26,6 +26,16 @@ Described = DescribeConfigsResponse.DescribeConfigsResult
 Config = DescribeConfigsResponse.DescribeConfigsResourceResult
 Resource = tuple[int, str]
 T = TypeVar("T")
+OF_TIERED_STORAGE = {
+    "local.retention.bytes": "-2",
+    "local.retention.ms": "-2",
+    "remote.copy.lag.bytes": "-1",
+    "remote.copy.lag.ms": "-1",
+    "remote.log.copy.disable": "false",
+    "remote.log.delete.on.disable": "false",
+    "remote.storage.enable": "false",
+}
+"""Kafka 3.0 to 3.5 accept some of these and show none: the feature was not released (KIP-405)."""
 
 
 class ShownSource(IntEnum):
@@ -214,3 +224,8 @@ def asked_broker(broker: BrokerUnderTest) -> Resource:
     brokers = broker.metadata([]).brokers
     here = [b.node_id for b in brokers if (b.host, b.port) == tuple(broker.address)]
     return BROKER, str(here[0] if here else brokers[0].node_id)
+
+
+def shows_tiered_storage(shown: Iterable[str]) -> bool:
+    """True if a config of tiered storage is among the names of the configs of a topic."""
+    return not OF_TIERED_STORAGE.keys().isdisjoint(shown)

@@ -121,7 +121,9 @@ class _Change:
         isr = tuple(each for each in self.isr if each not in self.removing)
         replicas = tuple(each for each in self.replicas if each not in self.removing)
         is_fewer = len(replicas) < len(without(self.replicas, *self.adding))
-        awaited = replicas if is_fewer or self.around.awaits_present else self.adding
+        # A second reassignment may remove a replica that the first one still adds.
+        added = without(self.adding, *self.removing)
+        awaited = replicas if is_fewer or self.around.awaits_present else added
         if isr and replicas and set(awaited) <= set(isr):
             self.isr, self.replicas = isr, replicas
             self.removing = self.adding = ()

@@ -23,13 +23,13 @@ ENOUGH_S = 30.0
 
 
 class Controller:
-    """Hold each heartbeat for some turns of the event loop; allow the shutdown if `allows`."""
+    """Hold the heartbeats until `release` is set; allow the shutdown if `allows`."""
 
     def __init__(self, *, allows: bool) -> None:
         self._allows = allows
         self.wishes: list[bool] = []
         self.open, self.most_open = 0, 0
-        self.beats = asyncio.Event()
+        self.beats, self.release = asyncio.Event(), asyncio.Event()
 
     async def ask(
         self, request: object, _version: int
@@ -40,8 +40,7 @@ class Controller:
         self.open += 1
         self.most_open = max(self.most_open, self.open)
         self.beats.set()
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await self.release.wait()
         self.open -= 1
         if request.want_shut_down and not self._allows:
             raise PeerGone("away")
@@ -56,7 +55,9 @@ async def _stopped_during_a_heartbeat(controller: Controller) -> None:
     lifecycle = Lifecycle(member, cast("Any", controller), INTERVAL_MS)
     beating = asyncio.create_task(lifecycle.run())
     await controller.beats.wait()
-    await lifecycle.shut_down(ENOUGH_S)
+    stopping = asyncio.create_task(lifecycle.shut_down(ENOUGH_S))
+    controller.release.set()  # tasks run in their order: the shutdown is requested before
+    await stopping
     await asyncio.wait_for(beating, ENOUGH_S)
 
 

@@ -6,12 +6,17 @@ from dataclasses import replace
 
 from harness.codec import CodecError
 from harness.codec.messages import FetchResponse, ProduceRequest
-from harness.codec.records import LOG_APPEND_TIME, RecordBatch, decode_batches, encode_batch
+from harness.codec.records import (
+    CODEC_MASK,
+    LOG_APPEND_TIME,
+    RecordBatch,
+    decode_batches,
+    encode_batch,
+)
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
-from labs.defects.prod import change_stored
-
-CODEC_BITS = 7
+from labs.defects.nested_structs import structs_at
+from labs.defects.prod import change_stored, encoded_again
 
 
 def _begins_with(batch: RecordBatch, value: bytes) -> bool:
@@ -74,17 +79,16 @@ def another_codec_keeps_the_producers_time(answer: FetchResponse) -> None:
 @answers("COMP-016", r"the codecs are \[(\d), \1, \1, ")
 def all_batches_have_the_present_codec(answer: FetchResponse) -> None:
     """Fetch returns all batches of a topic in the codec of the last one."""
-    for topic in answer.responses:
-        for one in topic.partitions:
-            batches = decode_batches(bytes(one.records or b""))
-            if len(batches) > 1 and _begins_with(batches[0], b"coded"):
-                codec = batches[-1].attributes & CODEC_BITS
-                one.records = b"".join(_in_codec(batch, codec) for batch in batches)
+    for one in structs_at(answer, "responses", "partitions"):
+        batches = decode_batches(bytes(one.records or b""))
+        if len(batches) > 1 and _begins_with(batches[0], b"coded"):
+            codec = batches[-1].attributes & CODEC_MASK
+            one.records = b"".join(_in_codec(batch, codec) for batch in batches)
 
 
 def _in_codec(batch: RecordBatch, codec: int) -> bytes:
-    attributes = batch.attributes & ~CODEC_BITS | codec
-    return encode_batch(replace(batch, attributes=attributes, crc=None, batch_length=None))
+    attributes = batch.attributes & ~CODEC_MASK | codec
+    return encoded_again(replace(batch, attributes=attributes))
 
 
 DEFECTS = [

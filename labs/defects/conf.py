@@ -13,6 +13,7 @@ from harness.codec.messages import (
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
+from labs.defects.nested_structs import structs_at
 
 FROM_TOPIC, FROM_DEFAULT = 1, 5
 TOPIC, BROKER, GROUP = 2, 4, 32
@@ -39,10 +40,9 @@ def synonyms_begin_with_the_default(answer: DescribeConfigsResponse) -> None:
 @answers("CONF-006", r"a secret is shown in synonyms")
 def synonyms_show_secrets(answer: DescribeConfigsResponse) -> None:
     """DescribeConfigs returns the value of a secret among its synonyms."""
-    for result in answer.results:
-        for config in result.configs:
-            for synonym in config.synonyms if config.is_sensitive else ():
-                synonym.value = "a-secret-of-this-test"
+    for config in structs_at(answer, "results", "configs"):
+        for synonym in config.synonyms if config.is_sensitive else ():
+            synonym.value = "a-secret-of-this-test"
 
 
 @takes("CONF-025", r"has (set\(\)|\{)")

@@ -17,6 +17,7 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes, with_body
+from labs.defects.nested_structs import structs_at
 
 TOPIC, BROKER = 2, 4
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
@@ -65,10 +66,9 @@ class NothingToSetIsNothingToDo(FrameRule):
 @answers("CONF-014", r"in partition 1 of 3: error is NONE")
 def only_the_first_partition_is_limited(answer: ProduceResponse) -> None:
     """A new max.message.bytes is in effect in partition 0 alone."""
-    for topic in answer.responses:
-        for partition in topic.partition_responses:
-            if partition.index and partition.error_code == ErrorCode.MESSAGE_TOO_LARGE:
-                partition.error_code = ErrorCode.NONE
+    for partition in structs_at(answer, "responses", "partition_responses"):
+        if partition.index and partition.error_code == ErrorCode.MESSAGE_TOO_LARGE:
+            partition.error_code = ErrorCode.NONE
 
 
 @takes("CONF-026", r"the results are for")
@@ -82,10 +82,9 @@ def all_that_follows_is_dropped(request: AlterConfigsRequest) -> None:
 @takes("CONF-027", r"(TRUE|False) ?': error is")
 def booleans_are_lower_case(request: AlterConfigsRequest) -> None:
     """The broker reads no boolean that has a capital letter."""
-    for resource in request.resources:
-        for config in resource.configs:
-            if config.value in ("TRUE", " False "):
-                config.value = "neither"
+    for config in structs_at(request, "resources", "configs"):
+        if config.value in ("TRUE", " False "):
+            config.value = "neither"
 
 
 @takes("CONF-009", r"after SET of retention\.ms and DELETE")

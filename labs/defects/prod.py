@@ -142,12 +142,13 @@ def change_stored(message: Message, change: Callable[[RecordBatch], RecordBatch]
             raw = data[start:end]
             (before,) = decode_batches(raw)
             after = change(before)
-            made += raw if after is before else _encoded(after)
+            made += raw if after is before else encoded_again(after)
         if data:
             one.records = bytes(made + data[end:])
 
 
-def _encoded(batch: RecordBatch) -> bytes:
+def encoded_again(batch: RecordBatch) -> bytes:
+    """Return the bytes of a changed batch, with its new checksum and length."""
     return encode_batch(replace(batch, crc=None, batch_length=None))
 
 

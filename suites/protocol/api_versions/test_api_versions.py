@@ -18,13 +18,13 @@ from harness.codec.messages import (
     AlterClientQuotasRequest,
     ApiVersionsRequest,
     ApiVersionsResponse,
-    MetadataResponse,
     ProduceRequest,
 )
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import NotApplicable, NotSupported, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.answers import correlation_id_of, expect_answers
+from suites.protocol.support.config_admin import own_id
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.harmless import each_api, harmless_request, served_versions
 
@@ -195,8 +195,7 @@ def test_api_versions_for_another_cluster_or_node_returns_rebootstrap_required(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """The right cluster and node, either of them wrong, both wrong, none given."""
-    metadata = broker.metadata([])
-    cluster_id, node_id = metadata.cluster_id or "", _own_id(broker, metadata)
+    cluster_id, node_id = broker.metadata([]).cluster_id or "", own_id(broker)
     wanted: dict[tuple[str | None, int], ErrorCode] = {
         (cluster_id, node_id): ErrorCode.NONE,
         (None, -1): ErrorCode.NONE,
@@ -217,12 +216,6 @@ def test_api_versions_for_another_cluster_or_node_returns_rebootstrap_required(
                 )
                 answer = broker.ask(request, api_version)
                 expect_error(answer.error_code, error, f"cluster {cluster}, node {node}")
-
-
-def _own_id(broker: BrokerUnderTest, metadata: MetadataResponse) -> int:
-    """Return the id of the broker that answers."""
-    here = [b.node_id for b in metadata.brokers if (b.host, b.port) == tuple(broker.address)]
-    return here[0] if here else metadata.brokers[0].node_id
 
 
 @judges("APIV-005")

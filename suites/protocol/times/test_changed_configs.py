@@ -7,21 +7,20 @@ import pytest
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, decode_batches
+from harness.codec.records import CODEC_MASK, LOG_APPEND_TIME, Record, RecordBatch
 from harness.codec.records.compression import CODEC_IDS
 from harness.codec.records.conversion import timestamps_of
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import now_ms
+from suites.protocol.support.compacted import batches_of
 from suites.protocol.support.config_admin import TOPIC, replace_all
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.log_entries import fetched_entries
 from suites.protocol.support.record_formats import encoded_for
 
 TIME_TYPE = "message.timestamp.type"
 SENT_MS = now_ms() - 60 * 60 * 1000
 AFTER_MS = (0, 7, 3)  # times of the records of a batch, not in order
-CODEC_BITS = 7
 
 
 def _append(
@@ -33,16 +32,6 @@ def _append(
     answer = broker.produce(topic, batch, version)
     expect_error(answer.error_code, ErrorCode.NONE, "Produce")
     return answer.log_append_time_ms
-
-
-def _batches(broker: BrokerUnderTest, topic: Topic) -> list[RecordBatch]:
-    """The batches of the log; the broker may return them one by one."""
-    found: list[RecordBatch] = []
-    end = broker.end_offset(topic)
-    while (at := sum(len(batch.records) for batch in found)) < end:
-        entries = fetched_entries(broker, topic, broker.version("Fetch", "4+"), offset=at)
-        found += decode_batches(b"".join(entries))
-    return found
 
 
 def _change(broker: BrokerUnderTest, topic: Topic, name: str, value: str) -> None:
@@ -72,7 +61,7 @@ def test_changed_timestamp_type_holds_for_later_batches_alone(
     with requirement("TIME-011") as check:
         broker.eventually(takes_effect, "log_append_time shows the changed type")
         assert (told[0] >= 0) != is_last_appended, f"log_append_time of the first is {told[0]}"
-        for at, (append_ms, batch) in enumerate(zip(told, _batches(broker, topic), strict=True)):
+        for at, (append_ms, batch) in enumerate(zip(told, batches_of(broker, topic), strict=True)):
             with check.subtest(f"batch {at}"):
                 _expect_times(batch, append_ms, f"{first} at first, log_append_time {append_ms}")
 
@@ -100,7 +89,7 @@ def test_changed_compression_type_holds_for_later_batches_alone(
 
     def appended_as(codec: str) -> bool:
         _append(broker, topic, api_version, b"coded", "lz4")
-        seen.append(_batches(broker, topic)[-1].attributes & CODEC_BITS)
+        seen.append(batches_of(broker, topic)[-1].attributes & CODEC_MASK)
         return seen[-1] == CODEC_IDS[codec]
 
     with requirement("COMP-016"):
@@ -110,5 +99,5 @@ def test_changed_compression_type_holds_for_later_batches_alone(
             _change(broker, topic, "compression.type", setting)
             what = f"compression.type={setting} gives {codec}"
             broker.eventually(lambda codec=codec: appended_as(codec), what)  # type: ignore[misc]
-        found = [batch.attributes & CODEC_BITS for batch in _batches(broker, topic)]
+        found = [batch.attributes & CODEC_MASK for batch in batches_of(broker, topic)]
         assert found == seen, f"the codecs are {found}, at first they were {seen}"

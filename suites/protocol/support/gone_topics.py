@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.connection import DEFAULT_TIMEOUT_MS
 from harness.client.only import only
@@ -41,12 +43,17 @@ def await_gone(broker: BrokerUnderTest, name: str) -> None:
     broker.eventually(lambda: _is_unknown(broker, name), f"{name} is gone")
 
 
-def create_again(broker: BrokerUnderTest, name: str, partitions: int = 1) -> Topic:
+def create_again(
+    broker: BrokerUnderTest,
+    name: str,
+    partitions: int = 1,
+    configs: Mapping[str, str] | None = None,
+) -> Topic:
     """A new topic with the name of a deleted one; it may become free a bit later."""
 
     def created() -> Topic | None:
         try:
-            return broker.create_topic(partitions=partitions, name=name)
+            return broker.create_topic(partitions, configs, name=name)
         except PreparationFailed as refused:
             if refused.error_code == ErrorCode.TOPIC_ALREADY_EXISTS:
                 return None

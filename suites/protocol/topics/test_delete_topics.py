@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from uuid import UUID
 
 import pytest
@@ -12,7 +12,6 @@ from harness.client.only import only
 from harness.client.requests import EARLIEST, LATEST, Topic
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateTopicsRequest
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
@@ -141,14 +140,13 @@ def test_recreated_topic_has_no_config_of_deleted_topic(
         "message.timestamp.type": "LogAppendTime",
     }
     topic, other = broker.create_topic(configs=deleted), {"segment.ms": "2000000"}
-    create = broker.version("CreateTopics")
     givens: list[dict[str, str]] = [{}, other]
     with requirement("TOPIC-037"):
         for given in givens:
             results = ask_to_delete(broker, api_version, topic.name)
             results.expect(topic.name, ErrorCode.NONE, "the deletion")
             await_gone(broker, topic.name)
-            topic = _create_again(broker, create, topic.name, given)
+            topic = create_again(broker, topic.name, configs=given)
             shown = configs_of(broker, (TOPIC, topic.name))
             own = {
                 key: config.value
@@ -182,21 +180,14 @@ def test_recreated_topic_does_not_know_producers_of_deleted_one(
             assert found == end, f"{where}: the log ends at {found}, not {end}"
 
 
-def _create_again(
-    broker: BrokerUnderTest, version: int, name: str, configs: Mapping[str, str] | None = None
-) -> Topic:
+def _create_again(broker: BrokerUnderTest, version: int, name: str) -> Topic:
     """Create a topic again that is gone; return it when it is served.
 
     With v0 alone no creation can be tried before, and the name may become free a bit later.
     """
 
     def answered() -> Results[Created] | None:
-        topic = creatable_here(broker, name)
-        topic.configs = [
-            CreateTopicsRequest.CreatableTopicConfig(name=key, value=value)
-            for key, value in (configs or {}).items()
-        ]
-        results = ask_to_create(broker, version, topic)
+        results = ask_to_create(broker, version, creatable_here(broker, name))
         taken = results[name][0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
         return None if taken else results
 

@@ -74,6 +74,7 @@ class Defect:
     ``wrong``: it strikes a function of this project, and ``rule`` changes nothing.
     ``built_in``: that function belongs to the built-in broker; otherwise no test uses a broker.
     ``cluster``: several brokers show it; what :attr:`SeenRequest.place` leads to is one of them.
+    ``also``: other requirements of the area whose statements forbid the same, and may fail with it.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Defect:
     wrong: WrongFunction | None = None
     built_in: bool = False
     cluster: bool = False
+    also: tuple[str, ...] = ()
 
     @property
     def where(self) -> Where:
@@ -121,14 +123,14 @@ def wrong(
 
 
 def wrong_in_broker(
-    requirement: str, reason: str, module: str, name: str
+    requirement: str, reason: str, module: str, name: str, *, also: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Any], Any]], Defect]:
     """Make a defect of a function of the built-in broker, mostly of its files: as :func:`wrong`.
 
     ``module``: the module below the broker's package that looks the name up when it uses it.
     """
     make_wrong = wrong(requirement, reason, f"{BUILT_IN}.{module}", name)
-    return lambda instead: replace(make_wrong(instead), built_in=True)
+    return lambda instead: replace(make_wrong(instead), built_in=True, also=also)
 
 
 def made_from(

@@ -74,7 +74,8 @@ def _judged(
         seen = strange.partition("\n")[0][:SHOWN_CHARACTERS]
         problem = f"noticed for another reason than /{defect.reason}/: {seen}"
         return RowOutcome(defect, strange, problem)
-    others = {name: pair for name, pair in changed.items() if name != defect.requirement}
+    expected = {defect.requirement, *defect.also}
+    others = {name: pair for name, pair in changed.items() if name not in expected}
     if others:
         shown = ", ".join(f"{name}: {was} -> {now}" for name, (was, now) in others.items())
         return RowOutcome(defect, reason, f"not alone: {shown}")

@@ -160,7 +160,8 @@ def an_index_begins_anew(recover: Recover) -> Recover:
 
 
 @wrong_in_broker("RECV-015", r"a batch that was stored before the kill is stored once more",
-                 "storage.recovered_producers", "RecoveredProducers.note")  # fmt: skip
+                 "storage.recovered_producers", "RecoveredProducers.note",
+                 also=("RECV-021",))  # fmt: skip
 def an_old_snapshot_tells_of_all_producers(
     note: Callable[..., None],
 ) -> Callable[..., None]:

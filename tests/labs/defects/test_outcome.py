@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,8 +13,11 @@ from harness.conformance.verdict import Verdict
 from labs.defects.defect import Defect
 from labs.defects.outcome import judge
 
-OWN = "META-001"
-DEFECT = cast("Defect", SimpleNamespace(requirement=OWN, reason="two brokers"))
+OWN, OTHER = "META-001", "META-002"
+DEFECT = cast("Defect", SimpleNamespace(requirement=OWN, reason="two brokers", also=()))
+DEFECT_OF_BOTH = cast(
+    "Defect", SimpleNamespace(requirement=OWN, reason="two brokers", also=(OTHER,))
+)
 MISSING = (("metadata/test_metadata.py::test_b", OWN),)
 
 
@@ -63,3 +67,19 @@ def test_row_is_not_killed(found: RunSummary, ends_at_failure: bool, problem: st
     outcome = judge(DEFECT, run(""), found, OWN, ends_at_failure=ends_at_failure)
     assert not outcome.killed
     assert problem in outcome.problem
+
+
+@pytest.mark.parametrize(
+    ("defect", "problem"),
+    [(DEFECT, f"not alone: {OTHER}: passed -> failed"), (DEFECT_OF_BOTH, "")],
+    ids=["not-named", "named"],
+)
+def test_other_requirement_may_fail_only_if_the_row_names_it(defect: Defect, problem: str) -> None:
+    baseline, found = _with_other(run("")), _with_other(run("two brokers"))
+    assert judge(defect, baseline, found, "META-*").problem == problem
+
+
+def _with_other(summary: RunSummary) -> RunSummary:
+    """Return a run in which OTHER has the verdict of OWN."""
+    own = summary.requirements[OWN]
+    return replace(summary, requirements={OWN: own, OTHER: replace(own, requirement=OTHER)})

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from labs.defects.all_defects import ALL_DEFECTS
-from labs.defects.chosen_rows import RowSlice
+from labs.defects.chosen_rows import RowSlice, sampled
 from labs.defects.defect import Where
 from labs.defects.row_unit import OWN_PROCESS, ROWS_IN_A_UNIT, units_of
+from labs.defects.seen_on import KAFKA_ALONE
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])
@@ -46,3 +47,19 @@ def test_rows_with_lasting_process_effects_run_alone() -> None:
     assert Where.OFFLINE in {unit.where for unit in alone}
     assert all(unit.is_alone and len(unit.rows) == 1 for unit in alone)
     assert not any(unit.is_alone for unit in units if unit.where not in OWN_PROCESS)
+
+
+def test_sample_without_unchosen_rows_is_the_same() -> None:
+    sample = sampled(ALL_DEFECTS, 20, 7)
+    left_out = next(one for one in ALL_DEFECTS if one not in sample)
+    assert sampled([one for one in ALL_DEFECTS if one is not left_out], 20, 7) == sample
+
+
+def test_seed_changes_the_sample() -> None:
+    assert sampled(ALL_DEFECTS, 20, 7) != sampled(ALL_DEFECTS, 20, 8)
+
+
+def test_sample_has_one_row_of_each_area_before_a_second_one() -> None:
+    defects = [one for one in ALL_DEFECTS if one.name not in KAFKA_ALONE]
+    areas = {one.area for one in defects}
+    assert {one.area for one in sampled(defects, len(areas), 7)} == areas

@@ -1,13 +1,12 @@
 """``python -m labs.mutation.traced_broker FOLDER OPTION...``: a broker that records its lines.
 
-Every ``PERIOD_S``, at SIGUSR1 and at its end it appends the lines executed since then to
-``FOLDER/PID-START``. SIGUSR1 also appends an empty line and forgets what was executed: the lines
-behind it belong to the next test. The kill of a broker loses the lines of the last period.
+It appends each line that it executes to ``FOLDER/PID-START``, the first time in each test and
+before the line has an effect, so that no kill loses one. SIGUSR1 begins the next test: the broker
+appends an empty line and forgets what was executed.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import signal
 import sys
@@ -22,7 +21,6 @@ import harness.reference_broker
 from harness.reference_broker.command import broker
 from labs.mutation.line_map import file_of
 
-PERIOD_S = 0.25
 ROOT = f"{Path(harness.reference_broker.__file__).parent}{os.sep}"
 
 
@@ -30,60 +28,35 @@ class LineRecorder:
     """The executed lines of this process, as ``path:line`` below the broker's package."""
 
     def __init__(self, file: Path) -> None:
-        self._out = file.open("a", buffering=1)
-        self._executed: dict[CodeType, set[int]] = {}
-        self._written: set[tuple[CodeType, int]] = set()
-        self._is_writing = self._is_test_due = False
+        self._out = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._executed: set[tuple[CodeType, int]] = set()
 
     def start(self) -> None:
         """Record from now on, in this thread and those that it starts."""
-        signal.signal(signal.SIGALRM, lambda *_: self._on_signal(is_test=False))
-        signal.signal(signal.SIGUSR1, lambda *_: self._on_signal(is_test=True))
-        signal.setitimer(signal.ITIMER_REAL, PERIOD_S, PERIOD_S)
-        atexit.register(self.write)
+        signal.signal(signal.SIGUSR1, lambda *_: self.next_test())
         threading.settrace(self._enter)
         sys.settrace(self._enter)
 
-    def _on_signal(self, *, is_test: bool) -> None:
-        """Write now, or when the write that this signal interrupts has ended."""
-        self._is_test_due |= is_test
-        if self._is_writing:
-            return
-        self._is_writing = True
-        try:
-            self.write()
-            while self._is_test_due:
-                self._is_test_due = False
-                self.next_test()
-        finally:
-            self._is_writing = False
-
-    def write(self) -> None:
-        """Append the lines that are not written yet."""
-        for code, lines in list(self._executed.items()):
-            place = code.co_filename.removeprefix(ROOT)
-            for line in list(lines):
-                if (code, line) not in self._written:
-                    self._written.add((code, line))
-                    self._out.write(f"{place}:{line}\n")
-
     def next_test(self) -> None:
         """End the lines of the present test."""
-        self.write()
         self._executed.clear()
-        self._written.clear()
-        self._out.write("\n")
+        os.write(self._out, b"\n")
+
+    def _note(self, code: CodeType, line: int) -> None:
+        if (code, line) not in self._executed:
+            self._executed.add((code, line))
+            place = code.co_filename.removeprefix(ROOT)
+            os.write(self._out, f"{place}:{line}\n".encode())
 
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         code = frame.f_code
         if not code.co_filename.startswith(ROOT):
             return None
-        lines = self._executed.setdefault(code, set())
-        lines.add(frame.f_lineno)
+        self._note(code, frame.f_lineno)
 
         def trace(frame: FrameType, event: str, _argument: Any) -> Any:
             if event == "line":
-                self._executed.setdefault(code, set()).add(frame.f_lineno)
+                self._note(code, frame.f_lineno)
             return trace
 
         return trace

@@ -43,6 +43,19 @@ def test_lines_belong_to_the_test_that_executes_them(tmp_path: Path) -> None:
     assert not _has(second, "handlers/api_18_api_versions.py")
 
 
+def test_killed_broker_loses_no_line(tmp_path: Path) -> None:
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    command = (sys.executable, "-m", MODULE, str(folder), "--port", "0")
+    with ReferenceBroker(log_dir=tmp_path / "logs", command=command) as broker:
+        collector = LineCollector(folder)
+        collector.end_test()
+        with Connection(broker.addresses[0]) as connection:
+            connection.ask(MetadataRequest(topics=[]), 1)
+            broker.kill_node(1)
+        assert _has(collector.end_test(), "handlers/api_03_metadata.py")
+
+
 def test_file_of_ended_broker_is_read_without_waiting(tmp_path: Path) -> None:
     (tmp_path / "1-0.0").write_text("a.py:1\n", "utf-8")
     collector = LineCollector(tmp_path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
@@ -142,6 +142,41 @@ def a_deleted_config_stays_in_effect(request: IncrementalAlterConfigsRequest) ->
             ]
 
 
+def _without_of_brokers(
+    request: AlterConfigsRequest | IncrementalAlterConfigsRequest, name: str, values: Sequence[str]
+) -> None:
+    for resource in request.resources:
+        if resource.resource_type == BROKER:
+            kept = [c for c in resource.configs if c.name != name or c.value not in values]
+            resource.configs = kept  # type: ignore[assignment]
+
+
+@takes("CONF-028", r"num\.partitions=7 of .*: error is NONE|refused changes")
+def fixed_configs_are_left_out(request: IncrementalAlterConfigsRequest) -> None:
+    """The broker accepts a config that only a restart changes, and ignores it."""
+    _without_of_brokers(request, "num.partitions", ["7"])
+
+
+@takes("CONF-028", r"log\.index\.size\.max\.bytes=3 of .*: error is NONE")
+def a_limit_of_brokers_is_not_checked(request: AlterConfigsRequest) -> None:
+    """The broker accepts a value of its config that is below the least."""
+    _without_of_brokers(request, "log.index.size.max.bytes", ["3"])
+
+
+@takes("CONF-029", r"num\.io\.threads from \d+ to \d+: error is NONE")
+def pools_grow_at_will(request: IncrementalAlterConfigsRequest) -> None:
+    """The broker accepts any number of threads for requests."""
+    _without_of_brokers(request, "num.io.threads", [str(odd) for odd in range(1, 99, 2)])
+
+
+@takes(
+    "CONF-030", r"log\.cleaner\.min\.cleanable\.ratio=1\.5 of .*: error is NONE|refused changes of"
+)
+def a_ratio_may_exceed_one(request: IncrementalAlterConfigsRequest) -> None:
+    """The broker accepts a ratio of the log cleaner above 1."""
+    _without_of_brokers(request, "log.cleaner.min.cleanable.ratio", ["1.5"])
+
+
 @takes("CONF-017", r"a topic with replica\.[a-z.]+=.*: error is NONE")
 def topics_take_configs_of_brokers(request: AlterConfigsRequest) -> None:
     """The broker accepts configs of replica fetches for a topic, which has no use for them."""
@@ -171,5 +206,9 @@ DEFECTS = [
         private=True,
     ),
     replace(a_deleted_config_stays_in_effect, private=True),
+    replace(fixed_configs_are_left_out, private=True),
+    replace(a_limit_of_brokers_is_not_checked, private=True),
+    replace(pools_grow_at_will, private=True),
+    replace(a_ratio_may_exceed_one, private=True),
     topics_take_configs_of_brokers,
 ]  # fmt: skip

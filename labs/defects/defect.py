@@ -74,7 +74,7 @@ class Defect:
     ``wrong``: it strikes a function of this project, and ``rule`` changes nothing.
     ``built_in``: that function belongs to the built-in broker; otherwise no test uses a broker.
     ``cluster``: several brokers show it; what :attr:`SeenRequest.place` leads to is one of them.
-    ``also``: other requirements of the area whose statements forbid the same, and may fail with it.
+    ``also``: other requirements of the area that forbid the same, and may fail with it.
     """
 
     name: str

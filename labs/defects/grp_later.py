@@ -123,6 +123,34 @@ class WhoComesBackLateIsUnknown(EditsJoins):
             answer.error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
+class LeaversAreNotToldSo(FrameRule):
+    """A join that waits while its member leaves returns REBALANCE_IN_PROGRESS."""
+
+    def __init__(self) -> None:
+        self.waiting: set[str] = set()
+        self.left: set[str] = set()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if isinstance(request, JoinGroupRequest):
+            self.waiting.add(request.member_id)
+        elif isinstance(request, LeaveGroupRequest):
+            leavers = {request.member_id, *(one.member_id for one in request.members)}
+            self.left |= leavers & self.waiting - {""}
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, JoinGroupRequest):
+            return [payload]
+        self.waiting.discard(request.member_id)
+        return [edited(seen, payload, self._tell)] if request.member_id in self.left else [payload]
+
+    def _tell(self, _: SeenRequest, answer: JoinGroupResponse) -> None:
+        if answer.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
+            answer.error_code = ErrorCode.REBALANCE_IN_PROGRESS
+
+
 DEFECTS = [
     rule("GRP-046", r"another type: error is INCONSISTENT_GROUP_PROTOCOL", TypesOutliveMembers),
     emptied_groups_begin_anew,
@@ -133,5 +161,6 @@ DEFECTS = [
     rule("GRP-048", r"leave with the id: error is UNKNOWN_MEMBER_ID", PendingIdsDoNotLeave),
     rule("GRP-049", r"the leader is .*, not the member that joined", AbsentLeadersLead),
     replace(rule("GRP-050", r"REBALANCE|within|no answer", FirstTimeoutsCount), private=True),
+    rule("GRP-054", r"the join that waits: error is REBALANCE", LeaversAreNotToldSo),
     rule("GRP-051", r"join of instance-\d: error is UNKNOWN_MEMBER_ID", WhoComesBackLateIsUnknown),
 ]  # fmt: skip

@@ -11,10 +11,22 @@ from labs.mutation.mutant import Mutant
 SUITES = {"reference": ("suites/protocol",), "reference,disk": ("suites/durability",)}
 CLUSTER = ("suites/replication", "suites/durability/private")
 ONE_NODE, ON_DISK = "reference", "reference,disk"
-_OF_DISKS = ("storage", "state.replica_moves", "state.cleaning", "state.log", "state.producers")
+_OF_DISKS = (
+    "storage",
+    "file_part",
+    "state.replica_moves",
+    "state.cleaning",
+    "state.log",
+    "state.producers",
+)
 _OF_CLUSTERS = ("cluster", "state.controller", "state.registrations", "state.metadata",
-                "state.partition", "handlers.api_56_", "handlers.api_6",
-                "handlers.api_73_")  # fmt: skip
+                "state.partition", "handlers.api_56_", "handlers.api_58_", "handlers.api_59_",
+                "handlers.api_6", "handlers.api_73_")  # fmt: skip
+_NOT_OF_ONE_NODE = ("storage", "file_part", "cluster", "state.controller", "state.metadata",
+                    "state.partition.following", "state.replica_moves",
+                    *(f"handlers.api_{key}_" for key in (56, 58, 59, 62, 63, 64, 67, 73)),
+                    )  # fmt: skip
+"""Rooms of files, of a controller, and of brokers that talk to each other."""
 _ALWAYS = "release"
 """The operator of rules of releases: without ``like=`` the broker is as new as can be."""
 
@@ -27,14 +39,15 @@ def every_mutant() -> list[Mutant]:
 def population(every: Sequence[Mutant], spec: str) -> list[Mutant]:
     """Return the mutants that this target can show.
 
-    One node in memory shows all but what only disks or several nodes have; the others show what
-    they have besides.
+    One node in memory shows all but the rooms that only files or several nodes use; the others
+    show these rooms, and those in which they differ from one node.
     """
-    if spec == ONE_NODE:
-        chosen = [one for one in every if not _is_of(one, ("storage", "cluster"))]
+    if spec == ON_DISK:
+        chosen = [one for one in every if _is_of(one, _OF_DISKS)]
+    elif "nodes=" in spec:
+        chosen = [one for one in every if _is_of(one, _OF_CLUSTERS)]
     else:
-        places = _OF_DISKS if spec == ON_DISK else _OF_CLUSTERS
-        chosen = [one for one in every if _is_of(one, places)]
+        chosen = [one for one in every if not _is_of(one, _NOT_OF_ONE_NODE)]
     if "like=" in spec:
         return chosen
     return [one for one in chosen if (one.operator, one.after) != (_ALWAYS, "True")]

@@ -260,3 +260,30 @@ def test_leave_with_assigned_member_id_ends_wait_of_join_phase_for_it(
         code = pending.ask_join().error_code
         expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "join with the id that left")
     member.remember(answer)
+
+
+@judges("GRP-054")
+@at_versions("JoinGroup")
+def test_join_that_waits_returns_unknown_member_id_when_its_member_leaves(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The leader's join waits for the other member; the leader leaves by another connection."""
+    group.session_ms = LONG_SESSION_MS
+    members = group.stable(None, None)
+    leaver, (stays,) = leader_of(members), followers_of(members)
+    group.at("JoinGroup", api_version)
+    with requirement("GRP-054"):
+        leaver.send_join()
+        await_rebalance_soon(stays)
+        leaver.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        code = leave(group.broker, group.group_id, leaver.member_id)
+        expect_error(code, ErrorCode.NONE, "leave during the join")
+        answer = leaver.take_join()
+        expect_error(answer.error_code, ErrorCode.UNKNOWN_MEMBER_ID, "the join that waits")
+        found = [entry.member_id for entry in answer.members]
+        assert found == [], f"the join that waits returns the members {found}"
+        stays.send_join()
+        last = stays.take_join()
+        expect_error(last.error_code, ErrorCode.NONE, "join of the other member")
+        found = [entry.member_id for entry in last.members]
+        assert found == [stays.member_id], f"the members are {found}, expected one"

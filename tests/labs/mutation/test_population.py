@@ -22,6 +22,13 @@ def test_one_node_in_memory_shows_no_disk_and_no_cluster(every: Sequence[Mutant]
     assert {"handlers", "state", "connection"} <= places
 
 
+def test_each_mutant_belongs_to_a_target(every: Sequence[Mutant]) -> None:
+    specs = ("reference", "reference,disk", "reference,nodes=3")
+    shown = {one for spec in specs for one in population(every, spec)}
+    left = [one.name for one in every if one not in shown and one.operator != "release"]
+    assert left == []
+
+
 @pytest.mark.parametrize("spec", ["reference,disk", "reference,nodes=3"])
 def test_other_targets_show_what_they_have_besides(every: Sequence[Mutant], spec: str) -> None:
     places = {one.area_path.split(".")[0] for one in population(every, spec)}

@@ -27,6 +27,16 @@ from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 
 _ALL_BROKERS = ""
 _IN_SYNC = "min.insync.replicas"
+_POOLS = frozenset(
+    {
+        "background.threads",
+        "log.cleaner.threads",
+        "num.io.threads",
+        "num.network.threads",
+        "num.recovery.threads.per.data.dir",
+        "num.replica.fetchers",
+    }
+)
 
 
 def broker_id_of(resource: str) -> int:
@@ -81,6 +91,8 @@ class BrokerConfigs:
             check_own_id(state, resource)
         for name, value in wanted.values.items():
             _check_value(name, value, is_for_all=resource == _ALL_BROKERS)
+            if name in _POOLS and (resource != _ALL_BROKERS or name not in state.configs.broker):
+                _check_pool(name, int(value), int(_entry(name, state.configs).value or value))
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
         """Raise ConfigsRefused for a broker that is not registered."""
@@ -136,6 +148,17 @@ def _check_value(name: str, value: str, *, is_for_all: bool) -> None:
         config.definition.parse(value)
     except ConfigError as error:
         _refuse(str(error))
+
+
+def _check_pool(name: str, wanted: int, present: int) -> None:
+    """Raise ConfigsRefused if a pool of threads would shrink below half or grow beyond double.
+
+    Source: classes DynamicThreadPool, LogCleaner (validateReconfiguration).
+    """
+    if wanted < present // 2:
+        _refuse(f"{name} is {present}: {wanted} is less than half of it.")
+    if wanted > 2 * present:
+        _refuse(f"{name} is {present}: {wanted} is more than double of it.")
 
 
 def _check_in_sync(state: BrokerState, resource: str, wanted: Changed) -> None:

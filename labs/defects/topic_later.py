@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
@@ -23,6 +24,7 @@ from labs.defects.defect import edited, rule
 from labs.defects.edited_request import takes, with_body
 
 OLD_END = 2
+MOST_PARTITIONS = 10_000  # of a request
 
 
 @takes("TOPIC-024", r"asked for 3 partitions, there are \[0, 1, 2, 3\]")
@@ -119,6 +121,23 @@ def the_name_outweighs_the_id(request: DeleteTopicsRequest) -> None:
             topic.topic_id = ZERO_UUID
 
 
+@takes("TOPIC-039", r"5001\) partitions: .*: error is NONE|a creation: .*: error is NONE")
+def each_topic_has_its_own_limit(request: CreateTopicsRequest) -> None:
+    """CreateTopics counts the partitions of each topic alone against the limit of a request."""
+    if sum(topic.num_partitions for topic in request.topics) > MOST_PARTITIONS:
+        for topic in request.topics:
+            if topic.num_partitions <= MOST_PARTITIONS:
+                topic.num_partitions = min(topic.num_partitions, 2)
+
+
+@takes("TOPIC-040", r"up to \(1000\d, 2\): .*: error is NONE")
+def each_growth_has_its_own_limit(request: CreatePartitionsRequest) -> None:
+    """CreatePartitions counts the partitions of each topic alone against the limit of a request."""
+    if len(request.topics) > 1:
+        for topic in request.topics:
+            topic.count = min(topic.count, MOST_PARTITIONS)
+
+
 DEFECTS = [
     rule("TOPIC-037", r"created with \{\}, the topic has \{'", RecreatedTopicsKeepConfigs),
     the_count_is_added,
@@ -143,4 +162,6 @@ DEFECTS = [
         DeleteTopicsResponse, "responses.error_code",
         ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     the_name_outweighs_the_id,
+    each_topic_has_its_own_limit,
+    replace(each_growth_has_its_own_limit, private=True),
 ]  # fmt: skip

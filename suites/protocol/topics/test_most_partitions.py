@@ -1,0 +1,77 @@
+"""TOPIC: the number of partitions that one request may ask for."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
+from suites.protocol.support.topic_admin import (
+    ask_to_create,
+    ask_to_grow,
+    creatable,
+    expect_not_created,
+    partition_count,
+)
+
+MOST = 10_000
+"""Of a request; the creation of a topic counts as one more."""
+
+
+@judges("TOPIC-039")
+@at_versions("CreateTopics")
+def test_create_topics_of_too_many_partitions_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One topic, and two that have too many together, of which each is refused."""
+    first, second = broker.unique_topic(), broker.unique_topic()
+    with requirement("TOPIC-039") as check:
+        for sizes, error in (
+            ((MOST - 1,), ErrorCode.NONE),
+            ((MOST + 1,), ErrorCode.POLICY_VIOLATION),
+            ((MOST // 2, MOST // 2 - 2), ErrorCode.NONE),
+            ((MOST // 2, MOST // 2 + 1), ErrorCode.POLICY_VIOLATION),
+        ):
+            with check.subtest(f"{sizes} partitions"):
+                wanted = [creatable(n, of) for n, of in zip((first, second), sizes, strict=False)]
+                results = ask_to_create(broker, api_version, *wanted, validate_only=True)
+                for topic in wanted:
+                    results.expect(topic.name, error, f"{sizes} partitions: {topic.name}")
+        with check.subtest("without validate_only"):
+            wanted = [creatable(first, MOST), creatable(second, 1)]
+            results = ask_to_create(broker, api_version, *wanted)
+            for topic in wanted:
+                results.expect(topic.name, ErrorCode.POLICY_VIOLATION, f"a creation: {topic.name}")
+            expect_not_created(broker, first, second)
+
+
+@judges("TOPIC-040")
+@needs_broker(Use.OWN)
+@at_versions("CreatePartitions")
+def test_create_partitions_of_too_many_partitions_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The partitions that a topic has do not count; those of two topics count together.
+
+    The controller of Kafka 4.0 to 4.3 fails at such a request.
+    """
+    first, second = broker.create_topic(partitions=2), broker.create_topic()
+    names = (first.name, second.name)
+    with requirement("TOPIC-040") as check:
+        for counts, error in (
+            ((MOST + 2,), ErrorCode.NONE),
+            ((MOST + 3,), ErrorCode.POLICY_VIOLATION),
+            ((MOST + 1, 2), ErrorCode.NONE),
+            ((MOST + 2, 2), ErrorCode.POLICY_VIOLATION),
+        ):
+            with check.subtest(f"up to {counts} partitions"):
+                wanted = list(zip(names, counts, strict=False))
+                results = ask_to_grow(broker, api_version, *wanted, validate_only=True)
+                for name, count in wanted:
+                    results.expect(name, error, f"up to {counts}: {name}, {count}")
+        with check.subtest("without validate_only"):
+            results = ask_to_grow(broker, api_version, (first.name, MOST + 3))
+            results.expect(first.name, ErrorCode.POLICY_VIOLATION, "a growth")
+            found = partition_count(broker, first)
+            assert found == 2, f"a growth that is refused leaves {found} partitions, before 2"

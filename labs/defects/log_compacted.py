@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchRequest, FetchResponse
+from harness.codec.messages import CreateTopicsRequest, FetchRequest, FetchResponse
 from harness.codec.records import DELETE_HORIZON, Record, RecordBatch, decode_batches, encode_batch
 from harness.proxies import SeenRequest
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
 
 MAGIC_AT = 16
 
@@ -180,6 +181,24 @@ def the_head_is_compacted(answer: FetchResponse) -> None:
     change_runs(answer, b"head", change)
 
 
+@takes("STOR-024", r"small batches are dirty: left are")
+def any_dirty_log_is_compacted(request: CreateTopicsRequest) -> None:
+    """Compaction ignores min.cleanable.dirty.ratio below 1."""
+    for topic in request.topics:
+        for config in topic.configs:
+            if (config.name, config.value) == ("min.cleanable.dirty.ratio", "0.5"):
+                config.value = "0"
+
+
+@takes("STOR-024", r"the minimum is 1: left are")
+def a_minimum_is_reached_when_equal(request: CreateTopicsRequest) -> None:
+    """Compaction begins when the dirty share equals min.cleanable.dirty.ratio."""
+    for topic in request.topics:
+        for config in topic.configs:
+            if (config.name, config.value) == ("min.cleanable.dirty.ratio", "1"):
+                config.value = "0.999"
+
+
 DEFECTS = [
     replace(made, private=True)
     for made in (
@@ -193,5 +212,7 @@ DEFECTS = [
         the_active_segment_is_compacted_too,
         what_was_aborted_counts_as_newest,
         the_head_is_compacted,
+        any_dirty_log_is_compacted,
+        a_minimum_is_reached_when_equal,
     )
 ]

@@ -15,6 +15,7 @@ import click
 
 from labs.defects.row_session import RowSession
 from labs.mutation import noticed, unread_fields
+from labs.mutation.equivalent import KnownEquivalents
 from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
@@ -53,7 +54,8 @@ def main(
     A mutant differs from the built-in broker in one place of one function. The tests that execute
     that place run, until a check fails. See docs/teeth.md.
     """
-    every, report = (field_mutants() if fields else every_mutant()), MutantReport(out)
+    every = field_mutants() if fields else every_mutant()
+    report = MutantReport(KnownEquivalents(every, spec), out)
     began_s = time.monotonic()
 
     def judge(session: RowSession) -> None:
@@ -81,11 +83,13 @@ def main(
 class MutantReport:
     """Prints each result and appends it to a file. ``out``: None for no file."""
 
+    known: KnownEquivalents
     out: Path | None
     judged: list[JudgedMutant] = field(default_factory=list)
 
     def add(self, one: JudgedMutant) -> None:
         """Report one mutant."""
+        one = self.known.reviewed(one)
         self.judged.append(one)
         click.echo(line_of(one))
         if self.out is not None:

@@ -17,9 +17,11 @@ NOT_MUTATED = frozenset(
         # Text, start and end of processes, limits of this machine: no behaviour of a broker.
         "__main__", "command", "allocator", "descriptors", "settings", "initial_state",
         "state.configs.documentation", "cluster.running", "cluster.command",
+        "state.memory_budget", "outbound_limit",
     }
 )  # fmt: skip
-_SOUNDLESS = frozenset({"__repr__", "__str__", "__hash__", "__len__", "size_bytes"})
+_SOUNDLESS = frozenset({"__repr__", "__str__", "__hash__", "__len__", "size_bytes",
+                        "size_of_member"})  # fmt: skip
 
 
 def modules() -> Iterator[tuple[str, Path]]:

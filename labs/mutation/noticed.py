@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,15 +59,13 @@ def read(file: Path = FILE) -> list[NoticedMutant]:
     """Return the rows of the file."""
     with file.open(encoding="utf-8", newline="") as text:
         rows = list(csv.reader(text, delimiter="\t"))
-    return [_row(*row) for row in rows[1:]]
+    return [NoticedMutant(name_of(row), *row[len(StableName._fields) :]) for row in rows[1:]]
 
 
-def _row(
-    operator: str, module: str, function: str, before: str, after: str,
-    ordinal: str, requirement: str, case: str,
-) -> NoticedMutant:  # fmt: skip
-    name = StableName(operator, module, function, before, after, int(ordinal))
-    return NoticedMutant(name, requirement, case)
+def name_of(row: Sequence[str]) -> StableName:
+    """Return the name in the first cells of a row."""
+    operator, module, function, before, after, ordinal, *_ = row
+    return StableName(operator, module, function, before, after, int(ordinal))
 
 
 def write(rows: Iterable[NoticedMutant], file: Path = FILE) -> None:

@@ -54,7 +54,7 @@ def effects_exchanged(node: ast.AST) -> Iterator[ProposedChange]:
     """Two neighbouring effects happen in the other order."""
     for block in _blocks(node):
         for first, second in pairwise(block):
-            if _is_effect(first) and _is_effect(second):
+            if _is_effect(first) and _is_effect(second) and not _are_apart(first, second):
                 yield ProposedChange(first, [second, first], "does two things in the other order")
 
 
@@ -99,6 +99,19 @@ def _is_update(node: ast.AST) -> bool:
 
 def _is_effect(node: ast.stmt) -> bool:
     return _is_update(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+
+
+def _are_apart(first: ast.stmt, second: ast.stmt) -> bool:
+    """True for two assignments of which none reads what the other writes: any order is right."""
+    if not (isinstance(first, ast.Assign) and isinstance(second, ast.Assign)):
+        return False
+    if any(isinstance(one, ast.Call) for each in (first, second) for one in ast.walk(each)):
+        return False
+    return not any(
+        ast.unparse(target) in ast.unparse(other)
+        for one, other in ((first, second), (second, first))
+        for target in one.targets
+    )
 
 
 def _blocks(node: ast.AST) -> Iterator[Sequence[ast.stmt]]:

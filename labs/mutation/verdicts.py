@@ -13,13 +13,14 @@ UNDECIDED = ("inconclusive", "harness_error")
 
 
 class Fate(StrEnum):
-    """The fate of a mutant; the first two count as noticed."""
+    """The fate of a mutant: `NOTICED` has those that count as noticed."""
 
     NOTICED = "noticed by a check of its area"
     ELSEWHERE = "noticed by a check of another area"
     GONE = "the broker hung or ended"
     UNDECIDED = "only inconclusive checks or errors of the harness"
     SURVIVED = "survived"
+    EQUIVALENT = "equivalent"
     NOT_REACHED = "no test executes it"
 
 

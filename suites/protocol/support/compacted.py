@@ -22,9 +22,18 @@ Span = tuple[int, int]
 """The first and the last offset of a batch."""
 
 
-def compacted_topic(broker: BrokerUnderTest, partitions: int = 1) -> Topic:
-    """Every batch of `keyed` closes the segment of the one before, and is worth compacting."""
-    configs = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0"}
+def compacted_topic(
+    broker: BrokerUnderTest, partitions: int = 1, *, least_dirty: str = "0"
+) -> Topic:
+    """Every batch of `keyed` closes the segment of the one before.
+
+    ``least_dirty``: the share of the log that is dirty before a compaction; any by default.
+    """
+    configs = {
+        "cleanup.policy": "compact",
+        "segment.ms": "1",
+        "min.cleanable.dirty.ratio": least_dirty,
+    }
     return broker.create_topic(partitions, configs)
 
 

@@ -10,6 +10,7 @@ from harness.codec.messages import (
     AlterConfigsRequest,
     CreateTopicsRequest,
     IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
     ProduceResponse,
 )
 from harness.proxies import FrameRule, SeenRequest
@@ -19,7 +20,7 @@ from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes, with_body
 from labs.defects.nested_structs import structs_at
 
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 LISTS = frozenset({"cleanup.policy", "follower.replication.throttled.replicas"})
 Key = AlterConfigsRequest.AlterableConfig
@@ -211,4 +212,14 @@ DEFECTS = [
     replace(pools_grow_at_will, private=True),
     replace(a_ratio_may_exceed_one, private=True),
     topics_take_configs_of_brokers,
+    changed_field("CONF-031", "levels_are_lists", r" of .*: error is NONE",
+        "IncrementalAlterConfigs accepts APPEND and SUBTRACT on the level of a logger.",
+        IncrementalAlterConfigsResponse, "responses.error_code",
+        ErrorCode.INVALID_REQUEST, ErrorCode.NONE,
+        where={"responses.resource_type": BROKER_LOGGER}),
+    changed_field("CONF-032", "unknown_loggers_have_levels", r"(SET|DELETE) of .*: error is NONE",
+        "IncrementalAlterConfigs accepts a level of a logger that does not exist.",
+        IncrementalAlterConfigsResponse, "responses.error_code",
+        ErrorCode.INVALID_CONFIG, ErrorCode.NONE,
+        where={"responses.resource_type": BROKER_LOGGER}),
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from harness.codec.messages import (
 )
 from suites.protocol.support.expect import expect_error
 
-TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
+TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 FIRST_WITH_SOURCES = 1
 FIRST_WITH_DOCUMENTATION = 3
 CHANGE_WITHIN_MS = 5_000

@@ -9,6 +9,8 @@ from harness.reference_broker.state.configs.changes import Changed
 from harness.reference_broker.state.configs.of_brokers import broker_names, check_own_id
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
+_UNKNOWN_ARE_INVALID_CONFIGS = (3, 2)  # class ConfigAdminManager
+
 
 class LoggerLevels:
     """Resources of type BROKER_LOGGER."""
@@ -33,8 +35,10 @@ class LoggerLevels:
     def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
         """Raise ConfigsRefused for every logger."""
         check_own_id(state, resource)
+        is_new = state.like.since(*_UNKNOWN_ARE_INVALID_CONFIGS)
+        error = ErrorCode.INVALID_CONFIG if is_new else ErrorCode.INVALID_REQUEST
         for name in sorted(wanted.named):
-            raise ConfigsRefused(ErrorCode.INVALID_CONFIG, f"There is no logger {name}.")
+            raise ConfigsRefused(error, f"There is no logger {name}.")
 
     def check(self, _state: BrokerState, _resource: str, _wanted: Changed) -> None:
         """Accept all: `check_here` has refused every logger."""

@@ -6,7 +6,10 @@ import struct
 from collections.abc import Sequence
 
 from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import SaslHandshakeResponse
 from harness.proxies import FrameRule, SeenRequest
+from labs.defects.changed_field import changed_field
 from labs.defects.conn import HEADER_FIXED, NOT_CLOSED
 from labs.defects.defect import correlation_id, error_answer, rule
 from labs.defects.one_client import is_from, misread
@@ -58,5 +61,8 @@ DEFECTS = [
     rule("CONN-009", r"closed the connection", ApiNeedsItsOwnConnection),
     rule("CONN-015", NOT_CLOSED, VoteIsAnsweredByABroker),
     rule("CONN-017", r"no answer before the deadline", WaitsForTheElementsOfAnAbsurdArray),
+    changed_field("CONN-029", "a_handshake_without_sasl_succeeds", r"error is NONE",
+        "A listener without SASL accepts SaslHandshake.",
+        SaslHandshakeResponse, "error_code", ErrorCode.ILLEGAL_SASL_STATE, ErrorCode.NONE),
     rule("CONN-018", r"correlation ids \[181, 181", TrailingBytesAreARequest),
-]
+]  # fmt: skip

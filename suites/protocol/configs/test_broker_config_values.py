@@ -131,6 +131,7 @@ def test_incremental_alter_configs_of_brokers_refuses_invalid_values_of_cleaner(
 @needs_broker(Use.OWN)
 def test_threads_of_broker_change_to_half_and_double_at_most(broker: BrokerUnderTest) -> None:
     """To one more than double, to double; then to one less than half, and to half."""
+    broker.version("AlterConfigs")
     own = asked_broker(broker)
     with requirement("CONF-029") as check:
         for name in POOLS:

@@ -21,7 +21,7 @@ MOST = 10_000
 
 
 @judges("TOPIC-039")
-@at_versions("CreateTopics")
+@at_versions("CreateTopics", "1+")
 def test_create_topics_of_too_many_partitions_is_refused(
     broker: BrokerUnderTest, api_version: int
 ) -> None:

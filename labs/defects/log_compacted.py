@@ -181,22 +181,23 @@ def the_head_is_compacted(answer: FetchResponse) -> None:
     change_runs(answer, b"head", change)
 
 
+def _with_ratio(request: CreateTopicsRequest, said: str, instead: str) -> None:
+    for topic in request.topics:
+        for config in topic.configs:
+            if (config.name, config.value) == ("min.cleanable.dirty.ratio", said):
+                config.value = instead
+
+
 @takes("STOR-024", r"small batches are dirty: left are")
 def any_dirty_log_is_compacted(request: CreateTopicsRequest) -> None:
     """Compaction ignores min.cleanable.dirty.ratio below 1."""
-    for topic in request.topics:
-        for config in topic.configs:
-            if (config.name, config.value) == ("min.cleanable.dirty.ratio", "0.5"):
-                config.value = "0"
+    _with_ratio(request, "0.5", "0")
 
 
 @takes("STOR-024", r"the minimum is 1: left are")
 def a_minimum_is_reached_when_equal(request: CreateTopicsRequest) -> None:
     """Compaction begins when the dirty share equals min.cleanable.dirty.ratio."""
-    for topic in request.topics:
-        for config in topic.configs:
-            if (config.name, config.value) == ("min.cleanable.dirty.ratio", "1"):
-                config.value = "0.999"
+    _with_ratio(request, "1", "0.999")
 
 
 DEFECTS = [

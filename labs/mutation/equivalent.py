@@ -1,7 +1,7 @@
-"""Mutants that no test can tell from the right broker, each with the reason: `equivalent.tsv`.
+"""Mutants that behave as the right broker, each with the reason: `equivalent.tsv`.
 
-A row is added after a review of the mutant's source. The score leaves these mutants out and says
-how many they are: more than `MOST_SHARE` of a sample makes the score worthless.
+A row is added after a review of the mutant's source. The score leaves these mutants out and prints
+their number: more than `MOST_SHARE` of a sample makes the score worthless.
 """
 
 from __future__ import annotations

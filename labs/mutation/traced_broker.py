@@ -2,7 +2,7 @@
 
 It appends each line that it executes to ``FOLDER/PID-START``, the first time in each test and
 before the line has an effect, so that no kill loses one. SIGUSR1 begins the next test: the broker
-appends an empty line and forgets what was executed.
+appends an empty line, and records each line anew.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ GATE = (
         (
             command(
                 *(*DEFECTS, "--target", "reference", "--on-the-wire"),
-                *("--alone", ALONE_SHARE, "--jobs", "5"),
+                *("--alone", ALONE_SHARE, "--jobs", "5", "--baseline", "{out}"),
             ),
             command(
                 *(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined"),
@@ -81,6 +81,7 @@ GATE = (
                 *(word for name in ENDED for word in ("--requirement", name)),
             ),
         ),
+        after=("suites",),
         lane=WAITS,
     ),
     Part(
@@ -102,7 +103,13 @@ GATE = (
     ),
     Part(
         "cluster_defects",
-        (command(*DEFECTS, "--target", CLUSTER_SEEN_ON, *("--alone", "0", "--jobs", "6")),),
+        (
+            command(
+                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "6"),
+                *("--baseline", "{out}/cluster"),
+            ),
+        ),
+        after=("cluster",),
         lane=WAITS,
     ),
     Part(

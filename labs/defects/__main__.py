@@ -15,8 +15,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from harness.conformance.summary import RunSummary
 from harness.targets.errors import TargetError
 from labs.defects.all_defects import ALL_DEFECTS
+from labs.defects.baseline import UnfitBaseline, read_baseline
 from labs.defects.chosen_rows import RowSlice, has_several_nodes, sampled, strikes
 from labs.defects.defect import Defect
 from labs.defects.ended_by_signal import EndedBySignal, signals_raise
@@ -87,6 +89,9 @@ class TableProgress:
               help="Judge the whole scope under N of them, drawn by the seed; under the others "
               "their own requirement.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of what is drawn.")
+@click.option("--baseline", "results", type=click.Path(path_type=Path, file_okay=False),
+              help="The --out of a run of the suites on TARGET: its verdicts without a defect "
+              "count, and rows that judge their own requirement make no such run.")  # fmt: skip
 @click.option("--out", default="results/defects", type=click.Path(path_type=Path))
 def main(
     target: str,
@@ -100,6 +105,7 @@ def main(
     part: RowSlice | None,
     alone: int | None,
     seed: int,
+    results: Path | None,
     out: Path,
 ) -> None:
     """Run every defect in front of TARGET and say which check noticed it."""
@@ -122,8 +128,19 @@ def main(
         )
     chosen = matching if sample is None else sampled(matching, sample, seed)
     drawn = None if alone is None else {one.name for one in sampled(chosen, alone, seed)}
-    asked = TableRequest(target, chosen, chosen == known, jobs, versions, scope, drawn)
+    baseline = None if results is None else _baseline(results, target)
+    asked = TableRequest(target, chosen, chosen == known, jobs, versions, scope, drawn, baseline)
     sys.exit(_run(asked, out))
+
+
+def _baseline(results: Path, target: str) -> RunSummary | None:
+    try:
+        found = read_baseline(results, target)
+    except (UnfitBaseline, OSError) as problem:
+        raise click.UsageError(f"--baseline: {problem}") from problem
+    if found is None:
+        click.echo(f"no run of {target} in {results}: tests run without a defect first", err=True)
+    return found
 
 
 def _run(asked: TableRequest, out: Path) -> int:

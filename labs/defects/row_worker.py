@@ -1,10 +1,10 @@
 """A process that judges unit after unit in the one pytest session that it was forked with.
 
-The tests of a unit run without a defect first, then under each of its defects, and once more
-without if there were several, to show effects that a row leaves behind. A run has its own proxies,
-with a new rule, before brokers that stay. Where only the row's own requirement is judged, its run
-ends at the first failed check. A case that takes too long ends the process, which prints
-the stacks of its threads.
+The tests of a unit run without a defect first, unless a run of the suites did that; then under each
+of its defects, and once more without if there were several, to show effects that a row leaves
+behind. A run has its own proxies, with a new rule, before brokers that stay. Where only the row's
+own requirement is judged, its run ends at the first failed check. A case that takes too long ends
+the process, which prints the stacks of its threads.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from harness.conformance.summary import RunSummary
 from harness.conformance.verdict import Verdict
 from harness.targets.spec import parse_target
 from labs.defects.all_defects import ALL_DEFECTS
+from labs.defects.baseline import of_requirements
 from labs.defects.broker_pool import RowBrokers
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import judge
@@ -64,6 +65,7 @@ class RowWorker:
         is_cluster: True if it has several brokers.
         out: a folder for the runs.
         output: file for the stacks of a case that takes too long.
+        baseline: a run without a defect; None: each unit makes its own.
     """
 
     session: RowSession
@@ -71,6 +73,7 @@ class RowWorker:
     is_cluster: bool
     out: Path
     output: IO[str]
+    baseline: RunSummary | None = None
     _pool: RowBrokers = field(default_factory=RowBrokers)
     _runs: int = 0
 
@@ -102,7 +105,7 @@ class RowWorker:
     ) -> None:
         items = items_of(self.session.items, unit.where, unit.watched, is_cluster=self.is_cluster)
         send(Begun(""))
-        before = self._clean(unit, items, addresses)
+        before = self._before(unit, items, addresses)
         for row in unit.rows:
             defect = _DEFECTS[row]
             if not _is_asked(before, defect.requirement):
@@ -132,6 +135,16 @@ class RowWorker:
         watched = unit.watched[0] if unit.watched else "*"
         outcome = judge(defect, before, found, watched, ends_at_failure=unit.ends_at_failure)
         return RowFound(defect.name, outcome.reason, outcome.problem, outcome.changed)
+
+    def _before(
+        self, unit: Unit, items: list[pytest.Item], addresses: tuple[Address, ...]
+    ) -> RunSummary | None:
+        """Return the verdicts without a defect. A second look makes a run of its own."""
+        if self.baseline is not None and unit.rows and not unit.is_alone and items:
+            known = of_requirements(self.baseline, unit.watched)
+            if unit.ends_at_failure and known.requirements:
+                return known
+        return self._clean(unit, items, addresses)
 
     def _clean(
         self, unit: Unit, items: list[pytest.Item], addresses: tuple[Address, ...]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from harness.conformance.catalogue import load_catalogue
+from harness.conformance.summary import RunSummary
 from harness.runner.case_selection import judged
 from harness.targets.scratch import ScratchFolder
 from harness.targets.spec import parse_target
@@ -51,6 +52,7 @@ class TableRequest:
         scope: "area" to watch the area of a defect, "all" for every area.
         alone: the rows, by name, under which the scope is watched, under the others their own
             requirement; None: all.
+        baseline: a run of the suites without a defect; None: the table makes such runs.
     """
 
     spec: str
@@ -60,6 +62,7 @@ class TableRequest:
     versions: str
     scope: str
     alone: Set[str] | None
+    baseline: RunSummary | None = None
 
     def watched(self, defect: Defect) -> tuple[str, ...]:
         """The requirements that are judged under the defect, as patterns; none means all."""
@@ -147,7 +150,8 @@ class TableRun:
             self._proved = queue.proved
 
     def _worker(self, session: RowSession, out: Path, output: IO[str]) -> RowWorker:
-        return RowWorker(session, self.asked.spec, self.asked.is_cluster, out, output)
+        asked = self.asked
+        return RowWorker(session, asked.spec, asked.is_cluster, out, output, asked.baseline)
 
     def _units_of_others(self, session: RowSession) -> list[Unit]:
         """For a complete table: units of tested requirements without a row."""

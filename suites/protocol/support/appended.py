@@ -25,9 +25,16 @@ def batch_of(*values: bytes, version: int = NEW_FORMAT) -> bytes:
 
 
 def append(broker: BrokerUnderTest, topic: Topic, *batches: bytes, partition: int = 0) -> None:
-    """Append the batches one by one; raises PreparationFailed when one is refused."""
+    """Append the batches one by one; raises PreparationFailed when one is refused.
+
+    As a producer does, it sends a batch again that too few replicas in sync refused: nothing of it
+    was appended.
+    """
     for batch in batches:
         with preparing(f"Produce to {topic.name}"):
-            code = broker.produce(topic, batch, partition=partition).error_code
+            code = broker.last_seen(
+                lambda batch=batch: broker.produce(topic, batch, partition=partition).error_code,  # type: ignore[misc]
+                lambda code: code != ErrorCode.NOT_ENOUGH_REPLICAS,
+            )
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"Produce to {topic.name}: {ErrorCode.describe(code)}")

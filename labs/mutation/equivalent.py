@@ -6,7 +6,6 @@ their number: more than `MOST_SHARE` of a sample makes the score worthless.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from labs.mutation.mutant import Mutant
-from labs.mutation.noticed import StableName, name_of, stable_names
+from labs.mutation.noticed import StableName, named_rows, stable_names
 from labs.mutation.verdicts import Fate, JudgedMutant
 
 TABLE = Path(__file__).parent / "equivalent.tsv"
@@ -32,9 +31,7 @@ class EquivalentMutant(NamedTuple):
 
 def read(file: Path = TABLE) -> list[EquivalentMutant]:
     """Return the rows of the table."""
-    with file.open(encoding="utf-8", newline="") as text:
-        rows = list(csv.reader(text, delimiter="\t"))
-    return [EquivalentMutant(name_of(row), *row[len(StableName._fields) :]) for row in rows[1:]]
+    return [EquivalentMutant(name, *others) for name, others in named_rows(file)]
 
 
 class KnownEquivalents:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,15 +57,15 @@ def rows_of(judged: Iterable[JudgedMutant], every: Iterable[Mutant]) -> Iterator
 
 def read(file: Path = FILE) -> list[NoticedMutant]:
     """Return the rows of the file."""
+    return [NoticedMutant(name, *others) for name, others in named_rows(file)]
+
+
+def named_rows(file: Path) -> Iterator[tuple[StableName, list[str]]]:
+    """Yield the mutant of each row of a table, and the cells behind its name."""
     with file.open(encoding="utf-8", newline="") as text:
         rows = list(csv.reader(text, delimiter="\t"))
-    return [NoticedMutant(name_of(row), *row[len(StableName._fields) :]) for row in rows[1:]]
-
-
-def name_of(row: Sequence[str]) -> StableName:
-    """Return the name in the first cells of a row."""
-    operator, module, function, before, after, ordinal, *_ = row
-    return StableName(operator, module, function, before, after, int(ordinal))
+    for operator, module, function, before, after, ordinal, *others in rows[1:]:
+        yield StableName(operator, module, function, before, after, int(ordinal)), others
 
 
 def write(rows: Iterable[NoticedMutant], file: Path = FILE) -> None:

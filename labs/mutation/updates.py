@@ -102,7 +102,7 @@ def _is_effect(node: ast.stmt) -> bool:
 
 
 def _are_apart(first: ast.stmt, second: ast.stmt) -> bool:
-    """True for two assignments of which none reads what the other writes: any order is right."""
+    """True for two assignments that give the same result in either order."""
     if not (isinstance(first, ast.Assign) and isinstance(second, ast.Assign)):
         return False
     if any(isinstance(one, ast.Call) for each in (first, second) for one in ast.walk(each)):

@@ -74,7 +74,7 @@ class RowUnseen:
 
 @dataclass(frozen=True, slots=True)
 class UnitDone:
-    """Message: all rows were judged, and the tests pass without a defect before and after.
+    """Message: all rows were judged, and the tests pass without a defect.
 
     ``proved``: the MUST requirements that passed without a defect.
     """

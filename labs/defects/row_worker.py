@@ -1,10 +1,11 @@
 """A process that judges unit after unit in the one pytest session that it was forked with.
 
-The tests of a unit run without a defect first, unless a run of the suites did that; then under each
-of its defects, and once more without if there were several, to show effects that a row leaves
-behind. A run has its own proxies, with a new rule, before brokers that stay. Where only the row's
-own requirement is judged, its run ends at the first failed check. A case that takes too long ends
-the process, which prints the stacks of its threads.
+The tests of a unit run without a defect first, then under each of its defects, and once more
+without if there were several, to show effects that a row leaves behind. If a run of the suites has
+the verdicts without a defect already, only the runs under the defects are made. A run has its own
+proxies, with a new rule, before brokers that stay. Where only the row's own requirement is judged,
+its run ends at the first failed check. A case that takes too long ends the process, which prints
+the stacks of its threads.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from labs.defects.baseline import of_requirements
 from labs.defects.broker_pool import RowBrokers
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import judge
-from labs.defects.row_items import is_pooled, items_of
+from labs.defects.row_items import ends_first, is_pooled, items_of
 from labs.defects.row_session import RowSession, to_the_end
 from labs.defects.row_unit import (
     Begun,
@@ -104,8 +105,11 @@ class RowWorker:
         self, unit: Unit, addresses: tuple[Address, ...], send: Callable[[Message], None]
     ) -> None:
         items = items_of(self.session.items, unit.where, unit.watched, is_cluster=self.is_cluster)
+        if unit.ends_at_failure:
+            items = ends_first(items)
         send(Begun(""))
-        before = self._before(unit, items, addresses)
+        known = self._known(unit, items)
+        before = known or self._clean(unit, items, addresses)
         for row in unit.rows:
             defect = _DEFECTS[row]
             if not _is_asked(before, defect.requirement):
@@ -113,7 +117,7 @@ class RowWorker:
                 continue
             send(Begun(row))
             send(self._found(unit, items, addresses, before, defect))
-        if len(unit.rows) > 1:
+        if len(unit.rows) > 1 and known is None:
             send(Begun(""))
             self._clean(unit, items, addresses)
         send(UnitDone(_proved(before)))
@@ -136,15 +140,12 @@ class RowWorker:
         outcome = judge(defect, before, found, watched, ends_at_failure=unit.ends_at_failure)
         return RowFound(defect.name, outcome.reason, outcome.problem, outcome.changed)
 
-    def _before(
-        self, unit: Unit, items: list[pytest.Item], addresses: tuple[Address, ...]
-    ) -> RunSummary | None:
-        """Return the verdicts without a defect. A second look makes a run of its own."""
-        if self.baseline is not None and unit.rows and not unit.is_alone and items:
-            known = of_requirements(self.baseline, unit.watched)
-            if unit.ends_at_failure and known.requirements:
-                return known
-        return self._clean(unit, items, addresses)
+    def _known(self, unit: Unit, items: list[pytest.Item]) -> RunSummary | None:
+        """Return the verdicts of the baseline, None for a second look, which makes its own run."""
+        if self.baseline is None or not unit.rows or unit.is_alone or not items:
+            return None
+        known = of_requirements(self.baseline, unit.watched)
+        return known if unit.ends_at_failure and known.requirements else None
 
     def _clean(
         self, unit: Unit, items: list[pytest.Item], addresses: tuple[Address, ...]

@@ -14,6 +14,7 @@ from harness.conformance.verdict import Verdict
 from labs.defects import row_worker
 from labs.defects.baseline import UnfitBaseline, read_baseline
 from labs.defects.defect import Where
+from labs.defects.row_items import ends_first
 from labs.defects.row_session import RowSession
 from labs.defects.row_unit import Message, RowFound, RowUnseen, Unit, UnitDone
 from labs.defects.row_worker import RowWorker
@@ -22,6 +23,7 @@ from tests.labs.defects.test_row_limit import Marked
 
 JUDGED, ROW = "APIV-001", "one_api_is_listed_twice"
 UNIT = Unit(Where.BUILT_IN, (JUDGED,), (ROW,))
+SEVERAL = replace(UNIT, rows=(ROW, "blanks_in_names_are_accepted"))
 
 
 def test_newest_run_of_the_target_is_the_baseline(tmp_path: Path) -> None:
@@ -56,6 +58,15 @@ def test_run_that_is_not_whole_and_clean_is_refused(
     write_run(tmp_path, [check(JUDGED, verdict)], footer=footer)
     with pytest.raises(UnfitBaseline, match=problem):
         read_baseline(tmp_path, "reference")
+
+
+def test_last_and_first_case_of_each_function_come_first() -> None:
+    names = ["one[v0]", "one[v1]", "one[v2]", "two[v0]", "two[v1]", "three"]
+    ordered = ends_first([cast("pytest.Item", Marked(name)) for name in names])
+    assert [item.nodeid for item in ordered] == [
+        *("one[v2]", "two[v1]", "three"),
+        *("one[v0]", "two[v0]", "one[v1]"),
+    ]
 
 
 class CountedSession:
@@ -106,6 +117,18 @@ def test_row_with_baseline_makes_no_run_without_a_defect(tmp_path: Path) -> None
     (row,) = [one for one in sent if isinstance(one, RowFound)]
     assert row.problem == f"not noticed: {JUDGED} is passed"
     assert UnitDone(frozenset({JUDGED})) in sent
+
+
+def test_several_rows_with_baseline_make_one_run_each(tmp_path: Path) -> None:
+    passed = _run(tmp_path / "passed", Verdict.PASSED)
+    _, runs = _judged(passed, passed, SEVERAL, tmp_path)
+    assert runs == [f"run-{n}-{row.replace('_', '-')}" for n, row in enumerate(SEVERAL.rows, 1)]
+
+
+def test_several_rows_without_baseline_make_a_clean_run_before_and_after(tmp_path: Path) -> None:
+    passed = _run(tmp_path / "passed", Verdict.PASSED)
+    _, runs = _judged(None, passed, SEVERAL, tmp_path)
+    assert [runs[0], runs[-1]] == ["run-1-clean", "run-4-clean"]
 
 
 def test_row_without_baseline_makes_a_run_without_a_defect(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import values_of
+from suites.replication.support.expect import expect_endpoint
 from suites.replication.support.reading import await_served_by
 
 READ_BY_ALL = [b"a", b"b", b"c"]
@@ -78,6 +79,4 @@ def test_fetch_at_broker_without_replica_returns_current_leader_and_endpoint(
         assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
             f"told of {told.leader_id} at epoch {told.leader_epoch}, it is {leader} at {epoch}"
         )
-        places = {each.node_id: (each.host, each.port) for each in answer.node_endpoints}
-        address = cluster.at(leader).address
-        assert places.get(leader) == tuple(address), f"the endpoints are {places}, not {address}"
+        expect_endpoint(answer.node_endpoints, leader, cluster.at(leader).address)

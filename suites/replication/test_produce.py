@@ -15,6 +15,7 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import batch_of
 from suites.protocol.support.expect import expect_error
+from suites.replication.support.expect import expect_endpoint
 
 REFUSED = ErrorCode.NOT_LEADER_OR_FOLLOWER
 MISSING = 7  # a partition that no topic here has
@@ -131,6 +132,4 @@ def test_produce_at_follower_returns_current_leader_and_endpoint(
         assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
             f"told of {told.leader_id} at epoch {told.leader_epoch}, it is {leader} at {epoch}"
         )
-        places = {each.node_id: (each.host, each.port) for each in answer.node_endpoints}
-        address = cluster.at(leader).address
-        assert places.get(leader) == tuple(address), f"the endpoints are {places}, not {address}"
+        expect_endpoint(answer.node_endpoints, leader, cluster.at(leader).address)

@@ -24,6 +24,7 @@ from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import records_of
 from suites.replication.support.epochs import epoch_of, fetched_in
+from suites.replication.support.expect import expect_endpoint
 from suites.replication.support.failover import await_in_sync, change_leader
 from suites.replication.support.reading import follower_version
 from suites.replication.support.served import checked, served
@@ -145,9 +146,7 @@ def test_fetch_with_older_epoch_returns_current_leader_and_endpoint(cluster: Clu
             assert told == (leader, current), (
                 f"the leader is {told[0]} at epoch {told[1]}, it is {leader} at {current}"
             )
-            places = {each.node_id: (each.host, each.port) for each in answer.node_endpoints}
-            address = tuple(cluster.at(leader).address)
-            assert places.get(leader) == address, f"the endpoints are {places}, not {address}"
+            expect_endpoint(answer.node_endpoints, leader, cluster.at(leader).address)
 
 
 @judges("DELR-007")

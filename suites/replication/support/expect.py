@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from harness.client.connection import Address
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchResponse, ProduceResponse
 from harness.histories.replication import check_replication
 from harness.virtual_broker.partition import FetchedRecords, WatchedPartition
+
+NodeEndpoint = FetchResponse.NodeEndpoint | ProduceResponse.NodeEndpoint
 
 
 def expect_error(actual: int, expected: ErrorCode, where: str) -> None:
@@ -15,6 +19,13 @@ def expect_error(actual: int, expected: ErrorCode, where: str) -> None:
         f"{where}: error is {ErrorCode.describe(actual)}, expected {ErrorCode.describe(expected)}"
     )
     assert actual == expected, told
+
+
+def expect_endpoint(found: Iterable[NodeEndpoint], node: int, address: Address) -> None:
+    """The endpoints of a response must be that of this node, once, and no other."""
+    places = [(each.node_id, each.host, each.port) for each in found]
+    expected = [(node, *address)]
+    assert places == expected, f"the endpoints are {places}, expected {expected}"
 
 
 def expect_high_watermark(partition: WatchedPartition, expected: int, when: str) -> FetchedRecords:

@@ -98,8 +98,10 @@ class ClientMetricsSubscriptions:
 
 def _check_patterns(text: str) -> None:
     for pattern in text.split(",") if text else ():
-        name, separator, expression = pattern.strip().partition("=")
-        if not separator or name not in _MATCHED or not _is_expression(expression):
+        name, _, expression = (part.strip() for part in pattern.partition("="))
+        # Kafka splits the pattern at each "=" and expects two parts.
+        is_pair = bool(expression) and "=" not in expression
+        if not is_pair or name not in _MATCHED or not _is_expression(expression):
             raise ConfigsRefused(
                 ErrorCode.INVALID_CONFIG, f"This does not match clients: {pattern}"
             )

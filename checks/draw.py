@@ -43,16 +43,25 @@ class Draw:
     @property
     def half(self) -> str:
         """The first or the second half of something, as ``1/2`` or ``2/2``."""
-        return f"{number_of(f'half of {self.word}') % 2 + 1}/2"
+        return self._one_of(2, "half")
+
+    @property
+    def quarter(self) -> str:
+        """One of four parts of something, as ``1/4``."""
+        return self._one_of(4, "quarter")
+
+    def _one_of(self, count: int, name: str) -> str:
+        return f"{number_of(f'{name} of {self.word}') % count + 1}/{count}"
 
     @property
     def places(self) -> dict[str, str]:
-        """The values of ``{draw}``, ``{number}``, ``{release}``, ``{half}`` in a command line."""
+        """The values of words in braces in a command line, such as ``{draw}``."""
         return {
             "draw": self.word,
             "number": str(self.number),
             "release": self.release,
             "half": self.half,
+            "quarter": self.quarter,
         }
 
 

@@ -92,7 +92,7 @@ GATE = (
                 *("--target", "reference,nodes=3", "-n", "6", "--out", "{out}/cluster"),
             ),
             command(
-                *(*PYTEST, "-p", "checks.case_slice", "--slice", "{half}", "-n", "4"),
+                *(*PYTEST, "-p", "checks.case_slice", "--slice", "{quarter}", "-n", "4"),
                 *("suites/protocol", "--target", "reference,nodes=3", "--versions", "ends"),
                 *("--out", "{out}/cluster-protocol"),
             ),

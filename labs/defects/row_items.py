@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 
 import pytest
 
@@ -77,4 +78,10 @@ def ends_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def _judges(item: pytest.Item, watched: Sequence[str]) -> bool:
     if not watched:
         return True
-    return any(fnmatchcase(name, glob) for name in judged(item) for glob in watched)
+    return any(fnmatchcase(name, glob) for name in _judged_once(item) for glob in watched)
+
+
+@cache
+def _judged_once(item: pytest.Item) -> tuple[str, ...]:
+    """What `judged` returns: each row asks this of all tests of the session."""
+    return judged(item)

@@ -67,6 +67,10 @@ class RowSession:
 
     # -- hooks -----------------------------------------------------------------------------------
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """For the source beside a failure, which no run shows, pytest would parse whole files."""
+        config.option.tbstyle = "native"
+
     def pytest_conformance_target(self, spec: str, log_dir: Path | None) -> Target:
         """The target of the present run, whatever the command line names."""
         assert self._make_target is not None, "no run has begun"

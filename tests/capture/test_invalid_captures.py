@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from harness.capture.segment import TcpSegment
 from labs.captures.recorded import FOLDER, segments
 from labs.message_values.values import QUICK
 from tests.capture.made import BROKER, CLIENT
+
+pytestmark = pytest.mark.rotates(2)
 
 REAL = segments(FOLDER / "kafka-4.4.0-librdkafka.pcap")
 TIGHT = CaptureLimits(

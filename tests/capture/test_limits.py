@@ -5,6 +5,8 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Iterator
 
+import pytest
+
 from harness.capture.events import Notice
 from harness.capture.follow import Follower
 from harness.capture.frame_reader import CUT_END, CUT_GAP, CUT_LONG
@@ -15,6 +17,8 @@ from harness.codec.header import encode_request
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse, ProduceRequest
 from labs.captures.recorded import messages
 from tests.capture.made import BROKER, CLIENT, Conversation
+
+pytestmark = pytest.mark.rotates(2)
 
 SMALL = CaptureLimits(
     out_of_order_bytes=MIB // 4,

@@ -20,6 +20,8 @@ from harness.proxies.limits import LIMITS
 from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
+pytestmark = pytest.mark.rotates(2)
+
 FRAME = frame(bytes(32 * 1024))
 MANY = 2_000  # 64 MB in all
 HELD_BYTES = 1 << 20  # asyncio's high-water mark is 64 KiB, and one read brings up to 256 KiB

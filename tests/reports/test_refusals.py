@@ -19,6 +19,8 @@ from reports.session import is_on_this_machine, require_java, require_pyspark, s
 
 from .made_results import row, write_part, write_results
 
+pytestmark = pytest.mark.rotates(2)
+
 
 def nothing_there(folder: Path) -> None:
     folder.rmdir()

@@ -32,6 +32,8 @@ from .made_results import (
 )
 from .made_results import row as check
 
+pytestmark = pytest.mark.rotates(2)
+
 AT = "2026-01-01T00:00:00+00:00"
 
 

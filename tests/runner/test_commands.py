@@ -20,6 +20,8 @@ from harness.conformance.summary import summarize
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, write_run
 
+pytestmark = pytest.mark.rotates(2)
+
 
 def _invoke(*words: str) -> Result:
     return CliRunner().invoke(main, list(words))

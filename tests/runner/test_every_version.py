@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.codec.apis import APIS
 from harness.conformance.harmless_requests import Safety
 from harness.sweep.requests import safety_of
 from tests.runner.conftest import SmallSuite
+
+pytestmark = pytest.mark.rotates(2)
 
 DESTRUCTIVE = [api for api in APIS.values() if safety_of(api.name) is Safety.DESTRUCTIVE]
 SWEEP = """

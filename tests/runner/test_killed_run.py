@@ -9,12 +9,15 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from harness.conformance.gate import GateExit, gate
 from harness.conformance.journal import JOURNAL_NAME, read_journal
 from harness.targets.reference import ReferenceBroker
 from labs.awaiting import await_that
 from tests.runner.conftest import SmallSuite
+
+pytestmark = pytest.mark.rotates(2)
 
 SLOW = """
 @judges("CONN-001")

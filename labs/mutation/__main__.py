@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import click
@@ -20,10 +18,11 @@ from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
 from labs.mutation.mutant_pool import MutantPool
+from labs.mutation.mutant_report import MutantReport, OtherSample
 from labs.mutation.mutant_worker import MutantWork
 from labs.mutation.population import ONE_NODE, every_mutant, sample, suites_of
 from labs.mutation.response_fields import FIELD, field_mutants, is_about
-from labs.mutation.score import line_of, summary
+from labs.mutation.score import summary
 from labs.mutation.verdicts import Fate, JudgedMutant
 
 
@@ -44,7 +43,9 @@ from labs.mutation.verdicts import Fate, JudgedMutant
 @click.option("--jobs", default=3, show_default=True, type=click.IntRange(1))
 @click.option("--lines", "map_file", type=click.Path(path_type=Path, dir_okay=False),
               help="The tests by line; made and kept in this file if it is not there.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), help="A JSON line for each mutant here.")
+@click.option("--out", type=click.Path(path_type=Path),
+              help="A JSON line for each mutant here; the mutants of a file that is there are not "
+              "judged again.")  # fmt: skip
 def main(
     spec: str, count: int, seed: int, names: tuple[str, ...], again: bool, fields: bool,
     record: bool, jobs: int, map_file: Path | None, out: Path | None,
@@ -64,7 +65,8 @@ def main(
                 work = _work_again(every, count, seed)
             else:
                 chosen = _named(every, names) if names else sample(every, spec, count, seed)
-                work = _work(chosen, _lines(session, spec, map_file, Path(place)), report)
+                left = _left(report, chosen)
+                work = _work(left, _lines(session, spec, map_file, Path(place)), report)
             MutantPool(session, spec, Path(place), jobs, report.add).run(work)
 
     RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", "ends"])
@@ -79,22 +81,11 @@ def main(
     sys.exit(int(survived or bool(unread)))
 
 
-@dataclass(slots=True)
-class MutantReport:
-    """Prints each result and appends it to a file. ``out``: None for no file."""
-
-    known: KnownEquivalents
-    out: Path | None
-    judged: list[JudgedMutant] = field(default_factory=list)
-
-    def add(self, one: JudgedMutant) -> None:
-        """Report one mutant."""
-        one = self.known.reviewed(one)
-        self.judged.append(one)
-        click.echo(line_of(one))
-        if self.out is not None:
-            with self.out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(one)) + "\n")
+def _left(report: MutantReport, chosen: Sequence[Mutant]) -> list[Mutant]:
+    try:
+        return report.left_of(chosen)
+    except OtherSample as problem:
+        raise click.UsageError(f"{problem}: name another file by --out") from problem
 
 
 def _named(every: Sequence[Mutant], names: Sequence[str]) -> list[Mutant]:

@@ -217,6 +217,16 @@ class AHigherEpochGoesOn(LooksAtBatches):
         _acknowledge(answer, OUT_OF_ORDER)
 
 
+class ARefusedEpochFences(LooksAtBatches):
+    """The broker remembers the epoch of a batch before the check of its sequence and records."""
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        return any(one.epoch > batch.epoch for one in before)
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        _refuse(answer, ErrorCode.INVALID_PRODUCER_EPOCH)
+
+
 class SequencesEndAtTheLast(LooksAtBatches):
     """The broker refuses sequence 0 after the last sequence as out of order."""
 
@@ -326,6 +336,9 @@ DEFECTS = [
         ProduceResponse, "responses.partition_responses.error_code",
         ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED),
     rule("IDEM-009", rf"epoch 1, sequence 2: {TAKEN}", AHigherEpochGoesOn),
+    rule("IDEM-027",
+         r"a raised epoch .*: error is INVALID_PRODUCER_EPOCH \(47\), expected NONE",
+         ARefusedEpochFences),
     rule("IDEM-010", rf"then 0: {REFUSED}", SequencesEndAtTheLast),
     rule("IDEM-011", r"error is NONE \(0\), expected INVALID_RECORD", ASequenceMayBeNegative),
     rule("IDEM-013", rf"partition 1, sequence 0: {REFUSED}", PartitionsShareTheirSequences),

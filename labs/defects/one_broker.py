@@ -57,6 +57,26 @@ class OnlyTheFirstErrorIsHeard(FrameRule):
         return None if indexes[0] == 0 and len(indexes) > 1 else seen.payload
 
 
+class OnlyTheLastTopicIsHeard(FrameRule):
+    """The broker keeps a connection open if the last topic of a Produce with acks=0 is good,
+    whatever the others are."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, ProduceRequest) or not is_from(seen, "ACKS-002"):
+            return seen.payload
+        *others, last = request.topic_data
+        return None if others and last.partition_data[0].index == 0 else seen.payload
+
+
+class OnlyMissingPartitionsAreHeard(FrameRule):
+    """The broker keeps a connection open if it refuses the batch of a Produce with acks=0."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        is_batch = b"refused" in seen.payload and is_from(seen, "ACKS-002")
+        return None if is_batch else seen.payload
+
+
 @takes("EPOCH-004", r"epoch \d+, partition \d: epoch and offset are")
 def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) -> None:
     """The broker ends an unknown later epoch where the present one ends."""
@@ -118,6 +138,8 @@ DEFECTS = [
     rule("ACKS-001", r"answer \d has correlation id 50", AProducerWithoutAcksIsAnswered),
     rule("ACKS-002", r"neither answered nor closed", AnErrorGoesUnheard),
     rule("ACKS-002", r"neither answered nor closed", OnlyTheFirstErrorIsHeard),
+    rule("ACKS-002", r"neither answered nor closed", OnlyTheLastTopicIsHeard),
+    rule("ACKS-002", r"neither answered nor closed", OnlyMissingPartitionsAreHeard),
     the_first_epoch_is_that_of_all,
     changed_field("EPOCH-005", "the_epoch_of_a_client_is_not_checked",
         r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH",

@@ -73,6 +73,12 @@ def _answers(message: Message) -> list[Answer]:
     return [one for topic in message.responses for one in topic.partition_responses]
 
 
+def _has_one_partition(seen: SeenRequest) -> bool:
+    """True unless the request is for several partitions."""
+    assert isinstance(seen.message, ProduceRequest)
+    return sum(len(topic.partition_data) for topic in seen.message.topic_data) == 1
+
+
 def _acknowledges(
     requirement: str,
     refused_with: ErrorCode,
@@ -168,7 +174,7 @@ def any_acks_are_taken() -> None:
     """The broker acknowledges a batch sent with acks 2 or -2."""
 
 
-@_acknowledges("PROD-009", ErrorCode.MESSAGE_TOO_LARGE)
+@_acknowledges("PROD-009", ErrorCode.MESSAGE_TOO_LARGE, _has_one_partition)
 def no_limit_of_size() -> None:
     """The broker acknowledges a batch larger than max.message.bytes."""
 
@@ -181,7 +187,7 @@ def segments_grow_as_needed() -> None:
 def _is_whole(seen: SeenRequest) -> bool:
     """True if the lengths of the batch or messages fit the bytes, in a known format."""
     data, at = _records(seen), 0
-    if len(data) > MAGIC_AT and data[MAGIC_AT] > 2:
+    if (len(data) > MAGIC_AT and data[MAGIC_AT] > 2) or not _has_one_partition(seen):
         return False
     while at + LOG_OVERHEAD_BYTES <= len(data):
         at += LOG_OVERHEAD_BYTES + int.from_bytes(data[at + 8 : at + 12], "big")
@@ -248,6 +254,25 @@ def _is_control(seen: SeenRequest) -> bool:
 @_acknowledges("PROD-017", ErrorCode.INVALID_RECORD, _is_control)
 def control_batches_are_taken() -> None:
     """The broker acknowledges a control batch from a client."""
+
+
+@answers("PROD-004", r"partition \d: error is CORRUPT_MESSAGE \(2\), expected NONE")
+def one_damaged_batch_fails_all_behind_it(answer: ProduceResponse) -> None:
+    """The broker refuses all batches of a request that follow a damaged one."""
+    is_damaged = False
+    for one in _answers(answer):
+        is_damaged |= one.error_code == ErrorCode.CORRUPT_MESSAGE
+        if is_damaged and one.error_code == ErrorCode.NONE:
+            one.error_code, one.base_offset = int(ErrorCode.CORRUPT_MESSAGE), -1
+
+
+@answers("PROD-018", r"gzip: 1, 2, 4 are bad, record_errors lists \[\]", range(8, 99))
+def compressed_records_are_not_listed(seen: SeenRequest, answer: ProduceResponse) -> None:
+    """record_errors is empty for a compressed batch."""
+    header = _header(seen)
+    if header is not None and header.codec_id:
+        for one in _answers(answer):
+            one.record_errors = []
 
 
 @answers("PROD-018", r"record_errors lists \[1\]", range(8, 99))
@@ -336,6 +361,8 @@ DEFECTS = [
     any_base_offset_is_taken,
     compressed_records_are_not_counted,
     control_batches_are_taken,
+    one_damaged_batch_fails_all_behind_it,
+    compressed_records_are_not_listed,
     only_one_bad_record_is_listed,
     compacted_topic_takes_no_key,
     empty_value_becomes_null,

@@ -144,6 +144,17 @@ def the_leader_epoch_is_the_producers(answer: FetchResponse) -> None:
     change_stored(answer, change)
 
 
+@answers("RECF-015", r"compression.type \w+: leader epochs are .*-1.*, expected \d")
+def a_batch_built_anew_has_no_leader_epoch(answer: FetchResponse) -> None:
+    """The broker sets no leader epoch in a batch that it stores in gzip."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        is_anew = _values(batch)[0] == b"built anew" and batch.compression == "gzip"
+        return replace(batch, partition_leader_epoch=-1) if is_anew else batch
+
+    change_stored(answer, change)
+
+
 @answers("RECF-017", r"sent, stored is base timestamp \+ 0, not \+ 700")
 def the_max_timestamp_is_the_producers(answer: FetchResponse) -> None:
     """The broker stores the max timestamp of a batch as its producer wrote it."""
@@ -216,6 +227,7 @@ DEFECTS = [
     a_batch_that_began_before_is_skipped,
     headers_are_a_dictionary,
     the_leader_epoch_is_the_producers,
+    a_batch_built_anew_has_no_leader_epoch,
     the_max_timestamp_is_the_producers,
     every_batch_has_a_producer,
     a_record_attribute_marks_a_tombstone,

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
+from harness.codec.messages import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    ProduceResponse,
+)
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
@@ -12,6 +16,7 @@ from labs.defects.one_client import is_from, of_client
 
 FENCED = (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH)
 NO_SUCH_EPOCH = 999
+OF_ANOTHER_ID = 77  # the epoch beside the producer id of another transactional id
 
 
 @answers("TXN-001", r"producer id and epoch are \(\d+, 1\)", asked=of_client("TXN-001"))
@@ -54,8 +59,26 @@ def the_epoch_before_is_not_stale(
     request: InitProducerIdRequest, answer: InitProducerIdResponse
 ) -> None:
     """The broker accepts the epoch before the current one, also if another producer raised it."""
-    if request.producer_epoch > 0:
+    if 0 < request.producer_epoch < OF_ANOTHER_ID:
         _accept(request, answer)
+
+
+@answers("TXN-005", r"another producer id: error is NONE", asked=of_client("TXN-005"))
+def any_producer_id_is_right(
+    request: InitProducerIdRequest, answer: InitProducerIdResponse
+) -> None:
+    """The broker checks the epoch of an identity and not its producer id."""
+    if request.producer_epoch == OF_ANOTHER_ID:
+        _accept(request, answer)
+
+
+@answers("TXN-012", r"error is NONE \(0\), expected TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
+def anyone_may_write_transactions(answer: ProduceResponse) -> None:
+    """The broker acknowledges transactional batches of a request without a transactional id."""
+    for topic in answer.responses:
+        for one in topic.partition_responses:
+            if one.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+                one.error_code, one.base_offset = int(ErrorCode.NONE), 0
 
 
 class AnIdentityCountsOnce(FrameRule):
@@ -82,6 +105,8 @@ DEFECTS = [
     the_first_producer_goes_on,
     a_transaction_may_have_no_time,
     the_epoch_before_is_not_stale,
+    any_producer_id_is_right,
+    anyone_may_write_transactions,
     rule("IDEM-026", r"epoch [01] sent .*: error is (PRODUCER_FENCED|INVALID_PRODUCER_EPOCH)",
          AnIdentityCountsOnce),
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from suites.protocol.support.healthy import healthy
 
 NO_PARTITION = 999
 COUNT = 3
+REFUSED = b"refused "
 
 
 @judges("ACKS-001")
@@ -85,3 +86,48 @@ def test_produce_with_acks_0_closes_connection_if_one_of_two_partitions_fails(
         connection.send(request, api_version)
         connection.forget_answer()
         connection.expect_closed()
+
+
+@judges("ACKS-002")
+@at_versions("Produce", "0-2", "3-8", "9-12", "13+")
+@pytest.mark.parametrize("bad_topic", [0, 1])
+def test_produce_with_acks_0_closes_connection_if_one_of_two_topics_fails(
+    broker: BrokerUnderTest, api_version: int, bad_topic: int
+) -> None:
+    """A topic with a partition that is not there before a good topic, and behind it."""
+    batch = batch_of(b"x", version=api_version)
+    one, other = (
+        produce_request(
+            broker.create_topic(),
+            batch,
+            api_version,
+            partition=NO_PARTITION if at == bad_topic else 0,
+            acks=0,
+        )
+        for at in range(2)
+    )
+    one.topic_data += other.topic_data
+    connection = broker.connect("ACKS-002")
+    with requirement("ACKS-002"):
+        connection.send(one, api_version)
+        connection.forget_answer()
+        connection.expect_closed()
+
+
+@judges("ACKS-002")
+@at_versions("Produce", "0-2", "3-8", "9-12", "13+")
+@pytest.mark.parametrize("wrong", ["damaged", "too large"])
+def test_produce_with_acks_0_closes_connection_if_batch_is_refused(
+    broker: BrokerUnderTest, api_version: int, wrong: str
+) -> None:
+    """A batch with a wrong checksum, and one above max.message.bytes; neither is appended."""
+    topic = broker.create_topic(configs={"max.message.bytes": "1000"})
+    batch = bytearray(batch_of(REFUSED * (200 if wrong == "too large" else 1), version=api_version))
+    batch[-5] ^= wrong == "damaged"
+    connection = broker.connect("ACKS-002")
+    with requirement("ACKS-002"):
+        connection.send(produce_request(topic, bytes(batch), api_version, acks=0), api_version)
+        connection.forget_answer()
+        connection.expect_closed()
+        end = broker.end_offset(topic)
+        assert end == 0, f"{wrong}: refused, yet the log ends at {end}, expected 0"

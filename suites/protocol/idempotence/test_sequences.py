@@ -205,6 +205,10 @@ def test_sequence_wraps_to_0_after_2147483647(broker: BrokerUnderTest, api_versi
             right = producer.batch(following, b"c")
             told = f"two records, {where}, then {following}"
             _expect_at(broker, topic, right, api_version, 2, told)
+            again = f"two records, {where}, once more"
+            _expect_at(broker, topic, high, api_version, 0, again)
+            end = broker.end_offset(topic)
+            assert end == 3, f"{again}: the log of 3 ends at {end}, expected 3"
 
 
 @judges("IDEM-011")

@@ -15,6 +15,7 @@ from suites.protocol.support.internal_topics import NOT_YET
 NONE = -1
 TIMEOUT_MS, LONGEST_TIMEOUT_MS = 60_000, 900_000  # the default of transaction.max.timeout.ms
 FIRST_WITH_IDENTITY, FIRST_WITH_FENCED = 3, 4
+ANY_EPOCH = 77
 BUSY = {*NOT_YET, ErrorCode.NOT_COORDINATOR, ErrorCode.CONCURRENT_TRANSACTIONS}
 Identity = tuple[int, int]
 """Producer id and epoch."""
@@ -142,9 +143,13 @@ def test_init_producer_id_refuses_empty_transactional_id_and_wrong_timeouts(
 def test_current_identity_gets_next_epoch_and_stale_epoch_is_fenced(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Epoch 0 is stale where a producer without an identity, or one with it, has raised it."""
-    name = _TransactionalId(broker, "TXN-005")
+    """Epoch 0 is stale where a producer without an identity, or one with it, has raised it.
+
+    The producer id of another transactional id is fenced, too, and changes nothing.
+    """
+    name, other = (_TransactionalId(broker, "TXN-005") for _ in range(2))
     first = name.init(api_version).producer_id
+    elsewhere = other.init(api_version).producer_id
     with requirement("TXN-005") as check:
         name.expect(api_version, (first, 1), "the current identity", (first, 0))
         name.expect(api_version, (first, 2), "another producer")
@@ -152,6 +157,8 @@ def test_current_identity_gets_next_epoch_and_stale_epoch_is_fenced(
             with check.subtest(f"epoch {epoch}"):
                 where = f"epoch {epoch}, the current one is 2"
                 name.expect_fenced(api_version, (first, epoch), where)
+        with check.subtest("another producer id"):
+            name.expect_fenced(api_version, (elsewhere, ANY_EPOCH), "another producer id")
         name.expect(api_version, (first, 3), "the current identity, later", (first, 2))
         name.expect_fenced(api_version, (first, 1), "epoch 1, the current one is 3")
 

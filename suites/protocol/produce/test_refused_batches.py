@@ -21,6 +21,7 @@ from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import batch_of, now_ms
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.internal_topics import KEY_TYPES, internal_topic
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.partition_log import UntouchedLog
@@ -28,6 +29,7 @@ from suites.protocol.support.record_formats import encoded_for
 
 Answer = ProduceResponse.PartitionProduceResponse
 ZSTD_SINCE = 7  # KIP-110
+LATER_MS = 2 * 24 * 60 * 60 * 1000  # an hour is the default limit (KIP-937)
 THREE = [Record(b"one", b"k"), Record(b"two", b"k"), Record(b"three", b"k")]
 
 
@@ -245,13 +247,13 @@ def test_produce_of_unknown_magic_is_refused(
 def test_produce_with_nonzero_base_offset_returns_invalid_record(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The producer numbers from 0: neither above nor below."""
+    """The producer numbers from 0: neither above nor below, compressed or not."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     with requirement("PROD-015") as check:
-        for base_offset in (5, -1):
-            with check.subtest(f"base offset {base_offset}"):
-                batch = encode_batch(_three(base_offset=base_offset))
-                where = f"base offset {base_offset}"
+        for base_offset, compression in itertools.product((5, -1), ("none", "gzip")):
+            where = f"base offset {base_offset}, {compression}"
+            with check.subtest(where):
+                batch = encode_batch(_three(base_offset=base_offset), compression)
                 log.expect_refusal(batch, api_version, ErrorCode.INVALID_RECORD, where)
 
 
@@ -292,12 +294,19 @@ def test_produce_with_wrong_record_count_returns_invalid_record(
 def test_produce_of_control_batch_returns_invalid_record(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """A well-formed end-of-transaction marker, from a client."""
+    """A well-formed end-of-transaction marker, from a client without and with a producer id."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     marker = Record(key=struct.pack(">hh", 0, 1), value=struct.pack(">hi", 0, 0))
-    batch = RecordBatch([marker], attributes=CONTROL, base_timestamp=now_ms())
-    with requirement("PROD-017"):
-        log.expect_refusal(encode_batch(batch), api_version, ErrorCode.INVALID_RECORD)
+    plain = RecordBatch([marker], attributes=CONTROL, base_timestamp=now_ms())
+    producer = new_producer(broker)
+    of_producer = replace(
+        plain, producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0
+    )
+    with requirement("PROD-017") as check:
+        for where, batch in (("no producer id", plain), ("a producer id", of_producer)):
+            with check.subtest(where):
+                data = encode_batch(batch)
+                log.expect_refusal(data, api_version, ErrorCode.INVALID_RECORD, where)
 
 
 @judges("PROD-018")
@@ -305,21 +314,31 @@ def test_produce_of_control_batch_returns_invalid_record(
 def test_produce_lists_each_invalid_record_in_record_errors(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Of five records for a compacted topic three have no key: each is named, and why.
+    """Of five records three have no key in a compacted topic, or times to come: each is named.
 
-    Not applicable where they are taken (PROD-019): then no record has failed.
+    Not applicable where they are taken (PROD-019, TIME-004): then no record has failed.
     """
-    topic = kept.topic(broker, _compacted)
-    keys = [b"k", None, None, b"k", None]
-    batch = RecordBatch([Record(b"value", key) for key in keys], base_timestamp=now_ms())
-    with requirement("PROD-018"):
-        answer = broker.produce(topic, encode_batch(batch), api_version)
-        if answer.error_code == ErrorCode.NONE and not answer.record_errors:
-            raise NotApplicable("compacted_topics", "records without a key are taken")
-        listed = sorted(error.batch_index for error in answer.record_errors)
-        assert listed == [1, 2, 4], f"records 1, 2, 4 are bad, record_errors lists {listed}"
-        for error in answer.record_errors:
-            assert error.batch_index_error_message, f"no message for record {error.batch_index}"
+    keys, later_ms = [b"k", None, None, b"k", None], [0, LATER_MS, LATER_MS, 0, LATER_MS]
+    keyless = [Record(b"value", key) for key in keys]
+    too_new = [Record(b"value", b"k", timestamp_delta=after) for after in later_ms]
+    with requirement("PROD-018") as check:
+        for make, records in ((_compacted, keyless), (_plain, too_new)):
+            batch = RecordBatch(records, base_timestamp=now_ms())
+            for codec in ("none", "gzip"):
+                where = f"{make.__name__.strip('_')}, {codec}"
+                with check.subtest(where):
+                    data, topic = encode_batch(batch, codec), kept.topic(broker, make)
+                    _expect_listed(broker.produce(topic, data, api_version), where)
+
+
+def _expect_listed(answer: Answer, where: str) -> None:
+    """Records 1, 2 and 4 are named, and why."""
+    if answer.error_code == ErrorCode.NONE and not answer.record_errors:
+        raise NotApplicable("refused_records", f"{where}: such records are taken")
+    listed = sorted(error.batch_index for error in answer.record_errors)
+    assert listed == [1, 2, 4], f"{where}: 1, 2, 4 are bad, record_errors lists {listed}"
+    for error in answer.record_errors:
+        assert error.batch_index_error_message, f"no message for record {error.batch_index}"
 
 
 @judges("PROD-019")

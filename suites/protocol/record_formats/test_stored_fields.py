@@ -17,9 +17,10 @@ from suites.protocol.support.expect import expect_error
 from suites.protocol.support.leader_epoch import told_leader_epoch
 from suites.protocol.support.log_entries import fetched_entries
 from suites.protocol.support.partition_log import stored_batches
+from suites.protocol.support.record_formats import encoded_for
 
 BASE_MS = now_ms()
-FIRST_METADATA_WITH_EPOCH = 7
+FIRST_METADATA_WITH_EPOCH, FIRST_FETCH_OF_BATCHES = 7, 4
 EPOCH_AT = 12
 
 # -- what the broker writes into the header --------------------------------------------------------
@@ -40,11 +41,41 @@ def test_broker_sets_partition_leader_epoch_of_stored_batch(
             answer = broker.produce(topic, encode_batch(batch), api_version)
             expect_error(answer.error_code, ErrorCode.NONE, f"leader epoch {epoch}")
         stored = [batch.partition_leader_epoch for batch in stored_batches(broker, topic)]
-        leader = stored[0]
-        if FIRST_METADATA_WITH_EPOCH in broker.advertised("Metadata"):
-            leader = told_leader_epoch(broker, topic)
+        leader = _leader_epoch(broker, topic, stored[0])
         told = f"sent with {claimed}, stored with {stored}, the leader's is {leader}"
         assert stored == [leader] * len(claimed), told
+
+
+@judges("RECF-015")
+@at_versions("Produce", "0-2", "3+")
+def test_broker_sets_partition_leader_epoch_of_batch_that_it_builds_anew(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Message sets, plain and compressed; and what the topic stores in another codec."""
+    broker.version("Fetch", f"{FIRST_FETCH_OF_BATCHES}+")
+    topics = {
+        setting: broker.create_topic(configs={"compression.type": setting})
+        for setting in ("producer", "gzip", "uncompressed")
+    }
+    batch = RecordBatch([Record(b"built anew")], base_timestamp=BASE_MS, partition_leader_epoch=77)
+    with requirement("RECF-015") as check:
+        for setting, topic in topics.items():
+            with check.subtest(setting):
+                for codec in ("none", "gzip"):
+                    data = encoded_for(api_version, batch, codec)
+                    answer = broker.produce(topic, data, api_version)
+                    expect_error(answer.error_code, ErrorCode.NONE, f"{codec} to {setting}")
+                stored = [one.partition_leader_epoch for one in stored_batches(broker, topic)]
+                leader = _leader_epoch(broker, topic, 0)
+                told = f"compression.type {setting}: leader epochs are {stored}, expected {leader}"
+                assert stored == [leader] * 2, told
+
+
+def _leader_epoch(broker: BrokerUnderTest, topic: Topic, otherwise: int) -> int:
+    """The leader epoch in Metadata; ``otherwise`` if no version has it."""
+    if FIRST_METADATA_WITH_EPOCH in broker.advertised("Metadata"):
+        return told_leader_epoch(broker, topic)
+    return otherwise
 
 
 @judges("RECF-017")

@@ -16,6 +16,7 @@ from labs.defects.one_client import is_from, of_client
 
 FENCED = (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH)
 NO_SUCH_EPOCH = 999
+CALLS = 2  # accepted before the one that shows the epoch
 OF_ANOTHER_ID = 77  # the epoch beside the producer id of another transactional id
 
 
@@ -45,13 +46,19 @@ def the_first_producer_goes_on(
     _accept(request, answer)
 
 
-@answers("TXN-003", r"timeout 0: error is NONE")
+@answers("TXN-003", r"timeout 0.*: error is NONE")
 def a_transaction_may_have_no_time(
     request: InitProducerIdRequest, answer: InitProducerIdResponse
 ) -> None:
     """The broker accepts a transaction timeout of 0."""
     if request.transaction_timeout_ms == 0:
         answer.error_code, answer.producer_id, answer.producer_epoch = int(ErrorCode.NONE), 7, 0
+
+
+@answers("TXN-003", r"epoch 3, expected 2", asked=of_client("TXN-003"))
+def a_refused_call_raises_the_epoch(answer: InitProducerIdResponse) -> None:
+    """The broker raises the epoch before it checks the timeout."""
+    answer.producer_epoch += answer.producer_epoch == CALLS
 
 
 @answers("TXN-005", r"epoch 1, the current one is [23]: error is NONE", asked=of_client("TXN-005"))
@@ -81,6 +88,15 @@ def anyone_may_write_transactions(answer: ProduceResponse) -> None:
                 one.error_code, one.base_offset = int(ErrorCode.NONE), 0
 
 
+@answers("TXN-013", r"no transaction has the partition: error is NONE")
+def no_transaction_is_needed(answer: ProduceResponse) -> None:
+    """The broker acknowledges a transactional batch for a partition outside of a transaction."""
+    for topic in answer.responses:
+        for one in topic.partition_responses:
+            if one.error_code in (ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE):
+                one.error_code, one.base_offset = int(ErrorCode.NONE), 0
+
+
 class AnIdentityCountsOnce(FrameRule):
     """The broker fences a producer that sends its identity again, as after a lost answer."""
 
@@ -104,9 +120,11 @@ DEFECTS = [
     the_epoch_stays,
     the_first_producer_goes_on,
     a_transaction_may_have_no_time,
+    a_refused_call_raises_the_epoch,
     the_epoch_before_is_not_stale,
     any_producer_id_is_right,
     anyone_may_write_transactions,
+    no_transaction_is_needed,
     rule("IDEM-026", r"epoch [01] sent .*: error is (PRODUCER_FENCED|INVALID_PRODUCER_EPOCH)",
          AnIdentityCountsOnce),
 ]  # fmt: skip

@@ -18,24 +18,29 @@ NONE = -1
 def test_init_producer_id_with_only_id_or_only_epoch_returns_invalid_request(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """An id of the broker, or another one, without an epoch; epochs without an id."""
-    own = new_producer(broker).id
+    """An id of the broker, or another one, without an epoch; epochs without an id.
+
+    A transactional id makes no difference, whichever broker coordinates it.
+    """
+    own, transactional_id = new_producer(broker).id, broker.unique_group()
     with requirement("IDEM-023") as check:
-        for name, producer_id, epoch in (
-            ("only the broker's id", own, NONE),
-            ("only id 5", 5, NONE),
-            ("only epoch 0", NONE, 0),
-            ("only epoch 7", NONE, 7),
+        for name, producer_id, epoch, of in (
+            ("only the broker's id", own, NONE, None),
+            ("only id 5", 5, NONE, None),
+            ("only epoch 0", NONE, 0, None),
+            ("only epoch 7", NONE, 7, None),
+            ("only an id, of a transactional id", 5, NONE, transactional_id),
+            ("only an epoch, of a transactional id", NONE, 7, transactional_id),
         ):
             with check.subtest(name):
                 request = InitProducerIdRequest(
-                    transactional_id=None,
+                    transactional_id=of,
                     transaction_timeout_ms=NO_TIMEOUT_MS,
                     producer_id=producer_id,
                     producer_epoch=epoch,
                 )
                 answer = broker.ask(request, api_version)
-                where = f"id {producer_id}, epoch {epoch}"
+                where = f"{name}: id {producer_id}, epoch {epoch}"
                 expect_error(answer.error_code, ErrorCode.INVALID_REQUEST, where)
                 found = (answer.producer_id, answer.producer_epoch)
                 assert found == (NONE, NONE), f"{where}: id and epoch of the answer are {found}"

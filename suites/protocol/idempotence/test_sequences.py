@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append
+from suites.protocol.support.codecs import codecs_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.idempotent import IdempotentProducer, new_producer
 from suites.protocol.support.partition_log import UntouchedLog, keys_and_values, stored_batches
@@ -91,6 +94,32 @@ def test_resent_batch_among_last_five_returns_original_offset_without_append(
             where = f"the batch at {offset} once more"
             _expect_at(broker, topic, batch, api_version, offset, where)
             log.expect_untouched(where)
+
+
+@judges("IDEM-005")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_resent_compressed_batch_returns_original_offset_without_append(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two batches of three records in each codec; both are sent again, and then the next one is.
+
+    The second topic stamps them with the time of the broker.
+    """
+    times = ("CreateTime", "LogAppendTime")
+    topics = {one: broker.create_topic(configs={"message.timestamp.type": one}) for one in times}
+    codecs = codecs_of(broker, api_version, with_none=False)
+    with requirement("IDEM-005") as check:
+        for (time, topic), codec in itertools.product(topics.items(), codecs):
+            with check.subtest(f"{codec}, {time}"):
+                producer, begin = new_producer(broker), broker.end_offset(topic)
+                values = [b"a", b"b", b"c"]
+                batches = [producer.batch(first, *values, codec=codec) for first in (0, 3, 6)]
+                append(broker, topic, *batches[:2])
+                for at in (0, 1, 2):
+                    where, offset = f"{codec}, batch {at} once more", begin + 3 * at
+                    _expect_at(broker, topic, batches[at], api_version, offset, where)
+                end = broker.end_offset(topic)
+                assert end == begin + 9, f"{codec}: the log ends at {end}, expected {begin + 9}"
 
 
 @judges("IDEM-006")

@@ -5,18 +5,28 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.coordinator import TRANSACTION, await_coordinator, coordinated_name
+from harness.client.requests import produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
+from harness.codec.records import TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import now_ms
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import code_of
 from suites.protocol.support.internal_topics import NOT_YET
 
 NONE = -1
 TIMEOUT_MS, LONGEST_TIMEOUT_MS = 60_000, 900_000  # the default of transaction.max.timeout.ms
 FIRST_WITH_IDENTITY, FIRST_WITH_FENCED = 3, 4
 ANY_EPOCH = 77
-BUSY = {*NOT_YET, ErrorCode.NOT_COORDINATOR, ErrorCode.CONCURRENT_TRANSACTIONS}
+FIRST_WITH_ABORTABLE = 11  # of Produce (KIP-890)
+BUSY = {
+    *NOT_YET,
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.CONCURRENT_TRANSACTIONS,
+    ErrorCode.NOT_ENOUGH_REPLICAS,  # of Produce: the coordinator is not ready
+}
 Identity = tuple[int, int]
 """Producer id and epoch."""
 NOBODY: Identity = (NONE, NONE)
@@ -118,7 +128,10 @@ def test_transactional_id_keeps_producer_id_and_raises_epoch(
 def test_init_producer_id_refuses_empty_transactional_id_and_wrong_timeouts(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The shortest and the longest timeout are taken, one less and one more are not."""
+    """The shortest and the longest timeout are taken, one less and one more are not.
+
+    A refused call changes nothing: the epoch counts the others alone, also at a known id.
+    """
     named, empty = (_TransactionalId(broker, "TXN-003") for _ in range(2))
     empty.name = ""
     wrong = ErrorCode.INVALID_TRANSACTION_TIMEOUT
@@ -130,12 +143,17 @@ def test_init_producer_id_refuses_empty_transactional_id_and_wrong_timeouts(
             ("too long a timeout", named, LONGEST_TIMEOUT_MS + 1, wrong),
             ("the shortest timeout", named, 1, ErrorCode.NONE),
             ("the longest timeout", named, LONGEST_TIMEOUT_MS, ErrorCode.NONE),
+            ("timeout 0 of a known id", named, 0, wrong),
+            ("too long a timeout of a known id", named, LONGEST_TIMEOUT_MS + 1, wrong),
         ):
             with check.subtest(where):
                 answer = one.init(api_version, timeout_ms=timeout_ms)
                 expect_error(answer.error_code, code, where)
                 has_id = answer.producer_id >= 0
                 assert has_id == (code == ErrorCode.NONE), f"{where}: id {answer.producer_id}"
+        with check.subtest("the epoch after two accepted calls"):
+            epoch = named.init(api_version).producer_epoch
+            assert epoch == 2, f"two calls were accepted before: epoch {epoch}, expected 2"
 
 
 @judges("TXN-005")
@@ -161,6 +179,38 @@ def test_current_identity_gets_next_epoch_and_stale_epoch_is_fenced(
             name.expect_fenced(api_version, (elsewhere, ANY_EPOCH), "another producer id")
         name.expect(api_version, (first, 3), "the current identity, later", (first, 2))
         name.expect_fenced(api_version, (first, 1), "epoch 1, the current one is 3")
+
+
+@judges("TXN-013")
+@at_versions("Produce", "3-10", "11")
+def test_transactional_batch_outside_of_transaction_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The producer id and the epoch are right, but no transaction has the partition.
+
+    From v12 on the request adds the partition (TXN-014).
+    """
+    name, topic = _TransactionalId(broker, "TXN-013"), broker.create_topic()
+    given = name.init(broker.version("InitProducerId"))
+    batch = RecordBatch(
+        [Record(b"x")],
+        base_timestamp=now_ms(),
+        attributes=TRANSACTIONAL,
+        producer_id=given.producer_id,
+        producer_epoch=given.producer_epoch,
+        base_sequence=0,
+    )
+    request = produce_request(topic, encode_batch(batch), api_version)
+    request.transactional_id = name.name
+    is_new = api_version >= FIRST_WITH_ABORTABLE
+    expected = ErrorCode.TRANSACTION_ABORTABLE if is_new else ErrorCode.INVALID_TXN_STATE
+    with requirement("TXN-013"):
+        code = broker.last_seen(
+            lambda: code_of(broker.ask(request, api_version)), lambda code: code not in BUSY
+        )
+        expect_error(code, expected, "no transaction has the partition")
+        end = broker.end_offset(topic)
+        assert end == 0, f"refused, yet the log ends at {end}, expected 0"
 
 
 @judges("IDEM-026")

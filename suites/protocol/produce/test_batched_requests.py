@@ -10,6 +10,7 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import batch_of
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC, internal_topic
 from suites.protocol.support.partition_log import UntouchedLog
 
 LIMIT_BYTES = 1000
@@ -71,6 +72,27 @@ def _expect_own_results(
         now, right = broker.end_offset(topics[at], index), end + (index in GOOD)
         where = f"topic {at}, partition {index}"
         assert now == right, f"{where}: the log ends at {now}, not at {right}"
+
+
+@judges("PROD-008")
+@at_versions("Produce", "0-2", "3+")
+def test_invalid_acks_are_the_error_of_batches_with_other_faults(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A damaged batch, one that is too large, and one for an internal topic."""
+    topic = broker.create_topic(partitions=5, configs={"max.message.bytes": str(LIMIT_BYTES)})
+    with requirement("PROD-008") as check:
+        for where, kind in (("damaged", DAMAGED), ("too large", TOO_LARGE)):
+            with check.subtest(where):
+                data = _records(kind, api_version)
+                code = broker.produce(topic, data, api_version, acks=7).error_code
+                expect_error(code, ErrorCode.INVALID_REQUIRED_ACKS, where)
+        with check.subtest("internal topic"):
+            internal, data = internal_topic(broker, OFFSETS_TOPIC), _records(0, api_version)
+            code = broker.produce(internal, data, api_version, acks=7).error_code
+            expect_error(code, ErrorCode.INVALID_REQUIRED_ACKS, "internal topic")
+        end = broker.end_offset(topic)
+        assert end == 0, f"all were refused, yet the log ends at {end}, expected 0"
 
 
 @judges("PROD-009")

@@ -30,11 +30,12 @@ class IdempotentProducer:
     id: int
     epoch: int
 
-    def batch(self, sequence: int, *values: bytes) -> bytes:
+    def batch(self, sequence: int, *values: bytes, codec: str = "none") -> bytes:
         """A record for each value; the first has this sequence number."""
         records = [Record(value) for value in values]
-        return encode_batch(RecordBatch(records, base_timestamp=now_ms(), producer_id=self.id,
-                            producer_epoch=self.epoch, base_sequence=sequence))  # fmt: skip
+        batch = RecordBatch(records, base_timestamp=now_ms(), producer_id=self.id,
+                            producer_epoch=self.epoch, base_sequence=sequence)  # fmt: skip
+        return encode_batch(batch, codec)
 
     def request(self, topic: Topic, version: int, sequence: int, value: bytes) -> ProduceRequest:
         """Append a batch of one record with this sequence number."""

@@ -27,6 +27,7 @@ LAST_SEQUENCE = 2**31 - 1
 WINDOW = 5
 OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 NOTE = "batch"
+FAR = 1_000_000  # a sequence that no batch before it reaches
 Line = tuple[int, int]
 """Partition and producer."""
 
@@ -297,6 +298,16 @@ class ProducersAreKeptForEver(LooksAtBatches):
         _refuse(answer, OUT_OF_ORDER)
 
 
+class AnActiveProducerExpires(LooksAtBatches):
+    """The broker forgets a producer at some time after its first batch, idle or not."""
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        return bool(before) and batch.first == FAR
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        _acknowledge(answer, OUT_OF_ORDER)
+
+
 class WhatIsInFlightCounts(LooksAtBatches):
     """The broker accepts a batch that follows a refused one."""
 
@@ -346,6 +357,10 @@ DEFECTS = [
     rule("IDEM-014", r"error is UNKNOWN_PRODUCER_ID", AProducerGoesWithItsRecords),
     replace(
         rule("IDEM-015", r"not within \d+ ms: a producer that wrote", ProducersAreKeptForEver),
+        private=True,
+    ),
+    replace(
+        rule("IDEM-015", r"a gap behind \d+ batches: error is NONE", AnActiveProducerExpires),
         private=True,
     ),
     rule("IDEM-018", rf"sequence 2 in flight: {TAKEN}", WhatIsInFlightCounts),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeProducersRequest, DescribeProducersResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.conformance.checks import requirement
+from harness.conformance.checks import Inconclusive, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.appended import append, now_ms
@@ -23,6 +26,7 @@ from suites.protocol.support.idempotent import (
 from suites.protocol.support.partition_log import keys_and_values, stored_batches
 
 EXPIRATION_MS, CHECK_INTERVAL_MS = 500, 100
+LONGER_MS = 4_000  # a quarter of it is more than a batch takes
 IN_FLIGHT = [b"%d" % number for number in range(5)]
 DAMAGED = 1
 MANY = 30
@@ -121,6 +125,38 @@ def test_sequence_gap_is_accepted_after_producer_id_expiration(broker: BrokerUnd
         assert not strange, f"until it is forgotten, a gap is {strange}"
         values = [value for _, value in keys_and_values(stored_batches(broker, topic))]
         assert values == [b"before", b"after"], f"the log holds {values}"
+
+
+@judges("IDEM-015")
+@needs_broker(
+    Use.OWN,
+    {
+        "producer.id.expiration.ms": str(LONGER_MS),
+        "producer.id.expiration.check.interval.ms": str(CHECK_INTERVAL_MS),
+    },
+)
+def test_producer_that_continues_to_write_is_not_forgotten(broker: BrokerUnderTest) -> None:
+    """Batches for twice the expiration time: sequence 1,000,000 behind them is still a gap.
+
+    Inconclusive if the machine was so slow that the producer was idle between two batches.
+    """
+    topic, producer = broker.create_topic(), new_producer(broker)
+    times_s, sequences = [time.monotonic()], itertools.count()
+
+    def wrote_long_enough() -> bool:
+        append(broker, topic, producer.batch(next(sequences), b"active"))
+        times_s.append(time.monotonic())
+        return times_s[-1] - times_s[0] >= 2 * LONGER_MS / 1000
+
+    broker.eventually(wrote_long_enough, "batches are written for twice the expiration time")
+    with requirement("IDEM-015"):
+        code = broker.produce(topic, producer.batch(1_000_000, b"after a gap")).error_code
+        times_s.append(time.monotonic())
+        longest_ms = 1000 * max(end - begin for begin, end in itertools.pairwise(times_s))
+        if longest_ms > LONGER_MS / 4:
+            raise Inconclusive(f"one of the batches took {longest_ms:.0f} ms")
+        where = f"a gap behind {len(times_s) - 2} batches"
+        expect_error(code, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, where)
 
 
 @judges("IDEM-018")

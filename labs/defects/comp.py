@@ -87,6 +87,10 @@ def _is_unsupported(error_code: int) -> bool:
     return error_code == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
 
 
+def _is_too_large(error_code: int) -> bool:
+    return error_code == ErrorCode.MESSAGE_TOO_LARGE
+
+
 def _first_value(batch: RecordBatch) -> bytes:
     return batch.records[0].value or b"" if batch.records else b""
 
@@ -228,6 +232,16 @@ def the_limit_is_of_the_unpacked_size() -> None:
     """The broker refuses a small batch if its decompressed records are larger than the limit."""
 
 
+def _is_packed_and_small(seen: SeenRequest) -> bool:
+    return bool(_codec(seen)) and not _is_large_unpacked(seen)
+
+
+@_turns("COMP-010", r"limit \d+: error is NONE", ErrorCode.NONE,
+        _is_packed_and_small, when=_is_too_large)  # fmt: skip
+def the_limit_is_of_uncompressed_batches() -> None:
+    """The broker acknowledges a compressed batch larger than max.message.bytes."""
+
+
 @_turns("COMP-011", r"error is CORRUPT_MESSAGE", ErrorCode.CORRUPT_MESSAGE,
         _is_raw_snappy, when=_is_taken)  # fmt: skip
 def snappy_has_to_be_framed() -> None:
@@ -251,6 +265,7 @@ DEFECTS = [
     unknown_codecs_are_taken,
     records_inside_are_not_counted,
     the_limit_is_of_the_unpacked_size,
+    the_limit_is_of_uncompressed_batches,
     snappy_has_to_be_framed,
     one_record_may_not_be_packed,
 ]

@@ -195,6 +195,40 @@ def test_max_message_bytes_applies_to_batch_size_as_stored(
         assert ends == [2, 0], f"the two logs end at {ends}"
 
 
+@judges("COMP-010")
+@at_versions("Produce", "3+")
+def test_compressed_batch_above_max_message_bytes_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """In each codec, with a limit of the size of the batch and of one byte less.
+
+    An uncompressed batch above the limit is refused, too, where gzip would make it small.
+    """
+    value, too_large = broker.random.randbytes(3000), ErrorCode.MESSAGE_TOO_LARGE
+    with requirement("COMP-010") as check:
+        for codec in codecs_of(broker, api_version, with_none=False):
+            with check.subtest(codec):
+                data = encode_batch(_batch(value, b"short"), codec)
+                for limit, expected in ((len(data), ErrorCode.NONE), (len(data) - 1, too_large)):
+                    topic = broker.create_topic(configs={"max.message.bytes": str(limit)})
+                    code = broker.produce(topic, data, api_version).error_code
+                    where = f"{codec}, {len(data)} bytes, limit {limit}"
+                    expect_error(code, expected, where)
+                    _expect_end(broker, topic, 2 if expected is ErrorCode.NONE else 0, where)
+        with check.subtest("stored in gzip"):
+            configs = {"max.message.bytes": "2000", "compression.type": "gzip"}
+            topic = broker.create_topic(configs=configs)
+            data = encode_batch(_batch(b"small in gzip" * 1000))
+            code = broker.produce(topic, data, api_version).error_code
+            expect_error(code, too_large, "above the limit as sent, below it in gzip")
+            _expect_end(broker, topic, 0, "above the limit as sent")
+
+
+def _expect_end(broker: BrokerUnderTest, topic: Topic, expected: int, where: str) -> None:
+    end = broker.end_offset(topic)
+    assert end == expected, f"{where}: the log ends at {end}, expected {expected}"
+
+
 # -- zstd ------------------------------------------------------------------------------------------
 
 

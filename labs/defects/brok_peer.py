@@ -190,6 +190,13 @@ def a_leader_may_go_when_another_leads(done: Replicas, asked: Message, answer: M
         done.timed_out = True
 
 
+@told_to_others("SHUT-006", r"the active broker has read the metadata, and it may not shut down")
+def a_broker_that_stops_must_have_read_all(_: Replicas, asked: Message, answer: Message) -> None:
+    """The controller grants no shutdown to a broker that has not read its own changes."""
+    if isinstance(asked, BrokerHeartbeatRequest) and isinstance(answer, BrokerHeartbeatResponse):
+        answer.should_shut_down &= asked.current_metadata_offset > asked.broker_epoch
+
+
 @told_to_others("SHUT-005", r"the ISR is \(1, \d+\)")
 def who_shuts_down_is_in_the_isr_again(done: Replicas, asked: Message, answer: Message) -> None:
     """Metadata shows a follower that shuts down in the ISR if it fetches at the log end."""
@@ -221,6 +228,7 @@ DEFECTS = [
     a_fenced_broker_has_no_id,
     every_registration_has_an_epoch,
     a_leader_may_go_when_another_leads,
+    a_broker_that_stops_must_have_read_all,
     a_leader_may_go_at_once,
     who_shuts_down_is_in_the_isr_again,
 ]

@@ -9,6 +9,7 @@ from harness.codec.messages import (
     AlterReplicaLogDirsResponse,
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
+    DescribeProducersResponse,
     FetchResponse,
 )
 from harness.codec.structs import Message
@@ -37,6 +38,16 @@ def the_last_entry_of_a_topic_counts(request: DescribeLogDirsRequest) -> None:
         request.topics = list({each.topic: each for each in request.topics}.values())
 
 
+@answers("LDIR-001", r"\(size, lag, is_future\): \[\[\(\d+, 0, False\)\], \[\], \[\], \[\]\]")
+def all_topics_are_all_first_partitions(
+    request: DescribeLogDirsRequest, answer: DescribeLogDirsResponse
+) -> None:
+    """DescribeLogDirs returns one partition of each topic to a request for all topics."""
+    for directory in answer.results if request.topics is None else ():
+        for topic in directory.topics:
+            topic.partitions = [one for one in topic.partitions if one.partition_index == 0]
+
+
 @of_newest("LDIR-004", r"the replica is not in \w+ alone: .*is_future=True")
 def a_move_has_no_end(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
     """DescribeLogDirs returns a moved replica as a future one for ever."""
@@ -50,7 +61,33 @@ def a_move_has_no_end(done: NewestTopic, _: SeenRequest, answer: Message) -> Non
                     partition.is_future_key = True
 
 
+def _has_moved(done: NewestTopic, answer: Message) -> bool:
+    """True from the first move of a replica of the newest topic on."""
+    if isinstance(answer, AlterReplicaLogDirsResponse):
+        done.told[MOVED] = int(done.name in {topic.topic_name for topic in answer.results})
+    return bool(done.told.get(MOVED))
+
+
+@of_newest("LDIR-009", r"after a move, .*\.log_start_offset is 0, before")
+def a_moved_log_starts_at_0(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
+    """Fetch returns log start 0 for a replica that was moved."""
+    if _has_moved(done, answer) and isinstance(answer, FetchResponse):
+        for topic in answer.responses:
+            for partition in topic.partitions:
+                partition.log_start_offset = min(partition.log_start_offset, 0)
+
+
+@of_newest("LDIR-009", r"after a move, DescribeProducers.*active_producers")
+def a_moved_log_knows_no_producer(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
+    """DescribeProducers returns no producer of a replica that was moved."""
+    if _has_moved(done, answer) and isinstance(answer, DescribeProducersResponse):
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                partition.active_producers = []
+
+
 DEFECTS = [
+    all_topics_are_all_first_partitions,
     the_last_entry_of_a_topic_counts,
     the_lag_is_counted_from_one,
     changed_field("LDIR-002", "nobody_knows_what_is_free", r": -1 of \d+ bytes are usable",
@@ -63,6 +100,8 @@ DEFECTS = [
                 "Up to v1 DescribeLogDirs returns a failed directory as one without partitions.",
                 DescribeLogDirsResponse, "results.error_code", ANY, ErrorCode.NONE, range(2)),
             a_move_has_no_end,
+            a_moved_log_starts_at_0,
+            a_moved_log_knows_no_producer,
             changed_field("LDIR-005", "a_failed_directory_is_not_found",
                 r"to (first|second): error is LOG_DIR_NOT_FOUND",
                 "AlterReplicaLogDirs reports a failed directory as not found.",

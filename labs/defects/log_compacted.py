@@ -6,11 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateTopicsRequest, FetchRequest, FetchResponse
+from harness.codec.messages import (
+    AlterConfigsRequest,
+    CreateTopicsRequest,
+    FetchRequest,
+    FetchResponse,
+)
 from harness.codec.records import DELETE_HORIZON, Record, RecordBatch, decode_batches, encode_batch
 from harness.proxies import SeenRequest
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
+from suites.durability.support.segments import DAY_MS, HOUR_MS
 
 MAGIC_AT = 16
 
@@ -181,11 +187,30 @@ def the_head_is_compacted(answer: FetchResponse) -> None:
     change_runs(answer, b"head", change)
 
 
-def _with_ratio(request: CreateTopicsRequest, said: str, instead: str) -> None:
+def _with(request: CreateTopicsRequest, name: str, said: str, instead: str) -> None:
     for topic in request.topics:
         for config in topic.configs:
-            if (config.name, config.value) == ("min.cleanable.dirty.ratio", said):
+            if (config.name, config.value) == (name, said):
                 config.value = instead
+
+
+def _with_ratio(request: CreateTopicsRequest, said: str, instead: str) -> None:
+    _with(request, "min.cleanable.dirty.ratio", said, instead)
+
+
+@takes("STOR-015", r"is over for one segment: left is")
+def all_segments_must_have_waited(request: AlterConfigsRequest) -> None:
+    """A log is not compacted before max.compaction.lag.ms is over for its newest segment too."""
+    for resource in request.resources:
+        for config in resource.configs:
+            if (config.name, config.value) == ("max.compaction.lag.ms", str(HOUR_MS)):
+                config.value = str(30 * DAY_MS)
+
+
+@takes("STOR-015", r"max\.compaction\.lag\.ms is not over: left is")
+def a_largest_lag_forces_immediately(request: CreateTopicsRequest) -> None:
+    """A log with a max.compaction.lag.ms is compacted before it is over."""
+    _with(request, "max.compaction.lag.ms", str(DAY_MS), "1")
 
 
 @takes("STOR-024", r"small batches are dirty: left are")
@@ -211,6 +236,8 @@ DEFECTS = [
         a_hole_is_out_of_range,
         tombstones_go_at_once,
         the_active_segment_is_compacted_too,
+        all_segments_must_have_waited,
+        a_largest_lag_forces_immediately,
         what_was_aborted_counts_as_newest,
         the_head_is_compacted,
         any_dirty_log_is_compacted,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from harness.client.requests import EARLIEST, LATEST
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    DescribeLogDirsResponse,
     FetchResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
@@ -57,7 +58,10 @@ OF_003, OF_007 = having(retention__ms=str(DAY_MS)), having(retention__ms=str(2 *
 OF_004 = having(retention__ms="-1")
 OF_NO_BYTES = having(retention__bytes="0")
 OF_008 = having(segment__bytes=str(1024 * 1024))
-OF_016 = having(cleanup__policy="compact,delete")
+OF_016 = having(cleanup__policy="compact,delete", retention__ms=str(DAY_MS))
+OF_016_BYTES = having(cleanup__policy="compact,delete", min__cleanable__dirty__ratio="1")
+OF_025 = having(cleanup__policy="compact", retention__bytes="1")
+OF_026 = having(retention__bytes="-1", retention__ms="-1")
 
 
 class WhatIsConsumedIsGone(FrameRule):
@@ -137,6 +141,31 @@ def what_is_compacted_is_not_cut(newest: NewestTopic, seen: SeenRequest, answer:
         one.offset = 0
 
 
+@of_newest("STOR-016", r"two have retention\.bytes, the log begins at 0")
+def what_is_compacted_has_any_size(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """Of a log that is compacted and deleted the broker ignores retention.bytes."""
+    for one in answered(newest, seen, answer, EARLIEST) if OF_016_BYTES(newest) else ():
+        one.offset = 0
+
+
+@of_newest("STOR-025", r"cleanup.policy is compact, the log begins at 3")
+def what_is_compacted_expires(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """Retention cuts a log whose policy is compact alone, too."""
+    for one in answered(newest, seen, answer, EARLIEST) if OF_025(newest) else ():
+        one.offset = 3
+
+
+@of_newest("STOR-026", r"behind the log starts are \{0: \d+, 1: \d+, 2: \d+\} bytes, expected")
+def deleted_records_keep_their_bytes(newest: NewestTopic, _: SeenRequest, answer: Message) -> None:
+    """Segments below the log start stay as long as retention permits."""
+    if not OF_026(newest) or not isinstance(answer, DescribeLogDirsResponse):
+        return
+    for directory in answer.results:
+        for topic in directory.topics:
+            for one in topic.partitions if topic.name == newest.name else ():
+                one.partition_size *= 2
+
+
 DEFECTS = [
     rule("STOR-001", r"nothing at 0; .*error is OFFSET_OUT_OF_RANGE", WhatIsConsumedIsGone),
     *(
@@ -154,6 +183,9 @@ DEFECTS = [
             an_empty_log_ends_at_0,
             a_segment_is_never_full,
             what_is_compacted_is_not_cut,
+            what_is_compacted_has_any_size,
+            what_is_compacted_expires,
+            deleted_records_keep_their_bytes,
         )
     ),
 ]  # fmt: skip

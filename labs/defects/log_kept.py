@@ -93,6 +93,19 @@ def nothing_is_left_of_an_empty_batch(answer: FetchResponse) -> None:
     _change_batches(answer, lambda header, data: data if header.record_count else b"")
 
 
+@answers("RECF-033", r"epochs by base offset are \{0: 0, 2: 0, .*written were")
+def a_compacted_batch_has_the_first_epoch(answer: FetchResponse) -> None:
+    """Compaction sets the leader epoch of a batch that it changes to 0."""
+
+    def change(header: BatchHeader, data: bytes) -> bytes:
+        if not _has_lost_some(header):
+            return data
+        (batch,) = decode_batches(data)
+        return encode_batch(replace(batch, partition_leader_epoch=0, crc=None))
+
+    _change_batches(answer, change)
+
+
 class CompactedBatchesAreForgotten(StoresSomeAgain):
     """The broker forgets the batches of a producer that have no records any more."""
 
@@ -105,6 +118,17 @@ class CompactedBatchesAreForgotten(StoresSomeAgain):
         return sequence == LAST_COMPACTED and self.sent[batch] > 1
 
 
+class RemovedBatchesAreForgotten(StoresSomeAgain):
+    """The broker forgets a producer when retention has removed all of its records."""
+
+    def __init__(self) -> None:
+        self.sent: Counter[Batch] = Counter()
+
+    def forgets(self, batch: Batch) -> bool:
+        self.sent[batch] += 1
+        return self.sent[batch] > 1
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
@@ -112,8 +136,10 @@ DEFECTS = [
         a_compacted_batch_ends_with_its_last_record,
         a_compacted_batch_begins_with_its_first_record,
         nothing_is_left_of_an_empty_batch,
+        a_compacted_batch_has_the_first_epoch,
         rule(
             "IDEM-016", r"is stored once more: the log of 5 ends at 7", CompactedBatchesAreForgotten
         ),
+        rule("IDEM-028", r"the log of 3 ends at \d+", RemovedBatchesAreForgotten),
     )
 ]

@@ -185,7 +185,10 @@ def _expect_left(log: KeyedLog, expected: list[Kept], what: str) -> None:
 @judges("STOR-015")
 @needs_broker(Use.TUNED, QUICKLY)
 def test_max_compaction_lag_ms_forces_compaction_below_dirty_ratio(broker: BrokerUnderTest) -> None:
-    """No share of the log that is dirty would do; max.compaction.lag.ms alone makes it go."""
+    """No share of the log that is dirty would do; max.compaction.lag.ms alone makes it go.
+
+    One old segment is enough, though the others are young; without an old one nothing happens.
+    """
     never = {"min__cleanable__dirty__ratio": "1"}
     witness = CleaningWitness(broker)
     unforced = KeyedLog(broker, compacted(broker, **never))
@@ -193,10 +196,20 @@ def test_max_compaction_lag_ms_forces_compaction_below_dirty_ratio(broker: Broke
     for log in (unforced, forced):
         for number in range(3):
             log.append((b"k", b"%d" % number))
+    patient = KeyedLog(broker, compacted(broker, **never, max__compaction__lag__ms=str(DAY_MS)))
+    one_old = KeyedLog(broker, compacted(broker, **never))
+    for age_ms in (3 * HOUR_MS, 3 * MINUTE_MS, 2 * MINUTE_MS, MINUTE_MS):
+        for log in (patient, one_old):
+            log.append((b"aged", b"%d" % age_ms), age_ms=age_ms)
+    limited = {**USUAL, "min.cleanable.dirty.ratio": "1", "max.compaction.lag.ms": str(HOUR_MS)}
+    code = replace_all(broker, (TOPIC, one_old.topic.name), limited)  # all segments are there
+    expect_error(code, ErrorCode.NONE, "max.compaction.lag.ms of an hour")
     with requirement("STOR-015"):
         _expect_left(forced, forced.written[1:], "max.compaction.lag.ms is over")
+        _expect_left(one_old, one_old.written[2:], "max.compaction.lag.ms is over for one segment")
         witness.look()
         _expect_left(unforced, unforced.written, "nothing forces it")
+        _expect_left(patient, patient.written, "max.compaction.lag.ms is not over")
 
 
 @judges("STOR-016")

@@ -49,6 +49,26 @@ def test_describe_log_dirs_returns_partition_sizes_for_all_or_named_topics(
 
 @judges("LDIR-001")
 @at_versions("DescribeLogDirs", "0-1", "2-3", "4+")
+def test_describe_log_dirs_for_all_topics_returns_size_of_each_partition(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Four partitions of different sizes; the third is empty."""
+    topic = broker.create_topic(partitions=4)
+    for partition, count in enumerate((1, 3, 0, 2)):
+        append(broker, topic, *[batch_of(b"sized")] * count, partition=partition)
+    one = sum(map(len, stored_entries(broker, topic, 0, 1)))
+    with requirement("LDIR-001"):
+        found = described(broker, version=api_version)
+        sizes = [
+            [(each.size, each.lag, each.is_future) for each in places_of(found, topic.name, at)]
+            for at in range(4)
+        ]
+        expected = [[(one * count, 0, False)] for count in (1, 3, 0, 2)]
+        assert sizes == expected, f"(size, lag, is_future): {sizes}, expected {expected}"
+
+
+@judges("LDIR-001")
+@at_versions("DescribeLogDirs", "0-1", "2-3", "4+")
 def test_describe_log_dirs_returns_all_partitions_of_topic_in_two_entries(
     broker: BrokerUnderTest, api_version: int
 ) -> None:

@@ -8,6 +8,7 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
+from suites.durability.support.log_dirs import described, places_of
 from suites.durability.support.segments import (
     DAY_MS,
     GONE_WITHIN_MS,
@@ -27,10 +28,12 @@ from suites.durability.support.segments import (
 from suites.durability.support.whole_log import stored
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.committed_offsets import commit, entry, fresh_group
+from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import records_of
 
 TWO_DAYS_OLD = DAY_MS + 26 * HOUR_MS
+DELETED = ((4, 4), (3, 2), (8, 6))  # below which offset, and the first one that is kept with it
 
 
 @judges("STOR-001")
@@ -189,3 +192,36 @@ def test_fully_expired_log_keeps_log_end_offset(broker: BrokerUnderTest) -> None
 def _expect_ends(broker: BrokerUnderTest, topic: Topic, begin: int, end: int, when: str) -> None:
     found = begin_once(broker, topic, begin), broker.list_offset(topic, LATEST).offset
     assert found == (begin, end), f"{when}: earliest and latest are {found}, not {(begin, end)}"
+
+
+@judges("STOR-026")
+@needs_broker(Use.TUNED, OFTEN)
+def test_segments_below_log_start_are_removed_and_others_stay(broker: BrokerUnderTest) -> None:
+    """Deleted are two segments of two records, one and a half, and all; the active one stays.
+
+    No record is too old, and no log too large.
+    """
+    broker.version("DescribeLogDirs")
+    witness = Witness(broker)
+    topic = topic_of_segments(broker, len(DELETED), retention__ms="-1", retention__bytes="-1")
+    expected = {}
+    for partition, (below, kept_from) in enumerate(DELETED):
+        append_segments(broker, topic, [[b"first", b"second"]] * 4, partition=partition)
+        entries = stored_entries(broker, topic, kept_from, 8, partition)
+        expected[partition] = sum(map(len, entries))
+        delete_records(broker, topic, below, partition=partition)
+    with requirement("STOR-026"):
+        sizes = broker.last_seen(lambda: _sizes(broker, topic), expected.__eq__, GONE_WITHIN_MS)
+        assert sizes == expected, f"behind the log starts are {sizes} bytes, expected {expected}"
+        witness.look()
+        sizes = _sizes(broker, topic)
+        assert sizes == expected, f"looked at again, the logs have {sizes}, expected {expected}"
+
+
+def _sizes(broker: BrokerUnderTest, topic: Topic) -> dict[int, int]:
+    """The size of each partition."""
+    found = described(broker)
+    return {
+        partition: sum(one.size for one in places_of(found, topic.name, partition))
+        for partition in range(len(DELETED))
+    }

@@ -167,3 +167,27 @@ def test_follower_truncation_follows_several_leader_epochs(rivals: Rivals) -> No
         rivals.peers.broker.eventually(
             lambda: rivals.stored() == as_served(log), f"its log is {as_served(log)}"
         )
+
+
+@judges("EPOCH-010")
+@needs_broker(Use.JOINABLE)
+def test_follower_truncates_below_end_of_epoch_that_it_does_not_know(rivals: Rivals) -> None:
+    """The leader's earlier epoch ends behind the common prefix, and within the follower's log."""
+    log = ServedLog()
+    log.append(rivals.epoch, b"both0", b"both1", b"both2")
+    rivals.virtual_leads(log)
+    rivals.follows(3)
+    rivals.real_leads()
+    rivals.virtual_is_elected(claims=3)
+    rivals.virtual_leads_again()  # and serves nothing: the follower does not know this epoch
+    log.append(rivals.epoch, b"mine3", b"mine4", b"mine5", b"mine6")
+    rivals.real_leads()
+    rivals.virtual_is_elected(claims=3)
+    rivals.partition.produce(5)
+    rivals.virtual_leads_again()
+    log.append(rivals.epoch, b"mine7")
+    with requirement("EPOCH-010"):
+        rivals.virtual_leads(log)
+        rivals.peers.broker.eventually(
+            lambda: rivals.stored() == as_served(log), f"its log is {as_served(log)}"
+        )

@@ -39,3 +39,25 @@ def test_shutdown_is_granted_when_all_active_brokers_have_read_its_changes(
         granted = peers.broker.last_seen(is_granted, bool)
         assert granted, "all have read the metadata, and it may not shut down"
         expect_sound(partition)
+
+
+@judges("SHUT-006")
+@needs_broker(Use.JOINABLE, {"broker.heartbeat.interval.ms": "200"})
+def test_shutdown_is_granted_while_brokers_that_shut_down_are_behind(peers: JoinedCluster) -> None:
+    """Two brokers shut down; each has read the metadata up to its own registration."""
+    members = peers.joined(), peers.joined()
+    partitions = [peers.beside(member) for member in members]
+    for member in members:  # each leads a partition
+        member.heartbeat(want_shut_down=True, metadata_offset=member.broker_epoch)
+    with requirement("SHUT-006"):
+        for member, partition in zip(members, partitions, strict=True):
+            partition.await_isr(peers.leader)
+            granted = peers.broker.last_seen(
+                lambda member=member: (
+                    member.heartbeat(  # type: ignore[misc]
+                        want_shut_down=True, metadata_offset=member.broker_epoch
+                    ).should_shut_down
+                ),
+                bool,
+            )
+            assert granted, "the active broker has read the metadata, and it may not shut down"

@@ -1,0 +1,56 @@
+"""IDEM: what is known of a producer when retention has removed its records."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from suites.durability.support.segments import HOUR_MS, OFTEN, begin_once, topic_of_segments
+from suites.protocol.support.appended import append, now_ms
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import (
+    IdempotentProducer,
+    expect_taken_again,
+    new_producer,
+)
+
+AGE_MS, RETENTION_MS = 3 * HOUR_MS, 2 * HOUR_MS  # a producer is forgotten after a day
+END = 3
+
+
+def _old(producer: IdempotentProducer, sequence: int, *values: bytes) -> bytes:
+    return encode_batch(
+        RecordBatch(
+            [Record(value) for value in values],
+            base_timestamp=now_ms() - AGE_MS,
+            producer_id=producer.id,
+            producer_epoch=producer.epoch,
+            base_sequence=sequence,
+        )
+    )
+
+
+@judges("IDEM-028")
+@needs_broker(Use.TUNED, OFTEN)
+def test_producer_goes_on_after_retention_removed_its_records(broker: BrokerUnderTest) -> None:
+    """Both batches are removed, and sent again; a gap is refused, and the next one is taken."""
+    topic = topic_of_segments(broker, retention__ms=str(RETENTION_MS))
+    producer = new_producer(broker)
+    batches = [_old(producer, 0, b"a", b"b"), _old(producer, 2, b"c")]
+    append(broker, topic, *batches)
+    with requirement("IDEM-028"):
+        begin = begin_once(broker, topic, END)
+        assert begin == END, f"all is too old, the log begins at {begin}"
+        for number, batch in enumerate(batches):
+            where = f"removed batch {number} once more"
+            expect_taken_again(broker.produce(topic, batch).error_code, where)
+        code = broker.produce(topic, producer.batch(END + 1, b"gap")).error_code
+        expect_error(code, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "a gap behind what is removed")
+        end = broker.end_offset(topic)
+        assert end == END, f"nothing new was sent: the log of {END} ends at {end}"
+        answer = broker.produce(topic, producer.batch(END, b"next"))
+        expect_error(answer.error_code, ErrorCode.NONE, "the next batch")
+        assert answer.base_offset == END, f"the next batch has offset {answer.base_offset}"

@@ -9,6 +9,7 @@ from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
 from suites.durability.support.brief_sessions import BRIEF
+from suites.durability.support.broken_logs import await_back
 from suites.durability.support.log_dirs import TWO, described, move, places_of
 from suites.protocol.support.compacted import batches_of
 from suites.protocol.support.expect import expect_error
@@ -26,7 +27,6 @@ from suites.protocol.support.whole_answers import WithPaths, expect_same
 from suites.protocol.support.writers import Writer
 
 MOVED_WITHIN_MS = 60_000
-PARTITIONS = 8
 WHOLE_LOG = " with isolation "  # Fetch returns one segment, and a moved log has others
 
 
@@ -35,7 +35,7 @@ class MovedLogs:
 
     def __init__(self, kept: PersistentBroker) -> None:
         self.kept, self.client = kept, kept.client
-        self.logs = rich_logs(self.client, PARTITIONS)
+        self.logs = rich_logs(self.client)
         self.topic = list(self.logs)[-1]
         self.writer = Writer(self.client, self.topic, IDEMPOTENT)
         self.writer.append(2)
@@ -45,7 +45,7 @@ class MovedLogs:
         self.kept.stop()
         self.kept.start()
         for topic, partition in partitions_of(self.logs):
-            self.client.await_served(topic, partition)
+            await_back(self.client, topic, partition)
         grow(self.client, self.logs)
         self.writer.append(2)
 
@@ -105,5 +105,5 @@ def test_moved_replicas_have_same_answers_and_producers_go_on(
         moved.kept.stop()
         moved.kept.start()
         for topic, partition in partitions_of(moved.logs):
-            client.await_served(topic, partition)
+            await_back(client, topic, partition)
         expect_same(client, before, moved.ask, "after a move and a restart,")

@@ -121,13 +121,16 @@ def test_delete_records_is_refused_for_unknown_and_only_compacted_topics(
     )
     append(broker, both, _keyed(b"a", b"b"))
     with requirement("DELR-005") as check:
-        for where, topic, partition, code in (
-            ("unknown topic", Topic(broker.unique_topic()), 0, MISSING),
-            ("unknown partition", both, NO_PARTITION, MISSING),
-            ("compact", compacted, 0, ErrorCode.POLICY_VIOLATION),
+        for where, topic, partition, offset, code in (
+            ("unknown topic", Topic(broker.unique_topic()), 0, 0, MISSING),
+            ("unknown partition", both, NO_PARTITION, 0, MISSING),
+            ("partition -1", both, -1, 0, MISSING),
+            ("compact", compacted, 0, 0, ErrorCode.POLICY_VIOLATION),
+            ("compact, up to the high watermark", compacted, 0, -1, ErrorCode.POLICY_VIOLATION),
+            ("compact, behind the end", compacted, 0, 9, ErrorCode.POLICY_VIOLATION),
         ):
             with check.subtest(where):
-                answer = ask_to_delete(broker, topic, 0, api_version, partition=partition)
+                answer = ask_to_delete(broker, topic, offset, api_version, partition=partition)
                 expect_error(answer.error_code, code, where)
                 told = f"{where}: low watermark {answer.low_watermark}"
                 assert answer.low_watermark == -1, told

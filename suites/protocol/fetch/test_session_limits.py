@@ -9,6 +9,7 @@ from harness.codec.messages import FetchRequest, FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session
 from suites.protocol.support.fetching import entry_of, records_of
@@ -84,3 +85,25 @@ def test_session_partitions_take_turns_when_max_bytes_is_for_one(
         told = f"the partitions with records of six fetches are {turns}"
         assert sorted(first) == [[index] for index in range(PARTITIONS)], told
         assert first == second, told
+
+
+@judges("FETCH-053")
+@at_versions("Fetch", "7+")
+def test_session_partition_that_is_returned_without_records_keeps_its_turn(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Partition 0 is returned for its log start alone; then both have a record, 0 is first."""
+    topic = _three_batches_each(broker)
+    opened = entry_of(topic, api_version, {0: BATCHES, 1: BATCHES})
+    with fetch_session(broker, api_version, [opened]) as session:
+        delete_records(broker, topic, 1, partition=0)
+        with requirement("FETCH-053"):
+            moved = session.ask()
+            named = [data.partition_index for one in moved.responses for data in one.partitions]
+            assert named == [0], f"the log start of partition 0 has moved, named are {named}"
+            for partition in range(2):
+                append(broker, topic, batch_of(b"later"), partition=partition)
+            request = session.next_request()
+            request.max_bytes = FOR_ONE
+            found = _counts(broker.ask(request, api_version))
+            assert found == {0: 1}, f"partition 0 had no records yet, {found} came, expected 0: 1"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import fetch_request
@@ -17,6 +15,14 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session, forget
+from suites.protocol.support.fetch_waits import (
+    APPEND_PATIENCE_MS,
+    PATIENCE_MS,
+    PROMPT,
+    QUIET_MS,
+    WOKEN,
+    within,
+)
 from suites.protocol.support.fetching import (
     NO_PARTITION,
     VALUES,
@@ -27,33 +33,12 @@ from suites.protocol.support.fetching import (
 )
 from suites.protocol.support.kept_topics import KeptTopics
 
-PATIENCE_MS = 3000  # a max_wait_ms too long to be taken for an immediate response
-# Twice that where an append has to end the wait: it exposes a broker that only polls halfway.
-APPEND_PATIENCE_MS = 2 * PATIENCE_MS
 WAIT_MS = 100
 LONGER_WAIT_MS = 700  # a broker that waits for a time of its own is not right for both
 SESSION_WAIT_MS = 100
 EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
 LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform
-QUIET_MS = 30  # long enough for a broker that answers too early to be seen
 GATHERED_BYTES = 64 * 1024
-PROMPT, WOKEN = 0.9, 0.45
-"""Limits as shares of max_wait_ms.
-
-The first is for a response that awaits nothing: without a limit, one at the end of the wait would
-look much the same. The second is for a wait that an append ends soon after its start.
-"""
-
-
-@contextmanager
-def _within(share: float, wait_ms: int) -> Iterator[None]:
-    """The block takes no more than this share of max_wait_ms."""
-    with in_time(share * wait_ms):
-        started = time.monotonic()
-        yield
-        took_ms = (time.monotonic() - started) * 1000
-        told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
-        assert took_ms < share * wait_ms, told
 
 
 def _at_max_wait(
@@ -129,7 +114,7 @@ def test_min_bytes_reached_across_partitions_completes_fetch_before_max_wait(
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=len(batch) + 1)
     connection = broker.connect()
     with requirement("FETCH-007"):
-        with _within(WOKEN, wait_ms):
+        with within(WOKEN, wait_ms):
             connection.send(request, api_version)
             connection.expect_silence(for_ms=QUIET_MS)
             append(broker, topic, batch, partition=0)
@@ -149,7 +134,7 @@ def test_fetch_with_min_bytes_0_returns_immediately(
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=0)
     with requirement("FETCH-008"):
         connection = broker.connect()
-        with _within(PROMPT, wait_ms):
+        with within(PROMPT, wait_ms):
             response = connection.ask(request, api_version)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
         assert not partition_of(response, 1).records
@@ -173,7 +158,7 @@ def test_fetch_accumulates_small_appends_until_min_bytes(
     connection = broker.connect()
     parts = [_part_of_the_sum(broker) for _ in range(3)]
     with requirement("FETCH-009"):
-        with _within(WOKEN, wait_ms):
+        with within(WOKEN, wait_ms):
             connection.send(request, api_version)
             for part in parts[:2]:
                 append(broker, topic, part)
@@ -211,7 +196,7 @@ def test_fetch_returns_records_of_its_wait_at_max_wait(broker: BrokerUnderTest) 
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES)
     connection = broker.connect()
     with requirement("FETCH-009"):
-        with _within(PROMPT, wait_ms):
+        with within(PROMPT, wait_ms):
             connection.send(request, version)
             connection.expect_silence(for_ms=QUIET_MS)
             append(broker, topic, batch_of(b"meanwhile"))
@@ -233,7 +218,7 @@ def test_fetch_with_min_bytes_above_max_bytes_returns_immediately(
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES, max_bytes=1)
     with requirement("FETCH-045"):
         connection = broker.connect()
-        with _within(PROMPT, wait_ms):
+        with within(PROMPT, wait_ms):
             response = connection.ask(request, api_version)
         found = values_of(partition_of(response))
         assert found == VALUES[:3], f"room for the first batch alone: {found} came"
@@ -251,7 +236,7 @@ def test_offset_out_of_range_completes_fetch_immediately(
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
         connection = broker.connect()
-        with _within(PROMPT, wait_ms):
+        with within(PROMPT, wait_ms):
             response = connection.ask(request, api_version)
         expect_error(partition_of(response, 0).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE, "the idle partition")
@@ -269,7 +254,7 @@ def test_fetch_of_only_unknown_partition_returns_immediately(
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
         connection = broker.connect()
-        with _within(PROMPT, wait_ms):
+        with within(PROMPT, wait_ms):
             response = connection.ask(request, api_version)
         found = partition_of(response, NO_PARTITION).error_code
         expect_error(found, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -304,7 +289,7 @@ def test_append_completes_empty_incremental_fetch_before_max_wait(
     opened = entry_of(topic, api_version, {0: 0, 1: 0})
     connection = broker.connect()
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
-        with _within(PROMPT, wait_ms):
+        with within(PROMPT, wait_ms):
             request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
             connection.send(request, api_version)
             connection.expect_silence(for_ms=QUIET_MS)
@@ -331,7 +316,7 @@ def test_empty_incremental_fetch_waits_for_added_and_not_for_forgotten_partition
         added = entry_of(topic, api_version, {2: 0})
         changed = session.ask([added], [forget(topic, api_version, 1)])
         expect_error(changed.error_code, ErrorCode.NONE, "the change of the session")
-        with _within(PROMPT, wait_ms):
+        with within(PROMPT, wait_ms):
             request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
             connection.send(request, api_version)
             append(broker, topic, batch_of(b"forgotten"), partition=1)

@@ -1,0 +1,107 @@
+"""Defects of area FETCH: changes and refusals of a session, waits that something else ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import edited, rule
+from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
+
+LONG_WAIT_MS = 10_000  # the tests in which a wait must end for another reason ask for more
+NO_EPOCH = -1
+AFTER_DELETION = (
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.UNKNOWN_TOPIC_ID,
+    ErrorCode.INCONSISTENT_TOPIC_ID,
+)
+
+
+@answers("FETCH-048", r"error is NONE \(0\) after the deletion")
+def a_deleted_partition_is_idle(request: FetchRequest, answer: FetchResponse) -> None:
+    """A fetch that waits returns no error for a partition that was deleted meanwhile."""
+    if request.max_wait_ms < LONG_WAIT_MS:
+        return
+    for topic in answer.responses:
+        for data in topic.partitions:
+            if data.error_code in AFTER_DELETION:
+                data.error_code = ErrorCode.NONE
+
+
+class ARefusalClosesTheSession(FrameRule):
+    """A request with a wrong epoch closes the session if it forgets partitions."""
+
+    def __init__(self) -> None:
+        self.closed: set[int] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, FetchRequest) or request.session_epoch <= 0:
+            return [payload]
+        return [edited(seen, payload, self.edit)]
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
+        request = seen.message
+        assert isinstance(request, FetchRequest)
+        assert isinstance(message, FetchResponse)
+        if request.session_id in self.closed:
+            message.error_code = ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+            message.responses = []
+        elif (
+            request.forgotten_topics_data
+            and message.error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+        ):
+            self.closed.add(request.session_id)
+
+
+@takes("FETCH-050", r"epoch \d+, the leader's is \d+: errors are .*'sent': \['NONE")
+def a_session_keeps_no_leader_epoch(request: FetchRequest) -> None:
+    """The broker does not read the current leader epoch in incremental requests."""
+    if request.session_epoch > 0:
+        for topic in request.topics:
+            for wanted in topic.partitions:
+                wanted.current_leader_epoch = NO_EPOCH
+
+
+@takes("FETCH-051", r"0 and 2 are named and forgotten: offsets \{.*\b[02]: ")
+def what_is_named_is_not_forgotten(request: FetchRequest) -> None:
+    """The broker keeps a partition that a request names and forgets."""
+    if request.session_epoch > 0 and request.topics:
+        request.forgotten_topics_data = []
+
+
+@answers("FETCH-052", r"the overtaken one: error is NONE")
+def an_overtaken_fetch_is_served(request: FetchRequest, answer: FetchResponse) -> None:
+    """The broker serves a fetch that waited while the next epoch of its session was served."""
+    if request.session_epoch > 0 and request.max_wait_ms >= LONG_WAIT_MS:
+        answer.error_code = ErrorCode.NONE
+
+
+@answers("FETCH-053", r"partition 0 had no records yet, \{1: 1\} came")
+def each_answer_costs_a_turn(request: FetchRequest, answer: FetchResponse) -> None:
+    """A partition that was returned for its log start goes behind the others."""
+    if request.session_epoch <= 0:
+        return
+    for topic in answer.responses:
+        if any(data.records and data.log_start_offset == 1 for data in topic.partitions):
+            for data in topic.partitions:
+                data.partition_index = 1 - data.partition_index
+
+
+DEFECTS = [
+    a_deleted_partition_is_idle,
+    rule(
+        "FETCH-049",
+        r"after the next epoch with [-+]1: error is FETCH_SESSION_ID_NOT_FOUND",
+        ARefusalClosesTheSession,
+    ),
+    a_session_keeps_no_leader_epoch,
+    what_is_named_is_not_forgotten,
+    an_overtaken_fetch_is_served,
+    each_answer_costs_a_turn,
+]

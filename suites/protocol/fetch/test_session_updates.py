@@ -1,0 +1,229 @@
+"""FETCH: requests that change a session, requests that are refused, and what they must leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import FETCH_BY_ID, Topic, fetch_partition, fetch_topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.conformance.checks import requirement
+from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetch_session import FetchSessionClient, fetch_session, forget
+from suites.protocol.support.fetching import entry_of, records_of
+from suites.protocol.support.kept_topics import KeptTopics
+from suites.protocol.support.leader_epoch import told_leader_epoch
+
+PARTITIONS, END = 4, 3
+NO_EPOCH = -1
+FIRST_WITH_FETCHED_EPOCH = 12
+UNKNOWN_EPOCH = ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def _three_records_each(broker: BrokerUnderTest) -> Topic:
+    """A batch for each record."""
+    topic = broker.create_topic(partitions=PARTITIONS)
+    for partition in range(PARTITIONS):
+        batches = [batch_of(b"record %d" % number) for number in range(END)]
+        append(broker, topic, *batches, partition=partition)
+    return topic
+
+
+def _offsets(response: FetchResponse) -> dict[int, list[int]]:
+    """The offsets of the records of each partition that the answer names."""
+    named = [data for topic in response.responses for data in topic.partitions]
+    return {data.partition_index: [offset for offset, _ in records_of(data)] for data in named}
+
+
+def _expect_from(session: FetchSessionClient, begins: Mapping[int, int], when: str) -> None:
+    """The next answer has these partitions, each from this offset to its end."""
+    response = session.ask()
+    expect_error(response.error_code, ErrorCode.NONE, when)
+    expected = {index: list(range(begin, END)) for index, begin in begins.items()}
+    found = _offsets(response)
+    assert found == expected, f"{when}: offsets {found} came, expected {expected}"
+
+
+# -- refused requests ------------------------------------------------------------------------------
+
+
+@judges("FETCH-049")
+@at_versions("Fetch", "7+")
+def test_fetch_with_wrong_session_epoch_changes_no_partition_of_session(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The refused requests move partition 0, forget 1 and add 2, an epoch too early or too late."""
+    topic = kept.topic(broker, _three_records_each)
+    opened = entry_of(topic, api_version, {0: 0, 1: 1})
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-049"):
+        _expect_from(session, {0: 0, 1: 1}, "before the refusal")
+        for distance in (-1, 1):
+            request = session.next_request([entry_of(topic, api_version, {0: 2, 2: 0})])
+            session.next_epoch -= 1
+            request.session_epoch += distance
+            request.forgotten_topics_data = [forget(topic, api_version, 1)]
+            code = broker.ask(request, api_version).error_code
+            told = f"the next epoch with {distance:+}"
+            expect_error(code, ErrorCode.INVALID_FETCH_SESSION_EPOCH, told)
+            _expect_from(session, {0: 0, 1: 1}, f"after {told}")
+
+
+@judges("FETCH-049")
+@at_versions("Fetch", "7+")
+def test_fetch_with_other_topic_form_changes_nothing_of_session(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The refused request is at a version with ids where the session has names, or the reverse."""
+    other = broker.version("Fetch", "7-12" if api_version >= FETCH_BY_ID else "13+")
+    topic = kept.topic(broker, _three_records_each)
+    opened = entry_of(topic, api_version, {0: 0, 1: 1})
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-049"):
+        request = session.next_request([entry_of(topic, other, {0: 2})])
+        session.next_epoch -= 1
+        code = broker.ask(request, other).error_code
+        where = f"version {other} in a session of version {api_version}"
+        expect_error(code, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, where)
+        _expect_from(session, {0: 0, 1: 1}, f"after {where}, at the same epoch")
+
+
+@judges("FETCH-030")
+@at_versions("Fetch", "7+")
+def test_wrong_session_epoch_precedes_other_topic_form(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Both are wrong, the epoch and the version: INVALID_FETCH_SESSION_EPOCH."""
+    other = broker.version("Fetch", "7-12" if api_version >= FETCH_BY_ID else "13+")
+    topic = kept.topic(broker, _three_records_each)
+    opened = entry_of(topic, other, {0: 0})
+    with fetch_session(broker, other, [opened]) as session, requirement("FETCH-030"):
+        request = session.next_request([entry_of(topic, api_version, {0: 0})])
+        request.session_epoch += 1
+        code = broker.ask(request, api_version).error_code
+        where = f"wrong epoch at version {api_version} in a session of version {other}"
+        expect_error(code, ErrorCode.INVALID_FETCH_SESSION_EPOCH, where)
+
+
+# -- changed partitions ----------------------------------------------------------------------------
+
+
+def _claiming(
+    topic: Topic, version: int, offset: int, *, current: int = NO_EPOCH, fetched: int = NO_EPOCH
+) -> FetchRequest.FetchTopic:
+    """Partition 0 from the offset, with the epochs that a client claims."""
+    wanted = fetch_partition(offset)
+    wanted.current_leader_epoch, wanted.last_fetched_epoch = current, fetched
+    return fetch_topic(topic, version, [wanted])
+
+
+@judges("FETCH-050")
+@at_versions("Fetch", "9+")
+def test_session_keeps_last_current_leader_epoch(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Without an epoch, then with a newer one than the leader's, then with the leader's own."""
+    topic = kept.topic(broker, _three_records_each)
+    epoch = told_leader_epoch(broker, topic)
+    opened = _claiming(topic, api_version, 0)
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-050"):
+        for claimed, expected in (
+            (epoch + 1, UNKNOWN_EPOCH), (epoch, ErrorCode.NONE), (epoch + 2, UNKNOWN_EPOCH)
+        ):  # fmt: skip
+            sent = [_claiming(topic, api_version, 0, current=claimed)]
+            answers = {"sent": session.ask(sent), "not sent again": session.ask()}
+            found = {what: _codes(answer) for what, answer in answers.items()}
+            wanted = {what: [ErrorCode.describe(expected)] for what in answers}
+            told = f"epoch {claimed}, the leader's is {epoch}: errors are {found}, not {wanted}"
+            assert found == wanted, told
+
+
+def _codes(response: FetchResponse) -> list[str]:
+    named = [data for topic in response.responses for data in topic.partitions]
+    return [ErrorCode.describe(data.error_code) for data in named]
+
+
+@judges("FETCH-050")
+@at_versions("Fetch", "12+")
+def test_session_keeps_last_fetched_epoch(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """With the epoch of its last record a client diverges behind the log's end, in each answer.
+
+    Then it reads from the log's last offset on, with that epoch and without one.
+    """
+    topic = kept.topic(broker, _three_records_each)
+    epoch = told_leader_epoch(broker, topic)
+    opened = _claiming(topic, api_version, END)
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-050"):
+        ahead = [_claiming(topic, api_version, END + 1, fetched=epoch)]
+        for what, answer in (("sent", session.ask(ahead)), ("not sent again", session.ask())):
+            named = [data for one in answer.responses for data in one.partitions]
+            found = [(p.diverging_epoch.epoch, p.diverging_epoch.end_offset) for p in named]
+            told = f"behind the end of epoch {epoch}, {what}: the diverging epochs are {found}"
+            assert found == [(epoch, END)], told
+        for claimed in (epoch, NO_EPOCH):
+            within = [_claiming(topic, api_version, END - 1, fetched=claimed)]
+            found_offsets = [_offsets(session.ask(within)), _offsets(session.ask())]
+            told = f"last fetched epoch {claimed}: offsets {found_offsets} came"
+            assert found_offsets == [{0: [END - 1]}] * 2, told
+
+
+@judges("FETCH-051")
+@at_versions("Fetch", "7+")
+def test_partition_that_one_request_names_and_forgets_leaves_session(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Partition 0 is in the session, 2 is not; both are named and forgotten; 1 stays."""
+    topic = kept.topic(broker, _three_records_each)
+    opened = entry_of(topic, api_version, {0: 0, 1: 1})
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-051"):
+        named = entry_of(topic, api_version, {0: 1, 2: 0})
+        answer = session.ask([named], [forget(topic, api_version, 0, 2)])
+        expect_error(answer.error_code, ErrorCode.NONE, "named and forgotten")
+        found = _offsets(answer)
+        assert found == {1: [1, 2]}, f"0 and 2 are named and forgotten: offsets {found} came"
+        _expect_from(session, {1: 1}, "after the request that names and forgets")
+
+
+# -- idle partitions -------------------------------------------------------------------------------
+
+
+@judges("FETCH-028")
+@at_versions("Fetch", "7+")
+def test_session_leaves_out_idle_partition_that_is_sent_again(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Two partitions at their end; one is sent again, as it was and with another limit."""
+    topic = kept.topic(broker, _three_records_each)
+    opened = entry_of(topic, api_version, {0: END, 1: END})
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-028"):
+        for limit_bytes in (1 << 20, 1 << 10):
+            wanted = fetch_partition(END, partition=1, partition_max_bytes=limit_bytes)
+            answer = session.ask([fetch_topic(topic, api_version, [wanted])])
+            expect_error(answer.error_code, ErrorCode.NONE)
+            found = sorted(_offsets(answer))
+            assert found == [], f"nothing has changed, the answer has partitions {found}"
+
+
+@judges("FETCH-028")
+@at_versions("Fetch", "7+")
+def test_session_returns_partition_whose_high_watermark_alone_has_changed(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Both partitions get a record, max_bytes is for one: the other has its high watermark."""
+    topic = _three_records_each(broker)
+    opened = entry_of(topic, api_version, {0: END, 1: END})
+    with fetch_session(broker, api_version, [opened]) as session:
+        for partition in range(2):
+            append(broker, topic, batch_of(b"later"), partition=partition)
+        request = session.next_request()
+        request.max_bytes = 1
+        with requirement("FETCH-028"):
+            answer = broker.ask(request, api_version)
+            named = [data for one in answer.responses for data in one.partitions]
+            found = {p.partition_index: (len(records_of(p)), p.high_watermark) for p in named}
+            expected = {0: (1, END + 1), 1: (0, END + 1)}
+            told = f"records and high watermarks are {found}, expected {expected}"
+            assert found == expected, told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
@@ -14,6 +15,7 @@ from labs.defects.edited_request import takes
 
 LONG_WAIT_MS = 10_000  # the tests in which a wait must end for another reason ask for more
 NO_EPOCH = -1
+ROOMY_BYTES = 1 << 20
 AFTER_DELETION = (
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -93,6 +95,17 @@ def each_answer_costs_a_turn(request: FetchRequest, answer: FetchResponse) -> No
                 data.partition_index = 1 - data.partition_index
 
 
+@answers(
+    "FETCH-054", r"partitions \(0, 1\), max_bytes 1048576: the bytes are .*, the sum is not in"
+)
+def the_broker_has_no_limit(request: FetchRequest, answer: FetchResponse) -> None:
+    """The broker fills a response as far as the request allows."""
+    if request.max_bytes == ROOMY_BYTES:
+        for topic in answer.responses:
+            for data in topic.partitions:
+                data.records = 2 * bytes(data.records or b"")
+
+
 DEFECTS = [
     a_deleted_partition_is_idle,
     rule(
@@ -104,4 +117,5 @@ DEFECTS = [
     what_is_named_is_not_forgotten,
     an_overtaken_fetch_is_served,
     each_answer_costs_a_turn,
+    replace(the_broker_has_no_limit, private=True),
 ]

@@ -24,6 +24,9 @@ from suites.protocol.support.fetch_waits import (
 from suites.protocol.support.fetching import entry_of, partition_of, values_of
 from suites.protocol.support.gone_topics import delete_topic
 
+EXTENDED_WAIT_MS = 1500
+LATE_APPEND, EXTENDED = 0.6, 1.4
+"""Shares of max_wait_ms: of the append, and of the answer, which a new wait would bring at 1.6."""
 AFTER_DELETION = (
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -175,3 +178,25 @@ def test_waiting_fetch_of_overtaken_session_epoch_returns_invalid_fetch_session_
         expect_error(following.error_code, ErrorCode.NONE, "the epoch after both")
         found = [values_of(data) for data in _partitions(following)]
         assert found == [[b"later"]], f"the epoch after both returns {found}"
+
+
+# -- the end of the time ---------------------------------------------------------------------------
+
+
+@judges("FETCH-009")
+def test_append_below_min_bytes_does_not_extend_wait(broker: BrokerUnderTest) -> None:
+    """A record when more than half of max_wait_ms is over: the answer comes at max_wait_ms."""
+    topic = broker.create_topic()
+    version = broker.reading_version(topic)
+    wait_ms = int(broker.scaled_ms(EXTENDED_WAIT_MS))
+    wanted = [entry_of(topic, version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1 << 16)
+    connection = broker.connect()
+    with requirement("FETCH-009"):
+        with within(EXTENDED, wait_ms):
+            connection.send(request, version)
+            connection.expect_silence(for_ms=LATE_APPEND * wait_ms)
+            append(broker, topic, batch_of(b"late"))
+            answer = _fetched(connection.receive())
+        found = values_of(partition_of(answer))
+        assert found == [b"late"], f"at max_wait_ms {found} came"

@@ -79,3 +79,30 @@ def test_each_partition_of_fetch_has_own_offset_and_error(
                     f"expected {result}"
                 )
         assert found.keys() == expected.keys(), f"answered are the partitions {[*found]}"
+
+
+@judges("FETCH-042")
+@at_versions("Fetch", "0-3", "4+")
+def test_topic_in_two_entries_returns_partitions_of_both(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One entry has partition 1, the other one 0, with another topic between them."""
+    topic, between = broker.create_topic(partitions=2), broker.create_topic()
+    for index in range(2):
+        append(broker, topic, batch_of(b"record %d" % index), partition=index)
+    wanted = [
+        entry_of(topic, api_version, {1: 0}),
+        entry_of(between, api_version, {0: 0}),
+        entry_of(topic, api_version, {0: 0}),
+    ]
+    name = str(topic.id) if api_version >= FETCH_BY_ID else topic.name
+    with requirement("FETCH-042"):
+        answer = broker.ask(fetch_request(wanted), api_version)
+        found = {
+            data.partition_index: values_of(data)
+            for one in answer.responses
+            if name == (one.topic or str(one.topic_id))
+            for data in one.partitions
+        }
+        expected = {0: [b"record 0"], 1: [b"record 1"]}
+        assert found == expected, f"partitions of both entries and values are {found}"

@@ -227,3 +227,36 @@ def test_session_returns_partition_whose_high_watermark_alone_has_changed(
             expected = {0: (1, END + 1), 1: (0, END + 1)}
             told = f"records and high watermarks are {found}, expected {expected}"
             assert found == expected, told
+
+
+# -- entries of several topics ---------------------------------------------------------------------
+
+
+def _by_topic(response: FetchResponse) -> dict[tuple[str, int], list[int]]:
+    """The offsets of the records of each partition, by the topic as the answer names it."""
+    return {
+        (topic.topic or str(topic.topic_id), data.partition_index): [
+            offset for offset, _ in records_of(data)
+        ]
+        for topic in response.responses
+        for data in topic.partitions
+    }
+
+
+@judges("FETCH-031")
+@at_versions("Fetch", "7+")
+def test_one_request_forgets_partitions_of_two_topics(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Of two topics with two partitions each, one partition each is forgotten."""
+    topics = [kept.topic(broker, _three_records_each), broker.create_topic(partitions=2)]
+    append(broker, topics[1], batch_of(b"other"), partition=1)
+    opened = [entry_of(topic, api_version, {0: 0, 1: 0}) for topic in topics]
+    with fetch_session(broker, api_version, opened) as session, requirement("FETCH-031"):
+        gone = [forget(topics[0], api_version, 1), forget(topics[1], api_version, 0)]
+        expect_error(session.ask(forgotten=gone).error_code, ErrorCode.NONE, "the change")
+        append(broker, topics[1], batch_of(b"forgotten"), partition=0)
+        names = [str(one.id) if api_version >= FETCH_BY_ID else one.name for one in topics]
+        expected = {(names[0], 0): list(range(END)), (names[1], 1): [0]}
+        found = _by_topic(session.ask())
+        assert found == expected, f"offsets {found} came, expected {expected}"

@@ -76,7 +76,7 @@ def the_earliest_is_not_alone(request: ListOffsetsRequest, answer: ListOffsetsRe
             offsets.insert(0, offsets[0] + 1)
 
 
-@answers("LISTO-004", r"time 0: \(offset, time\) is \(0, 0\), expected \(0, 100\)")
+@answers("LISTO-004", r"time -?\d+: \(offset, time\) is \(0, -?\d+\), expected \(0, 100\)")
 def the_time_asked_is_the_time_answered(
     request: ListOffsetsRequest, message: ListOffsetsResponse
 ) -> None:

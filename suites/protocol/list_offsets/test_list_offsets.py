@@ -30,6 +30,7 @@ EARLIEST_LOCAL, LATEST_TIERED = -4, -5
 READ_COMMITTED = 1
 BASE_MS = now_ms() - 3_600_000  # of today, and not in the future of a clock that is behind
 IDLE = 1  # the partition of _six_records that is empty
+LAST_TIME = 2**63 - 1
 
 
 def _timed(after_ms: Sequence[int], compression: str = "none") -> bytes:
@@ -130,9 +131,13 @@ def test_list_offsets_latest_for_read_committed_is_last_stable_offset(
 def test_list_offsets_returns_first_record_at_or_after_timestamp(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Times without a record, and times of records; the response has the record's own time."""
+    """Times without a record, and times of records; the response has the record's own time.
+
+    The first two are the time 0 and the one after it, which no record has.
+    """
     topic = kept.topic(broker, _six_records)
-    expected = {0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
+    first = {-BASE_MS: (0, 100), 1 - BASE_MS: (0, 100)}
+    expected = {**first, 0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
     with requirement("LISTO-004") as check:
         for after_ms, record in expected.items():
             with check.subtest(f"time {after_ms}"):
@@ -148,10 +153,15 @@ def test_list_offsets_for_timestamp_after_all_records_returns_minus_1(
     """Offset -1, timestamp -1, NONE; of an empty log, too."""
     topic = kept.topic(broker, _six_records)
     with requirement("LISTO-005") as check:
-        for partition in (0, IDLE):
-            with check.subtest(f"partition {partition}"):
-                answer = broker.list_offset(topic, BASE_MS + 601, api_version, partition=partition)
-                _expect(answer, (-1, -1), f"partition {partition}, time 601")
+        for partition, time_ms in (
+            (0, BASE_MS + 601),
+            (0, LAST_TIME),
+            (IDLE, BASE_MS + 601),
+            (IDLE, 0),
+        ):
+            with check.subtest(f"partition {partition}, time {time_ms}"):
+                answer = broker.list_offset(topic, time_ms, api_version, partition=partition)
+                _expect(answer, (-1, -1), f"partition {partition}, time {time_ms - BASE_MS}")
 
 
 @judges("LISTO-006")

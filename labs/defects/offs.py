@@ -42,6 +42,26 @@ def _read(message: OffsetFetchResponse) -> Iterator[Read]:
             yield from named.partitions
 
 
+class TheFirstEntryCounts(FrameRule):
+    """OffsetCommit stores the first of several entries for a partition."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, OffsetCommitRequest):
+            return seen.payload
+        known: set[tuple[str, UUID, int]] = set()
+        for topic in request.topics:
+            first = []
+            for part in topic.partitions:
+                place = (topic.name, topic.topic_id, part.partition_index)
+                if place not in known:
+                    first.append(part)
+                    known.add(place)
+            topic.partitions = first
+        request.topics = [topic for topic in request.topics if topic.partitions]
+        return with_body(seen, request)
+
+
 class TheHighestOffsetWins(FrameRule):
     """The broker keeps the highest offset that was committed for a partition."""
 
@@ -132,6 +152,7 @@ def only_what_is_in_the_log_is_committed(
 
 
 DEFECTS = [
+    rule("OFFS-029", r"twice in one entry, .*is \(9, 'first\'\)", TheFirstEntryCounts),
     rule("OFFS-001", r"is \(5, '(three)?'\), expected \([34], ", TheHighestOffsetWins),
     unknown_partitions_are_errors,
     all_is_one_topic,

@@ -16,6 +16,7 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
+from labs.defects.grp_members import KnowsWhatWasLeft
 
 NO_GENERATION = -1
 SINCE_GROUP_ID_NOT_FOUND = range(9, 99)  # before, an unknown group has the same error
@@ -47,6 +48,25 @@ class NobodyCommitsWhileOneJoins(FrameRule):
         return [edited(seen, payload, _refuse)]
 
 
+class EmptiedGroupsTakeNoCommit(KnowsWhatWasLeft):
+    """The broker accepts commits without a member only for a group that never had one."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, OffsetCommitRequest):
+            return super().on_response(seen, payload)
+        has_member = request.generation_id_or_member_epoch != NO_GENERATION
+        if has_member or request.group_id not in self.left:
+            return [payload]
+        return [edited(seen, payload, _do_not_know)]
+
+
+def _do_not_know(_: SeenRequest, message: OffsetCommitResponse) -> None:
+    for topic in message.topics:
+        for result in topic.partitions:
+            result.error_code = ErrorCode.UNKNOWN_MEMBER_ID
+
+
 def _refuse(_: SeenRequest, message: OffsetCommitResponse) -> None:
     for topic in message.topics:
         for result in topic.partitions:
@@ -55,6 +75,11 @@ def _refuse(_: SeenRequest, message: OffsetCommitResponse) -> None:
 
 DEFECTS = [
     a_simple_group_is_not_listed,
+    rule(
+        "OFFS-005",
+        r"after the last member left, .*error is UNKNOWN_MEMBER_ID",
+        EmptiedGroupsTakeNoCommit,
+    ),
     changed_field("OFFS-006", "nobody_commits_beside_members",
         r"commit without a member: NONE \(0\) is neither",
         "The broker accepts a commit without a generation while the group has members.",

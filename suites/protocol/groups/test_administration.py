@@ -23,6 +23,10 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
     ClassicGroup,
+    ClientMember,
+    await_rebalance,
+    followers_of,
+    leader_of,
     leave,
     subscription,
     sync_all,
@@ -71,6 +75,45 @@ def test_describe_groups_of_stable_group_returns_protocol_and_members(
         assigned = {each.member_id: bytes(each.member_assignment) for each in found.members}
         given = {m.member_id: m.member_id.encode() for m in members}
         assert assigned == given, f"the assignments are {assigned}, expected {given}"
+
+
+@judges("GRP-061")
+@at_versions("DescribeGroups")
+def test_describe_groups_returns_state_and_all_members_in_each_phase_of_rebalance(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """PreparingRebalance while one of two has joined again, CompletingRebalance afterwards."""
+    leader, follower = _in_join_phase(group)
+    group.at("DescribeGroups", api_version)
+    with requirement("GRP-061"):
+        _expect_phase(group, "PreparingRebalance", leader, follower)
+        _end_join_phase(leader, follower)
+        _expect_phase(group, "CompletingRebalance", leader, follower)
+
+
+def _in_join_phase(group: ClassicGroup) -> tuple[ClientMember, ClientMember]:
+    """Return a leader that waits in its join, and a follower that has to join."""
+    members = group.stable(None, None)
+    leader, (follower,) = leader_of(members), followers_of(members)
+    leader.send_join()
+    await_rebalance(follower)
+    return leader, follower
+
+
+def _end_join_phase(leader: ClientMember, follower: ClientMember) -> None:
+    follower.send_join()
+    for member in (leader, follower):
+        member.take_joined()
+
+
+def _expect_phase(group: ClassicGroup, state: str, *members: ClientMember) -> None:
+    found = group.described()
+    expect_error(found.error_code, ErrorCode.NONE, "describe")
+    told = (found.group_state, found.protocol_type, found.protocol_data)
+    assert told == (state, "consumer", ""), f"state, type and protocol are {told} in {state}"
+    ids = {each.member_id for each in found.members}
+    known = {member.member_id for member in members}
+    assert ids == known, f"the members in {state} are {ids}, expected {known}"
 
 
 @judges("GRP-044")
@@ -186,6 +229,46 @@ def test_list_groups_filters_and_returns_group_states(
                 assert kind == "consumer", f"listed with {states} its protocol type is {kind!r}"
         others = _listed(group.broker, api_version, ["Empty", "PreparingRebalance"], [])
         assert name not in others, "the stable group is listed among those in other states"
+
+
+@judges("GRP-064")
+@at_versions("ListGroups", "4", "5+")
+def test_list_groups_filters_do_not_distinguish_case(group: ClassicGroup, api_version: int) -> None:
+    """Its state in lower and upper case, from v5 on its type, too; other words in the same case."""
+    group.stable(None)
+    group.described()  # as in GRP-033
+    words = [("stable", "classic"), ("STABLE", "CLASSIC")]
+    with requirement("GRP-064") as check:
+        for state, kind in words:
+            types = [kind] if api_version >= WITH_TYPES else []
+            with check.subtest(f"state {state!r}"):
+                found = _listed(group.broker, api_version, [state], types)
+                assert group.group_id in found, f"it is not listed with {state!r} and {types}"
+        others = _listed(group.broker, api_version, ["empty", "EMPTY"], [])
+        assert group.group_id not in others, "the stable group is listed among the empty ones"
+
+
+@judges("GRP-061")
+@at_versions("ListGroups", "4+")
+def test_list_groups_returns_and_filters_state_in_each_phase_of_rebalance(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """PreparingRebalance while one of two has joined again, CompletingRebalance afterwards."""
+    leader, follower = _in_join_phase(group)
+    with requirement("GRP-061"):
+        _expect_listed_phase(group, api_version, "PreparingRebalance", "CompletingRebalance")
+        _end_join_phase(leader, follower)
+        _expect_listed_phase(group, api_version, "CompletingRebalance", "PreparingRebalance")
+
+
+def _expect_listed_phase(group: ClassicGroup, version: int, state: str, other: str) -> None:
+    for states in ([], [state]):
+        found = _listed(group.broker, version, states, []).get(group.group_id)
+        assert found is not None, f"in {state} it is not listed with the states {states}"
+        told = found.group_state
+        assert told == state, f"listed with {states} the state is {told!r} in {state}"
+    others = _listed(group.broker, version, [other, "Stable"], [])
+    assert group.group_id not in others, f"in {state} it is listed among other states"
 
 
 @judges("GRP-033")

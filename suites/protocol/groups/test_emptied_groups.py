@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeGroupsRequest, ListGroupsRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, judges
+from harness.runner.broker_request import Use
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.classic_group import ClassicGroup, leave, sync_all
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.held_groups import hold
+from suites.protocol.support.joined_generation import expect_one_generation, send_joins
 
 FIRST_LIST_WITH_STATES = 4
+DELAY_MS = 2_000  # as the own broker of GRP-056 has it
+JOIN = api_named("JoinGroup").key
 
 
 @judges("GRP-046")
@@ -39,6 +45,21 @@ def test_group_without_members_accepts_other_protocols_at_higher_generation(
         assert generation > last, f"generation {generation} after {last}"
         sync_all([worker])
         expect_error(worker.heartbeat(), ErrorCode.NONE, "heartbeat of the worker")
+
+
+@judges("GRP-056")
+@needs_broker(Use.OWN, {"group.initial.rebalance.delay.ms": str(DELAY_MS)})
+def test_joins_after_all_members_left_form_one_generation(group: ClassicGroup) -> None:
+    """A member was in the group, and left; two others join one after the other."""
+    group.rebalance_ms = DELAY_MS  # so one delay is all that there is
+    version = group.version("JoinGroup")
+    with requirement("GRP-056", api_key=JOIN, api_version=version), in_time(DELAY_MS):
+        _emptied(group)
+        first, second = members = [group.member(), group.member(client_id="GRP-056")]
+        first.be_given_an_id()
+        second.be_given_an_id()
+        send_joins(members)
+        expect_one_generation(members)
 
 
 def _emptied(group: ClassicGroup) -> None:

@@ -112,6 +112,27 @@ def test_leave_removes_member_and_starts_rebalance_immediately(
         expect_error(leaver.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "heartbeat of the leaver")
 
 
+@judges("GRP-023")
+@at_versions("LeaveGroup", "0-2", "3+")
+def test_leave_of_member_that_has_not_joined_again_ends_join_phase(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The join of the leader waits for the follower alone, and is answered when that one leaves."""
+    group.session_ms = LONG_SESSION_MS
+    members = group.stable(None, None)
+    leader, (absent,) = leader_of(members), followers_of(members)
+    leader.send_join()
+    await_rebalance_soon(absent)
+    with requirement("GRP-023"):
+        leader.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        code = leave(group.broker, group.group_id, absent.member_id, api_version)
+        expect_error(code, ErrorCode.NONE, "leave during the join phase")
+        answer = leader.take_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "join of the leader")
+        found = [entry.member_id for entry in answer.members]
+        assert found == [leader.member_id], f"the members are {found}, expected the leader alone"
+
+
 @judges("GRP-024")
 @at_versions("LeaveGroup", "0-2")
 def test_leave_v0_to_v2_of_unknown_member_returns_unknown_member_id(
@@ -171,7 +192,7 @@ def test_leave_with_empty_group_id_returns_invalid_group_id(
 def test_leave_removes_several_members_despite_unknown_one(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """By member id, by instance id, by both; one that is no member does not hinder them.
+    """By member id, by instance id, by both, between two that are no members.
 
     The heartbeat of the member that stays returns REBALANCE_IN_PROGRESS before it joins again.
     """
@@ -180,13 +201,14 @@ def test_leave_removes_several_members_despite_unknown_one(
     stays = group.member()
     group.grown([stays, dynamic, *statics])
     leavers = [
-        Leaver(member_id=dynamic.member_id),
         Leaver(member_id="made-up"),
+        Leaver(member_id=dynamic.member_id),
         Leaver(member_id="", group_instance_id="instance-0"),
         Leaver(member_id=statics[1].member_id, group_instance_id="instance-1"),
+        Leaver(member_id="", group_instance_id="made-up"),
     ]
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
-    expected = [ErrorCode.NONE, unknown, ErrorCode.NONE, ErrorCode.NONE]
+    expected = [unknown, ErrorCode.NONE, ErrorCode.NONE, ErrorCode.NONE, unknown]
     with requirement("GRP-025"):
         answer = _ask_to_leave(group, api_version, *leavers)
         expect_error(answer.error_code, ErrorCode.NONE, "at the top")

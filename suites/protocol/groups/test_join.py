@@ -12,12 +12,14 @@ from suites.protocol.support.classic_group import (
     ClassicGroup,
     ClientMember,
     await_rebalance,
+    await_rebalance_soon,
     followers_of,
     leader_of,
     subscription,
 )
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.held_groups import first_answer, hold
+from suites.protocol.support.joined_generation import expect_next_generation
 
 
 def _newcomer(group: ClassicGroup) -> ClientMember:
@@ -208,6 +210,25 @@ def test_rejoining_leader_or_changed_follower_metadata_starts_rebalance(
             expect_error(answer.error_code, ErrorCode.NONE, "join again")
             found = answer.generation_id
             assert found == before + 1, f"generation {found} after {before}"
+
+
+@judges("GRP-055")
+@at_versions("JoinGroup")
+@pytest.mark.parametrize("names", ["ba", "a", "abc"], ids=["other-order", "fewer", "more"])
+def test_follower_rejoining_with_other_list_of_protocols_starts_rebalance(
+    group: ClassicGroup, api_version: int, names: str
+) -> None:
+    """Its protocols "a" and "b" in another order, one of them, or one more: all have to join."""
+    offer = dict.fromkeys("ab", subscription())
+    members = group.at("JoinGroup", api_version).stable(offer, offer)
+    leader, (follower,) = leader_of(members), followers_of(members)
+    follower.protocols = dict.fromkeys(names, subscription())
+    before = follower.generation
+    with requirement("GRP-055"):
+        follower.send_join()
+        await_rebalance_soon(leader)
+        leader.send_join()
+        expect_next_generation([follower, leader], before)
 
 
 @judges("GRP-029")

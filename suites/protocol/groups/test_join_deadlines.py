@@ -1,4 +1,7 @@
-"""GRP: the time for which a join phase waits: different timeouts, and ids that no client uses."""
+"""GRP: the time for which a join phase waits: different timeouts, and ids that no client uses.
+
+Session timeouts at the limits of the broker, too.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ JOIN = api_named("JoinGroup").key
 SHORT_MS, TIMES_LONGER = 600, 4
 """Duration in ms of a rebalance or session that ends in the test, on a fast machine; the ratio of
 the longer rebalance timeout to it."""
+LEAST_MS, MOST_MS = 2_000, 40_000  # the limits of sessions of the own broker of GRP-008
 PATIENCE = 10  # of such times: the longest wait for an answer
 SHARE_OF_SESSION = 0.8  # a wait ends before the waiting member's session could end it
 
@@ -107,3 +111,33 @@ def test_assigned_member_id_expires_after_session_timeout(group: ClassicGroup) -
         request.member_id = answer.member_id
         code = pending.ask_join(request).error_code
         expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "join with an id that has expired")
+
+
+@judges("GRP-008")
+@needs_broker(
+    Use.OWN,
+    {
+        "group.min.session.timeout.ms": str(LEAST_MS),
+        "group.max.session.timeout.ms": str(MOST_MS),
+    },
+)
+def test_join_accepts_session_timeouts_at_limits_and_refuses_those_beyond(
+    group: ClassicGroup,
+) -> None:
+    """Each limit itself, and one ms beyond it; each in a group of its own."""
+    version, broker = group.version("JoinGroup"), group.broker
+    accepted = ErrorCode.MEMBER_ID_REQUIRED if version >= KNOWN_ID else ErrorCode.NONE
+    expected = {
+        LEAST_MS - 1: ErrorCode.INVALID_SESSION_TIMEOUT,
+        LEAST_MS: accepted,
+        MOST_MS: accepted,
+        MOST_MS + 1: ErrorCode.INVALID_SESSION_TIMEOUT,
+    }
+    with requirement("GRP-008", api_key=JOIN, api_version=version) as check:
+        for timeout_ms, error in expected.items():
+            with check.subtest(f"{timeout_ms} ms"):
+                member = ClassicGroup(broker).member(client_id="GRP-008")
+                request = member.join_request()
+                request.session_timeout_ms = timeout_ms
+                code = member.ask_join(request).error_code
+                expect_error(code, error, f"session timeout of {timeout_ms} ms")

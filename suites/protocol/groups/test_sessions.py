@@ -6,8 +6,16 @@ import time
 
 import pytest
 
+from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    HeartbeatRequest,
+    HeartbeatResponse,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+)
+from harness.codec.structs import Message
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
@@ -32,6 +40,7 @@ from suites.protocol.support.group_times import (
     short_ms_of,
     signs_of_life,
 )
+from suites.protocol.support.joined_generation import expect_next_generation, send_joins
 
 JOIN = api_named("JoinGroup").key
 HEARTBEAT = api_named("Heartbeat").key
@@ -144,6 +153,51 @@ def test_offset_commits_in_join_phase_keep_member_that_has_not_rejoined(
         assert counts == [2, 0], f"the members receive {counts} members, expected [2, 0]"
 
 
+def _stale_request(
+    api: str, member: ClientMember, topic: Topic
+) -> HeartbeatRequest | OffsetCommitRequest:
+    """Return the member's next request with the generation before its own."""
+    if api == "Heartbeat":
+        heartbeat = member.heartbeat_request()
+        heartbeat.generation_id -= 1
+        return heartbeat
+    stale = commit_of(member, topic.name)
+    stale.generation_id_or_member_epoch -= 1
+    return stale
+
+
+def _code_of(answer: Message) -> int:
+    if isinstance(answer, HeartbeatResponse):
+        return answer.error_code
+    assert isinstance(answer, OffsetCommitResponse)
+    return answer.topics[0].partitions[0].error_code
+
+
+@judges("GRP-057")
+@short_sessions
+@pytest.mark.parametrize("api", ["Heartbeat", "OffsetCommit"])
+def test_requests_of_another_generation_keep_no_member(group: ClassicGroup, api: str) -> None:
+    """A follower sends them for three of its sessions: the leader has to join without it."""
+    version = group.broker.version(api, "2-9" if api == "OffsetCommit" else "0+")
+    topic, short_ms = group.broker.create_topic(), short_ms_of(group)
+    with (
+        requirement("GRP-057", api_key=api_named(api).key, api_version=version),
+        in_time(short_ms),
+    ):
+        leader, follower = _joined_with_short_session(group, short_ms)
+        sync_all([leader, follower])
+        request = _stale_request(api, follower, topic)
+        codes = [
+            _code_of(answer)
+            for answer, _ in signs_of_life(
+                short_ms, 3, lambda: follower.connection.ask(request, version)
+            )
+        ]
+        expect_error(codes[0], ErrorCode.ILLEGAL_GENERATION, "the first request")
+        expect_error(leader.heartbeat(), ErrorCode.REBALANCE_IN_PROGRESS, "the leader's heartbeat")
+        expect_alone(leader.remember(leader.ask_join()), leader)
+
+
 def _rejoin_with_shorter(
     group: ClassicGroup, timeout: str, short_ms: int
 ) -> tuple[ClientMember, ClientMember]:
@@ -193,3 +247,47 @@ def test_rejoin_with_shorter_timeouts_replaces_those_of_first_join(
         expect_alone(answer, leader)
         least_ms = AT_ONCE_SHARE * short_ms
         assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"
+
+
+@judges("GRP-062")
+@short_sessions
+def test_sync_that_waits_returns_rebalance_in_progress_when_session_ends(
+    group: ClassicGroup,
+) -> None:
+    """A follower with a short session is silent between join and sync; another one's sync waits."""
+    short_ms = short_ms_of(group)
+    sync = group.version("SyncGroup")
+    with (
+        requirement("GRP-062", api_key=api_named("SyncGroup").key, api_version=sync),
+        in_time(short_ms),
+    ):
+        leader, waits, silent = _generation_with_short_session(group, short_ms)
+        since = time.monotonic()
+        patient(waits, short_ms).send_sync()
+        code = waits.take_sync().error_code
+        took_ms, least_ms = elapsed_ms(since), AT_ONCE_SHARE * short_ms
+        expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, "the sync that waits")
+        assert took_ms >= least_ms, f"the session ended after {took_ms:.0f} ms, too soon"
+        send_joins([leader, waits])
+        expect_next_generation([leader, waits], silent.generation)
+        sync_all([leader, waits])  # up to 0.9 a group is looked at before its members
+        expect_error(silent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
+
+
+def _generation_with_short_session(
+    group: ClassicGroup, short_ms: int
+) -> tuple[ClientMember, ClientMember, ClientMember]:
+    """Return leader and two followers that have joined and not synced; the last is short."""
+    members = group.stable(None, None)
+    leader, (waits,) = leader_of(members), followers_of(members)
+    silent = group.member()
+    long_ms, group.session_ms = group.session_ms, short_ms
+    silent.be_given_an_id()
+    silent.send_join()
+    group.session_ms = long_ms
+    await_rebalance(leader)
+    for member in members:
+        member.send_join()
+    for member in (leader, waits, silent):
+        member.take_joined()
+    return leader, waits, silent

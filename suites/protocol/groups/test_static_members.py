@@ -136,6 +136,28 @@ def test_static_member_stays_after_disconnect_and_leaves_by_instance_id(
         assert gone.member_id not in known, "it left and is a member still"
 
 
+@judges("GRP-065")
+@at_versions("JoinGroup", "5-8")
+def test_restarted_static_leader_v5_to_v8_receives_former_leader_id_and_no_members(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """So it does not assign: its sync without an assignment returns its part."""
+    leader, follower = _two_statics(group.at("JoinGroup", api_version))
+    again = _started_again(group, leader)
+    with requirement("GRP-065"):
+        answer = again.ask_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "join")
+        found = (answer.leader, len(answer.members))
+        expected = (leader.member_id, 0)
+        assert found == expected, f"leader and members are {found}, expected {expected}"
+        again.remember(answer)
+        synced = again.ask_sync()
+        expect_error(synced.error_code, ErrorCode.NONE, "sync")
+        part, before = bytes(synced.assignment), leader.member_id.encode()
+        assert part == before, f"its part is {part!r}, it was {before!r}"
+        expect_error(follower.heartbeat(), ErrorCode.NONE, "the follower's heartbeat")
+
+
 @judges("GRP-039")
 @at_versions("JoinGroup", "9+")
 def test_restarted_static_leader_gets_skip_assignment_and_all_members(

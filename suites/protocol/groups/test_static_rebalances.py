@@ -11,15 +11,18 @@ from suites.protocol.support.classic_group import (
     ClassicGroup,
     ClientMember,
     await_rebalance,
+    await_rebalance_soon,
     followers_of,
     leader_of,
     subscription,
     sync_all,
 )
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.group_times import patient, short_ms_of
+from suites.protocol.support.group_times import join_again, patient, short_ms_of
+from suites.protocol.support.joined_generation import expect_next_generation
 
 JOIN = api_named("JoinGroup").key
+STILL_WAITS_MS = 150
 
 
 def _two_statics(group: ClassicGroup) -> tuple[ClientMember, ClientMember]:
@@ -33,19 +36,6 @@ def _begin_rebalance(follower: ClientMember) -> None:
     """Join again, with news, and wait for the others."""
     follower.protocols = dict.fromkeys(follower.protocols, subscription(b"news"))
     follower.send_join()
-
-
-def _expect_next(members: list[ClientMember], generation: int) -> None:
-    """All have joined the next generation, and the leader receives exactly these members."""
-    answers = [member.take_join() for member in members]
-    for member, answer in zip(members, answers, strict=True):
-        expect_error(answer.error_code, ErrorCode.NONE, f"join of {member.instance_id}")
-        found = answer.generation_id
-        assert found == generation + 1, f"generation {found} after {generation}"
-        member.remember(answer)
-    ids = {answer.member_id for answer in answers}
-    rosters = [{entry.member_id for entry in answer.members} for answer in answers]
-    assert ids in rosters, f"the members receive {rosters}, none of them {ids}"
 
 
 @judges("GRP-036")
@@ -67,6 +57,31 @@ def test_waiting_join_of_replaced_static_member_returns_fenced_instance_id(
         member.take_join()
 
 
+@judges("GRP-036")
+@at_versions("SyncGroup", "3+")
+def test_waiting_sync_of_replaced_static_member_returns_fenced_instance_id(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Its SyncGroup waits for the leader's when its instance joins without a member id.
+
+    Both are members of the generation that follows.
+    """
+    group.broker.version("JoinGroup", "5+")
+    leader, old = _two_statics(group.at("SyncGroup", api_version))
+    join_again(leader, [old])
+    generation = leader.generation
+    again = group.member(old.protocols, old.instance_id)
+    old.send_sync()
+    with requirement("GRP-036"):
+        old.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        again.send_join()
+        answer = old.take_sync()
+        expect_error(answer.error_code, ErrorCode.FENCED_INSTANCE_ID, "the sync that waited")
+        await_rebalance(leader)
+        leader.send_join()
+        expect_next_generation([leader, again], generation)
+
+
 @judges("GRP-051")
 @at_versions("JoinGroup", "5+")
 def test_join_phase_ends_when_absent_static_member_comes_back(
@@ -79,7 +94,7 @@ def test_join_phase_ends_when_absent_static_member_comes_back(
     await_rebalance(old)
     with requirement("GRP-051"):
         again.send_join()
-        _expect_next([leader, again], leader.generation)
+        expect_next_generation([leader, again], leader.generation)
         assert again.member_id != old.member_id, "it has its old member id"
 
 
@@ -120,3 +135,24 @@ def test_absent_static_leader_stays_member_and_another_member_leads(group: Class
         sync_all([follower])
         expect_error(absent.heartbeat(), ErrorCode.ILLEGAL_GENERATION, "the absent member")
         assert follower.generation == before + 1, f"generation {follower.generation}"
+
+
+@judges("GRP-063")
+@at_versions("JoinGroup", "5+")
+def test_static_member_that_comes_back_with_other_choice_of_protocol_starts_rebalance(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Both offered "a" and "b"; one comes back with "b" alone, which the next generation has."""
+    group.at("JoinGroup", api_version)
+    offer = dict.fromkeys("ab", subscription())
+    members = [group.member(offer, instance_id=f"instance-{n}") for n in range(2)]
+    members = group.grown(members)
+    leader, (old,) = leader_of(members), followers_of(members)
+    again = group.member({"b": subscription()}, old.instance_id)
+    with requirement("GRP-063"):
+        again.send_join()
+        await_rebalance_soon(leader)
+        leader.send_join()
+        expect_next_generation([leader, again], leader.generation)
+        found = {leader.protocol_name, again.protocol_name}
+        assert found == {"b"}, f"the protocols of the members are {found}, expected 'b' for both"

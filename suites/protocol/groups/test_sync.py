@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import SyncGroupRequest
+from harness.codec.header import DEFAULT_CLIENT_ID
+from harness.codec.messages import JoinGroupResponse, SyncGroupRequest, SyncGroupResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
@@ -12,17 +15,21 @@ from suites.protocol.support.classic_group import (
     await_rebalance,
     followers_of,
     leader_of,
+    leave,
     subscription,
     sync_all,
 )
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.joined_generation import expect_next_generation, send_joins
 
 STILL_WAITS_MS = 150
 
 
-def _generation_without_sync(group: ClassicGroup, count: int) -> list[ClientMember]:
+def _generation_without_sync(
+    group: ClassicGroup, count: int, client_id: str = DEFAULT_CLIENT_ID
+) -> list[ClientMember]:
     """Return so many members that have joined, and have no assignment of their generation yet."""
-    members = group.stable(*[None] * count)
+    members = group.grown([group.member(client_id=client_id) for _ in range(count)])
     leader = leader_of(members)
     others = followers_of(members)
     for member in others:
@@ -49,20 +56,98 @@ def _expect_part(member: ClientMember, expected: bytes) -> None:
 def test_sync_waits_for_leader_and_returns_its_assignment_unchanged(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """One follower asks before the leader and waits, one after it."""
+    """One follower asks before the leader and waits, one after it.
+
+    Assignments of the followers, and a second one of the leader, change nothing.
+    """
     members = _generation_without_sync(group.at("SyncGroup", api_version), 3)
     leader, (early, late) = leader_of(members), followers_of(members)
     parts = {
         member.member_id: b"\x00\xff" + group.broker.random.randbytes(30) for member in members
     }
-    early.send_sync()
+    others = dict.fromkeys(parts, b"of a follower, or too late")
+    early.send_sync(others)
     with requirement("GRP-016"):
         early.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
         leader.send_sync(parts)
         _expect_part(leader, parts[leader.member_id])
         _expect_part(early, parts[early.member_id])
-        late.send_sync()
+        late.send_sync(others)
         _expect_part(late, parts[late.member_id])
+        leader.send_sync(others)
+        _expect_part(leader, parts[leader.member_id])
+        early.send_sync()
+        _expect_part(early, parts[early.member_id])
+
+
+@judges("GRP-060")
+@at_versions("SyncGroup", "5+")
+def test_join_and_sync_return_protocol_type_and_name_to_every_member(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """To the leader, to a follower that syncs before it and to one that syncs after it."""
+    group.broker.version("JoinGroup", "7+")
+    group.at("SyncGroup", api_version)
+    members = group.grown([group.member(client_id="GRP-060") for _ in range(3)])
+    leader, (early, late) = leader_of(members), followers_of(members)
+    expected = (group.protocol_type, "range")
+    with requirement("GRP-060") as check:
+        joined = _joined_again(leader, [early, late])
+        early.send_sync()
+        early.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        leader.send_sync({member.member_id: b"part" for member in members})
+        synced = [member.take_sync() for member in (leader, early)]
+        synced.append(late.ask_sync())
+        for role, of_join, of_sync in zip(("leader", "early", "late"), joined, synced, strict=True):
+            answers: list[tuple[str, JoinGroupResponse | SyncGroupResponse]]
+            answers = [("join", of_join), ("sync", of_sync)]
+            for api, answer in answers:
+                where = f"{api} of the {role} member"
+                with check.subtest(where):
+                    expect_error(answer.error_code, ErrorCode.NONE, where)
+                    found = (answer.protocol_type, answer.protocol_name)
+                    assert found == expected, f"{where}: type and name are {found}, not {expected}"
+
+
+def _joined_again(leader: ClientMember, followers: list[ClientMember]) -> list[JoinGroupResponse]:
+    leader.send_join()
+    for follower in followers:
+        await_rebalance(follower)
+        follower.send_join()
+    return [member.take_joined() for member in (leader, *followers)]
+
+
+@judges("GRP-062")
+@at_versions("SyncGroup")
+@pytest.mark.parametrize("event", ["leave", "join"])
+def test_sync_that_waits_returns_rebalance_in_progress_when_members_change(
+    group: ClassicGroup, api_version: int, event: str
+) -> None:
+    """Another follower leaves, or a new member joins, before the leader has assigned.
+
+    All that remain or arrive are members of the next generation.
+    """
+    members = _generation_without_sync(group.at("SyncGroup", api_version), 3, "GRP-062")
+    leader, (waits, other) = leader_of(members), followers_of(members)
+    before = leader.generation
+    newcomer = group.member()
+    if event == "join":
+        newcomer.be_given_an_id()
+    waits.send_sync()
+    with requirement("GRP-062"):
+        waits.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        if event == "leave":
+            code = leave(group.broker, group.group_id, other.member_id)
+            expect_error(code, ErrorCode.NONE, "leave before the assignment")
+            rest = [leader, waits]
+        else:
+            newcomer.send_join()
+            rest = [leader, waits, other, newcomer]
+        code = waits.take_sync().error_code
+        expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, f"the sync that waits at a {event}")
+        expect_error(leader.heartbeat(), ErrorCode.REBALANCE_IN_PROGRESS, "the leader's heartbeat")
+        send_joins([member for member in rest if member is not newcomer])
+        expect_next_generation(rest, before)
 
 
 @judges("GRP-017")

@@ -13,6 +13,8 @@ from suites.protocol.support.committed_offsets import (
     Committer,
     ask_to_commit,
     commit,
+    commit_request,
+    committed,
     entry,
     expect_codes,
     fetch_groups,
@@ -61,6 +63,25 @@ def test_later_offset_commit_replaces_offset_and_metadata(
                 found = fetch_offsets(broker, group, {topic: [0, 1]})
                 found.expect(topic, offset, metadata, where=f"after the {where} commit")
                 found.expect(topic, other, others, partition=1, where=f"after the {where} commit")
+
+
+@judges("OFFS-029")
+@at_versions("OffsetCommit", "1", "2+")
+def test_offset_commit_of_partition_named_twice_stores_last_entry(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Partition 0 twice in one entry of the topic, partition 1 in two; the last offset is lower."""
+    topic = kept.topic(broker, _three_partitions)
+    group = held_group(broker, topic)
+    entries = [entry(9, "first"), entry(7, "first", 1), entry(5, "last")]
+    request = commit_request(group, {topic: entries}, api_version)
+    request.topics += commit_request(group, {topic: [entry(3, "last", 1)]}, api_version).topics
+    with requirement("OFFS-029"):
+        codes = committed(broker, request, api_version, [topic])
+        expect_codes(codes, {(topic.name, index): ErrorCode.NONE for index in (0, 1)})
+        found = fetch_offsets(broker, group, {topic: [0, 1]})
+        found.expect(topic, 5, "last", where="twice in one entry")
+        found.expect(topic, 3, "last", partition=1, where="in two entries")
 
 
 @judges("OFFS-001")
@@ -216,11 +237,14 @@ def test_offset_commit_with_generation_to_unknown_group_is_refused(
 def test_offset_commit_with_too_long_metadata_fails_only_its_partition(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """4096 characters are stored, 4097 are OFFSET_METADATA_TOO_LARGE and change nothing."""
+    """4096 characters are stored, 4097 are OFFSET_METADATA_TOO_LARGE and change nothing.
+
+    Each of these characters has two bytes in UTF-8.
+    """
     topic = kept.topic(broker, _three_partitions)
     group = fresh_group(broker, topic)
     commit(broker, group, {topic: [entry(1, "before", 1)]})
-    longest = "m" * LONGEST_METADATA
+    longest = "\u00fc" * LONGEST_METADATA
     with requirement("OFFS-011"):
         entries = {topic: [entry(5, longest), entry(6, f"{longest}m", 1), entry(7, "short", 2)]}
         codes = ask_to_commit(broker, group, entries, api_version)

@@ -13,7 +13,12 @@ from harness.codec.messages import (
 )
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.classic_group import ClassicGroup, ClientMember, await_rebalance
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    ClientMember,
+    await_rebalance,
+    leave,
+)
 from suites.protocol.support.committed_offsets import (
     Committer,
     ask_to_commit,
@@ -86,6 +91,42 @@ def test_offset_commit_without_generation_creates_simple_group(
         assert listed.protocol_type == "", f"its protocol type is {listed.protocol_type!r}"
         if broker.version("ListGroups") >= FIRST_LIST_WITH_STATES:
             assert listed.group_state == "Empty", f"it is {listed.group_state}, expected Empty"
+
+
+@judges("OFFS-005")
+@at_versions("OffsetCommit", "2+")
+def test_offset_commit_without_generation_to_group_that_members_left_is_accepted(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """A consumer has committed and left: an offset is set for the group, as tools do."""
+    topic = kept.topic(broker, _one_partition)
+    _left_behind(broker, group, topic)
+    with requirement("OFFS-005"):
+        _expect(group, topic, api_version, NOBODY, ErrorCode.NONE, "after the last member left")
+        found = fetch_offsets(broker, group.group_id, {topic: [0]})
+        found.expect(topic, 7, "after the last member left")
+
+
+def _left_behind(broker: BrokerUnderTest, group: ClassicGroup, topic: Topic) -> Committer:
+    """Return the only member of the group, which has committed offset 5 and left."""
+    (member,) = group.stable(None)
+    commit(broker, group.group_id, {topic: [entry(5)]}, by=_by(member))
+    leave(broker, group.group_id, member.member_id)
+    return _by(member)
+
+
+@judges("OFFS-007")
+@at_versions("OffsetCommit", "1", "2+")
+def test_offset_commit_of_member_that_left_empty_group_is_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """UNKNOWN_MEMBER_ID for the last member with its generation; its offset stays."""
+    topic = kept.topic(broker, _one_partition)
+    left = _left_behind(broker, group, topic)
+    with requirement("OFFS-007"):
+        told = "the member that left"
+        _expect(group, topic, api_version, left, ErrorCode.UNKNOWN_MEMBER_ID, told)
+        fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 5)
 
 
 def _listed(broker: BrokerUnderTest, group_id: str) -> ListGroupsResponse.ListedGroup | None:
@@ -215,3 +256,22 @@ def test_offset_delete_beside_members_of_other_type_returns_non_empty_group(
         expect_error(answer.error_code, ErrorCode.NON_EMPTY_GROUP, "beside a connect worker")
         assert not answer.topics, f"{len(answer.topics)} topics are answered, too"
         fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 5)
+
+
+@judges("OFFS-027")
+@at_versions("OffsetDelete")
+def test_offset_delete_after_members_of_other_type_left_removes_offset(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """The last connect worker has left: one of two offsets is deleted."""
+    topic, other = kept.topic(broker, _one_partition), broker.create_topic()
+    group.protocol_type = "connect"
+    (member,) = group.stable({"default": b"the broker cannot read this"})
+    commit(broker, group.group_id, {topic: [entry(5)], other: [entry(7)]}, by=_by(member))
+    leave(broker, group.group_id, member.member_id)
+    with requirement("OFFS-027"):
+        answer = ask_to_delete_offsets(broker, api_version, group.group_id, (topic.name, 0))
+        expect_codes(deleted_codes(answer), {(topic.name, 0): ErrorCode.NONE})
+        found = fetch_offsets(broker, group.group_id, {topic: [0], other: [0]})
+        found.expect_none(topic)
+        found.expect(other, 7)

@@ -68,11 +68,10 @@ def test_joins_within_initial_rebalance_delay_form_one_generation(group: Classic
     """Two members that join an empty group one after the other are one generation, the first."""
     group.rebalance_ms = DELAY_MS  # so one delay is all that there is
     members = [patient(group.member(), group.broker.scaled_ms(SHORT_MS)) for _ in range(2)]
-    for member in members:
-        member.be_given_an_id()
     version = group.version("JoinGroup")
     with requirement("GRP-002", api_key=JOIN, api_version=version):
         for member in members:
+            member.be_given_an_id()  # not before: a join phase waits for it without a delay, too
             member.send_join()
         told = [member.take_join() for member in members]
         for answer in told:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
+from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
+from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 from labs.defects.nested_structs import structs_at
@@ -60,7 +64,40 @@ def groups_are_not_listed(answer: ListConfigResourcesResponse) -> None:
     ]
 
 
+@takes("CONF-035", r"types \(.*\): \[.*\] is missing")
+def the_last_type_counts(request: ListConfigResourcesRequest) -> None:
+    """ListConfigResources returns the resources of the last requested type alone."""
+    request.resource_types = request.resource_types[-1:]
+
+
+class RemovedConfigsStayListed(FrameRule):
+    """ListConfigResources returns a group, or a subscription, after its last config is removed."""
+
+    def __init__(self) -> None:
+        self.listed: set[tuple[int, str]] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not isinstance(seen.message, ListConfigResourcesRequest):
+            return [payload]
+        return [edited(seen, payload, self._keep)]
+
+    def _keep(self, seen: SeenRequest, answer: ListConfigResourcesResponse) -> None:
+        assert isinstance(seen.message, ListConfigResourcesRequest)
+        there = {(one.resource_type, one.resource_name) for one in answer.config_resources}
+        asked = set(seen.message.resource_types)
+        answer.config_resources += [
+            ListConfigResourcesResponse.ConfigResource(resource_type=kind, resource_name=name)
+            for kind, name in sorted(self.listed - there)
+            if len(asked) == 1 and kind in asked
+        ]
+        self.listed |= there
+
+
 DEFECTS = [
+    replace(the_last_type_counts, private=True),
+    replace(
+        rule("CONF-035", r"after DELETE the listed are ", RemovedConfigsStayListed), private=True
+    ),
     a_config_is_forgotten,
     changed_field("CONF-002", "what_is_inherited_is_the_topics",
         r"configs with the topic as source: .*'segment\.bytes'",

@@ -104,6 +104,15 @@ def adding_to_a_number_sets_it(request: IncrementalAlterConfigsRequest) -> None:
                 config.config_operation = SET
 
 
+@takes("CONF-010", r"after SUBTRACT compact of the default: ")
+def the_default_of_a_list_is_empty(request: IncrementalAlterConfigsRequest) -> None:
+    """SUBTRACT on a list without a value of its own leaves an empty list."""
+    for resource in request.resources:
+        for config in resource.configs:
+            if config.config_operation == SUBTRACT and config.value == "compact":
+                config.config_operation, config.value = SET, ""
+
+
 @takes("CONF-011", r"a (topic|broker) twice.*: error is NONE|, refused: ")
 def the_last_of_a_name_counts(request: IncrementalAlterConfigsRequest) -> None:
     """The broker ignores the first entry of a resource that is named twice."""
@@ -192,6 +201,7 @@ DEFECTS = [
     booleans_are_lower_case,
     nothing_is_deleted,
     adding_to_a_number_sets_it,
+    the_default_of_a_list_is_empty,
     the_last_of_a_name_counts,
     changed_field("CONF-012", "configs_are_never_only_validated",
         r"after a validation retention\.ms is 2000000",

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DeleteTopicsResponse, MetadataResponse
+from harness.codec.messages import (
+    CreateTopicsResponse,
+    DeleteTopicsResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 
@@ -17,14 +22,29 @@ def a_topic_begins_with_one_partition(answer: MetadataResponse) -> None:
         del topic.partitions[1:]
 
 
+@answers("META-035", r"v\d+: .*-a_b was created beside")
+def colliding_names_are_created(request: MetadataRequest, answer: MetadataResponse) -> None:
+    """Auto creation compares new names with existing ones byte by byte."""
+    for name in [topic.name for topic in answer.topics] if request.topics is None else []:
+        if name is not None and name.endswith("-a.b"):
+            made = MetadataResponse.MetadataResponseTopic(name=f"{name[:-3]}a_b")
+            answer.topics.append(made)
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
         a_topic_begins_with_one_partition,
+        colliding_names_are_created,
         changed_field("META-020", "racks_are_not_told",
             r"the rack is \{None\}, broker\.rack is 'row 7'",
             "Metadata returns a null rack for a broker with one.",
             MetadataResponse, "brokers.rack", ANY, None),
+        changed_field("TOPIC-021", "what_all_brokers_have_is_a_default",
+            r"returned are .*'retention\.bytes': \('3500000000', 5\)",
+            "CreateTopics returns a config of all brokers with the source of a default.",
+            CreateTopicsResponse, "topics.configs.config_source", 3, 5,
+            where={"topics.configs.name": "retention.bytes"}),
         changed_field("TOPIC-032", "deletion_is_never_called_disabled",
             r"v\d: error is INVALID_REQUEST \(42\), expected TOPIC_DEL",
             "DeleteTopics from v3 on has the error of older versions when deletion is disabled.",

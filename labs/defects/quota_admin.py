@@ -10,6 +10,8 @@ from harness.codec.messages import (
     AlterClientQuotasResponse,
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
+    FetchRequest,
+    FetchResponse,
     ProduceRequest,
     ProduceResponse,
 )
@@ -74,6 +76,17 @@ def another_connection_has_its_own_quota(answer: ProduceResponse) -> None:
     answer.throttle_time_ms = 0
 
 
+def _is_small_of_reader(seen: SeenRequest) -> bool:
+    has_client = seen.header is not None and (seen.header.client_id or "").startswith("QUOTA-016")
+    return has_client and isinstance(seen.message, FetchRequest)
+
+
+@answers("QUOTA-016", r"a Fetch after a large Produce is throttled", asked=_is_small_of_reader)
+def all_bytes_are_counted_together(answer: FetchResponse) -> None:
+    """Bytes that a client has produced count when it fetches."""
+    answer.throttle_time_ms = max(answer.throttle_time_ms, 1)
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
@@ -85,6 +98,7 @@ DEFECTS = [
         strict_is_not_looked_at,
         clients_of_a_user_are_its_default_client,
         another_connection_has_its_own_quota,
+        all_bytes_are_counted_together,
         changed_field("QUOTA-013", "a_quota_of_0_is_the_least", r"_rate 0\.0: error is NONE",
             "AlterClientQuotas reads a quota of 0 as 1.",
             AlterClientQuotasRequest, "entries.ops.value",

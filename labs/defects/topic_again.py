@@ -21,7 +21,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
-from labs.defects.edited_request import with_body
+from labs.defects.edited_request import takes, with_body
 
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{3,249}")
 
@@ -111,10 +111,18 @@ def what_is_deleted_by_id_has_no_name(
             result.name = None
 
 
+@takes("TOPIC-038", r"deleted by id: \[.*\] are still listed|deleted by id: .*, expected")
+def only_the_first_ids_are_deleted(request: DeleteTopicsRequest) -> None:
+    """DeleteTopics deletes no more than two topics by id."""
+    ids = [topic for topic in request.topics if topic.name is None]
+    request.topics = [topic for topic in request.topics if topic not in ids[2:]]
+
+
 DEFECTS = [
     rule("TOPIC-030", r"the id of the deleted topic: error is NONE", OldIdsDeleteTheNewTopic),
     rule("META-023", r"the id of the deleted topic: error is NONE", OldIdsFindTheNewTopic),
     rule("TOPIC-028", r"Fetch: error is NONE", OldIdsFetchFromTheNewTopic),
     rule("TOPIC-016", r"after the deletion of the other topic: error is", NamesCollideForEver),
     what_is_deleted_by_id_has_no_name,
+    only_the_first_ids_are_deleted,
 ]

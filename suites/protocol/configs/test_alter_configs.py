@@ -133,6 +133,19 @@ def test_incremental_alter_configs_appends_and_subtracts_list_items(
 
 @judges("CONF-010")
 @at_versions("IncrementalAlterConfigs")
+def test_incremental_alter_configs_subtracts_from_default_list(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Of a topic without a value of its own: an item that the default list does not have."""
+    topic = _topic(broker)
+    with requirement("CONF-010"):
+        error = change(broker, topic, (POLICY, SUBTRACT, "compact"), version=api_version)
+        expect_error(error, ErrorCode.NONE, "SUBTRACT compact of the default")
+        expect_values(broker, topic, {POLICY: "delete"}, "after SUBTRACT compact of the default")
+
+
+@judges("CONF-010")
+@at_versions("IncrementalAlterConfigs")
 def test_append_or_subtract_on_non_list_config_returns_invalid_config(
     broker: BrokerUnderTest, api_version: int
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListConfigResourcesRequest
 from harness.conformance.checks import requirement
@@ -12,6 +15,7 @@ from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.config_admin import (
     BROKER,
+    CHANGE_WITHIN_MS,
     CLIENT_METRICS,
     GROUP,
     TOPIC,
@@ -20,6 +24,7 @@ from suites.protocol.support.config_admin import (
     asked_broker,
     change,
     expect_values,
+    prepare_key,
     set_key,
 )
 from suites.protocol.support.expect import expect_error
@@ -27,6 +32,7 @@ from suites.protocol.support.expect import expect_error
 ALL_BROKERS: Resource = (BROKER, "")
 INHERITED, OWN = "log.retention.ms", "retention.ms"
 FIRST_WITH_TYPES = 1
+LIST_CONFIG_RESOURCES = api_named("ListConfigResources")
 
 
 @judges("CONF-016")
@@ -89,3 +95,72 @@ def test_client_metrics_and_group_configs_are_described_and_listed(
             with check.subtest(f"listed at v{version}"):
                 listed = _listed(broker, version, kind)
                 assert resource in listed, f"v{version}: {resource} is not listed: {sorted(listed)}"
+
+
+SOME_KINDS = ((CLIENT_METRICS, GROUP), (GROUP, TOPIC), (BROKER,))
+
+
+def _all_listed(broker: BrokerUnderTest, kinds: Sequence[int]) -> set[Resource]:
+    request = ListConfigResourcesRequest(resource_types=list(kinds))
+    answer = broker.ask(request)
+    expect_error(answer.error_code, ErrorCode.NONE, f"ListConfigResources of {kinds}")
+    return {(each.resource_type, each.resource_name) for each in answer.config_resources}
+
+
+def _kept_resources(broker: BrokerUnderTest) -> dict[int, Resource]:
+    """Return a resource of each kind, with its configs if it exists by these."""
+    found = {BROKER: asked_broker(broker), TOPIC: (TOPIC, broker.create_topic().name)}
+    for kind, (_, name, value) in LISTED_FROM.items():
+        found[kind] = kind, broker.unique_topic()
+        prepare_key(broker, found[kind], name, value)
+    return found
+
+
+@judges("CONF-035")
+@needs_broker(Use.OWN)
+def test_list_config_resources_returns_resources_of_each_requested_type(
+    broker: BrokerUnderTest,
+) -> None:
+    """One type, two types and all types, while each type has a resource; no other type is
+    returned."""
+    version = broker.version("ListConfigResources", f"{FIRST_WITH_TYPES}+")
+    there = _kept_resources(broker)
+    with requirement("CONF-035", api_key=LIST_CONFIG_RESOURCES.key, api_version=version) as check:
+        for kinds in (*SOME_KINDS, (), tuple(there)):
+            with check.subtest(f"types {kinds}"):
+                expected = {there[kind] for kind in kinds or there}
+                shown = broker.last_seen(
+                    lambda kinds=kinds: _all_listed(broker, kinds),  # type: ignore[misc]
+                    lambda shown, expected=expected: expected <= shown,  # type: ignore[misc]
+                    CHANGE_WITHIN_MS,
+                )
+                assert expected <= shown, f"types {kinds}: {sorted(expected - shown)} is missing"
+                others = {kind for kind, _ in shown} - {*kinds} if kinds else set()
+                assert not others, f"types {kinds}: resources of types {others} are returned"
+
+
+@judges("CONF-035")
+@needs_broker(Use.OWN)
+@pytest.mark.parametrize("kind", LISTED_FROM, ids=["client metrics", "groups"])
+def test_list_config_resources_leaves_out_resource_without_configs(
+    broker: BrokerUnderTest, kind: int
+) -> None:
+    """Its only config is removed, and it is no longer listed; another one of the type is."""
+    version = broker.version("ListConfigResources", f"{FIRST_WITH_TYPES}+")
+    _, name, value = LISTED_FROM[kind]
+    gone, kept = (kind, broker.unique_topic()), (kind, broker.unique_topic())
+    with requirement("CONF-035", api_key=LIST_CONFIG_RESOURCES.key, api_version=version):
+        for resource in (gone, kept):
+            error = change(broker, resource, (name, AlterOperation.SET, value))
+            expect_error(error, ErrorCode.NONE, f"{name}={value} of {resource}")
+        for operation, expected in ((AlterOperation.SET, True), (AlterOperation.DELETE, False)):
+            error = change(broker, gone, (name, operation, value))
+            expect_error(error, ErrorCode.NONE, f"{operation.name} of {name} of {gone}")
+            shown = broker.last_seen(
+                lambda: _all_listed(broker, (kind,)),
+                lambda shown, expected=expected: (gone in shown) == expected,  # type: ignore[misc]
+                CHANGE_WITHIN_MS,
+            )
+            told = f"after {operation.name} the listed are {sorted(shown)}"
+            assert (gone in shown) == expected, f"{told}: {gone}"
+            assert kept in shown, f"{told}, without {kept}"

@@ -35,6 +35,7 @@ ANONYMOUS = "ANONYMOUS"  # the user of a connection without authentication
 LITTLE, LOWERED, HUGE = 1_000.0, 1_500.0, 1e12  # bytes per second
 ABOVE = batch_of(b"x" * 20 * int(LITTLE))  # more than LITTLE in the ten seconds of the mean
 SMALL = batch_of(b"x")
+OWN_BYTES = "QUOTA-016"  # the beginning of its client ids
 STAYS_ABOVE_MS = 5_000  # the mean contains a batch for at least so long
 
 
@@ -167,6 +168,31 @@ def test_changed_quota_holds_for_client_that_is_measured_already(
             )
             told = f"{key} has become {value}: the throttle time is {found}"
             assert (found > 0) == expected, told
+
+
+@judges("QUOTA-016")
+@needs_broker(Use.OWN)
+def test_bytes_written_and_bytes_read_count_for_their_own_quota(broker: BrokerUnderTest) -> None:
+    """A client above its producer_byte_rate reads a little, one that has read much writes a little:
+    neither is throttled at that."""
+    broker.version("AlterClientQuotas")
+    much, little = broker.create_topic(), broker.create_topic()
+    writer, reader = (f"{OWN_BYTES}-{broker.unique_topic()}" for _ in range(2))
+    append(broker, much, ABOVE)
+    append(broker, little, SMALL)
+    prepare_quotas(
+        broker,
+        quota(entity(client_id=writer), {PRODUCER: LITTLE, CONSUMER: LITTLE}),
+        quota(entity(client_id=reader), {PRODUCER: LITTLE, CONSUMER: HUGE}),
+    )
+    with requirement("QUOTA-016"), in_time(broker.scaled_ms(STAYS_ABOVE_MS)):
+        _expect_throttled(broker, much, writer, "above producer_byte_rate")
+        throttle_ms = _fetched(broker, little, writer)
+        assert throttle_ms == 0, f"a Fetch after a large Produce is throttled for {throttle_ms} ms"
+        throttle_ms = _fetched(broker, much, reader)
+        assert throttle_ms == 0, f"a Fetch below its quota is throttled for {throttle_ms} ms"
+        throttle_ms = _produced(broker, little, reader, SMALL)
+        assert throttle_ms == 0, f"a Produce after a large Fetch is throttled for {throttle_ms} ms"
 
 
 @judges("QUOTA-009")

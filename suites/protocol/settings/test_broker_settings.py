@@ -53,6 +53,30 @@ def test_metadata_auto_creates_topic_with_default_partitions_and_replicas(
             assert factors == {1}, f"replication factors {factors}, by default it is 1"
 
 
+@judges("META-035")
+@needs_broker(Use.OWN, {"auto.create.topics.enable": "true"})
+def test_metadata_auto_creates_no_topic_with_colliding_name(broker: BrokerUnderTest) -> None:
+    """Beside an unknown topic that is created, and again after that."""
+    there = f"{broker.unique_topic()}-a.b"
+    broker.create_topic(name=there)
+    collides = f"{there[:-3]}a_b"
+    for version in broker.advertised("Metadata") & METADATA.valid_versions:
+        free = broker.unique_topic()
+        broker.delete_later(collides, free)
+        with requirement("META-035", api_key=METADATA.key, api_version=version):
+            for _ in range(2):
+                _ask_for(broker, version, collides, free)
+                _asked_into_being(broker, version, free)
+            listed = {topic.name for topic in broker.metadata(None).topics}
+            assert {there, free} <= listed, f"v{version}: of {there, free} one is not listed"
+            assert collides not in listed, f"v{version}: {collides} was created beside {there}"
+
+
+def _ask_for(broker: BrokerUnderTest, version: int, *names: str) -> None:
+    asked = [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
+    broker.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=True), version)
+
+
 def _with_rack(broker: BrokerUnderTest) -> VersionRange:
     """Return the versions of Metadata with racks. Raises ApiNotAdvertised if there are none."""
     broker.version("Metadata", str(WITH_RACK))

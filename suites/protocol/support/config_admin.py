@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import TypeVar
 
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.only import only
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -217,6 +217,14 @@ def set_key(broker: BrokerUnderTest, resource: Resource, name: str, value: str) 
     if broker.advertised("IncrementalAlterConfigs"):
         return change(broker, resource, (name, AlterOperation.SET, value))
     return replace_all(broker, resource, {name: value})
+
+
+def prepare_key(broker: BrokerUnderTest, resource: Resource, name: str, value: str) -> None:
+    """Set a config. Raises PreparationFailed when the broker refuses it."""
+    code = set_key(broker, resource, name, value)
+    if code != ErrorCode.NONE:
+        told = f"{name}={value} of {resource}: {ErrorCode.describe(code)}"
+        raise PreparationFailed(told, code)
 
 
 def asked_broker(broker: BrokerUnderTest) -> Resource:

@@ -11,10 +11,13 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.config_admin import (
+    BROKER,
     OF_TIERED_STORAGE,
     TOPIC,
     Config,
+    ShownSource,
     describe,
+    prepare_key,
     shows_tiered_storage,
 )
 from suites.protocol.support.topic_admin import (
@@ -25,6 +28,7 @@ from suites.protocol.support.topic_admin import (
     expect_not_created,
 )
 
+OF_ALL_BROKERS = {"log.retention.bytes": "3500000000", "log.roll.ms": "6000000"}
 CREATE_TOPICS = api_named("CreateTopics")
 MOST_REPLICAS = 32_767  # what the field can hold
 BAD_CONFIGS = (
@@ -233,6 +237,29 @@ def test_create_topics_returns_partitions_replication_factor_and_configs(
         returned = {_told(c) for c in result.configs or [] if c.name not in left_out}
         wrong = returned ^ {_told(c) for c in shown}
         assert not wrong, f"other configs than in DescribeConfigs: {sorted(wrong)}"
+
+
+@judges("TOPIC-021")
+@needs_broker(Use.OWN)
+@at_versions("CreateTopics", "5+")
+def test_create_topics_returns_source_of_config_of_all_brokers(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A config that all brokers have, one that the topic has instead, and one by default."""
+    for name, value in OF_ALL_BROKERS.items():
+        prepare_key(broker, (BROKER, ""), name, value)
+    name = broker.unique_topic()
+    expected = {
+        "retention.bytes": ("3500000000", ShownSource.ALL_BROKERS),
+        "segment.ms": ("7000000", ShownSource.TOPIC),
+        "flush.ms": (str(2**63 - 1), ShownSource.DEFAULT),
+    }
+    with requirement("TOPIC-021"):
+        topic = creatable(name, configs={"segment.ms": "7000000"})
+        result = ask_to_create(broker, api_version, topic).expect(name, ErrorCode.NONE)
+        told = {c.name: (c.value, c.config_source) for c in result.configs or []}
+        found = {key: told.get(key) for key in expected}
+        assert found == expected, f"returned are {found}, expected {expected}"
 
 
 def _told(

@@ -33,6 +33,7 @@ from suites.protocol.support.topic_admin import (
 # A partition may be served for a moment longer than its topic is shown.
 STILL_GOING = frozenset({ErrorCode.NONE, ErrorCode.NOT_LEADER_OR_FOLLOWER})
 UNKNOWN_NAME, UNKNOWN_ID = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID
+GONE_MS = 10_000
 BY_NAME, BY_ID = "4-12", "13+"  # versions of Produce and Fetch (KIP-516)
 
 
@@ -242,8 +243,9 @@ def test_delete_topics_of_id_of_deleted_topic_keeps_recreated_topic(
 def test_delete_topics_returns_name_and_id_of_deleted_topic(
     broker: BrokerUnderTest, api_version: int, by: str
 ) -> None:
-    """Two topics, each with its own name and id; with a ZooKeeper one by name has no id."""
-    topics = [broker.create_topic() for _ in range(2)]
+    """Three topics, each with its own name and id, are gone; with a ZooKeeper one by name has no
+    id."""
+    topics = [broker.create_topic() for _ in range(3)]
     named = [(t.name, ZERO_UUID) if by == "name" else (None, t.id) for t in topics]
     with requirement("TOPIC-038"):
         results = ask_to_delete_states(broker, api_version, *named)
@@ -253,6 +255,14 @@ def test_delete_topics_returns_name_and_id_of_deleted_topic(
         if by == "name" and set(found.values()) == {ZERO_UUID}:
             expected = dict.fromkeys(expected, ZERO_UUID)
         assert found == expected, f"deleted by {by}: {found}, expected {expected}"
+        left = broker.last_seen(lambda: _listed(broker, topics), lambda names: not names, GONE_MS)
+        assert not left, f"deleted by {by}: {sorted(left)} are still listed"
+
+
+def _listed(broker: BrokerUnderTest, topics: list[Topic]) -> set[str]:
+    """Return the names of these topics that Metadata has, among all."""
+    shown = {topic.name for topic in broker.metadata(None).topics}
+    return {topic.name for topic in topics} & shown
 
 
 @judges("TOPIC-031")

@@ -75,6 +75,7 @@ LISTED_FROM = {
     CLIENT_METRICS: (0, "interval.ms", "60000"),
     GROUP: (FIRST_WITH_TYPES, "consumer.heartbeat.interval.ms", "6000"),
 }
+OTHER = {CLIENT_METRICS: "120000", GROUP: "7000"}
 
 
 @judges("CONF-018")
@@ -95,6 +96,27 @@ def test_client_metrics_and_group_configs_are_described_and_listed(
             with check.subtest(f"listed at v{version}"):
                 listed = _listed(broker, version, kind)
                 assert resource in listed, f"v{version}: {resource} is not listed: {sorted(listed)}"
+
+
+@judges("CONF-012")
+@needs_broker(Use.OWN)
+@pytest.mark.parametrize("kind", LISTED_FROM, ids=["client metrics", "groups"])
+def test_validation_of_client_metrics_and_group_configs_changes_nothing(
+    broker: BrokerUnderTest, kind: int
+) -> None:
+    """Another value, and none: once a later change is seen, the config is as it was."""
+    first, name, value = LISTED_FROM[kind]
+    broker.version("ListConfigResources", f"{first}+")
+    resource, later = (kind, broker.unique_topic()), (kind, broker.unique_topic())
+    prepare_key(broker, resource, name, value)
+    with requirement("CONF-012"):
+        for operation, other in ((AlterOperation.SET, OTHER[kind]), (AlterOperation.DELETE, None)):
+            error = change(broker, resource, (name, operation, other), validate_only=True)
+            expect_error(error, ErrorCode.NONE, f"validation of {operation.name} of {name}")
+        error = change(broker, later, (name, AlterOperation.SET, OTHER[kind]))
+        expect_error(error, ErrorCode.NONE, "the later change")
+        expect_values(broker, later, {name: OTHER[kind]}, "after the later change")
+        expect_values(broker, resource, {name: value}, "after validations")
 
 
 SOME_KINDS = ((CLIENT_METRICS, GROUP), (GROUP, TOPIC), (BROKER,))

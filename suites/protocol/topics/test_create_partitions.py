@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
@@ -11,6 +12,7 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.topic_admin import ask_to_grow, described, partition_count
 
+GROWN_WITHIN_MS = 10_000
 VALUES = [b"first", b"second", b"third"]
 
 
@@ -101,11 +103,26 @@ def test_create_partitions_with_validate_only_changes_nothing(
 def test_create_partitions_of_unknown_topic_returns_unknown_topic_or_partition(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A name that no topic has."""
-    name = broker.unique_topic()
+    """A name that no topic has; the topics before and behind it in the request grow."""
+    name, *there = broker.unique_topic(), *(broker.create_topic().name for _ in range(2))
     with requirement("TOPIC-027"):
-        results = ask_to_grow(broker, api_version, (name, 2))
+        growths = (there[0], 2), (name, 2), (there[1], 2)
+        results = ask_to_grow(broker, api_version, *growths)
         results.expect(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        results.expect(there[0], ErrorCode.NONE, "the topic before the unknown one")
+        results.expect(there[1], ErrorCode.NONE, "the topic behind the unknown one")
+        _expect_two_partitions(broker, there[0], "the topic before the unknown one")
+        _expect_two_partitions(broker, there[1], "the topic behind the unknown one")
+
+
+def _expect_two_partitions(broker: BrokerUnderTest, name: str, where: str) -> None:
+    """The topic must have them soon."""
+    count = broker.last_seen(
+        lambda: len(only(broker.metadata([name]).topics, "topic").partitions),
+        lambda count: count == 2,
+        GROWN_WITHIN_MS,
+    )
+    assert count == 2, f"{where}: {count} partitions, 2 were asked for"
 
 
 @judges("TOPIC-027")

@@ -20,6 +20,7 @@ from labs.defects.defect import edited, rule
 from labs.defects.edited_request import takes
 
 NOT_SAID = -1
+COMMITTED_AGAIN = 70
 REFUSALS = frozenset({ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ErrorCode.UNKNOWN_SERVER_ERROR})
 
 
@@ -83,11 +84,28 @@ class MembersKeepAllOffsets(_KeepsOffsets):
         return offset if group_id in self.left else max(offset, 0)
 
 
+class TheFirstCommitCounts(FrameRule):
+    """The retention of an offset begins with the first commit of its group."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, OffsetFetchRequest):
+            return [edited(seen, payload, self._expire)]
+        return [payload]
+
+    def _expire(self, _: SeenRequest, message: OffsetFetchResponse) -> None:
+        for group in message.groups:
+            for topic in group.topics:
+                for found in topic.partitions:
+                    if found.committed_offset == COMMITTED_AGAIN:
+                        found.committed_offset = NOT_SAID
+
+
 DEFECTS = [
     replace(made, private=True)
     for made in (
         all_offsets_are_kept_as_long,
         rule("OFFS-018", r"not within .* has expired", OffsetsOutliveTheirMembers),
+        rule("OFFS-030", r"the offset was kept for \d+ s", TheFirstCommitCounts),
         rule("OFFS-028", r"not within .* has expired", MembersKeepAllOffsets),
         changed_field("OFFS-026", "a_commit_may_be_too_large", r"NONE \(0\) is none of",
             "The broker acknowledges a commit that was too large for it.",

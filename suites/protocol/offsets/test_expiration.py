@@ -30,6 +30,7 @@ OFFSET_COMMIT = api_named("OffsetCommit")
 MINUTE_MS = 60_000
 FIRST_WITH_RETENTION_TIME = 2
 OLD, KEPT = 0, 1
+COMMITTED_AGAIN = 70
 BETWEEN_MS = 6_000
 """Time between a commit and the end of its group, which is no part of the retention."""
 EXPIRED_WITHIN_MS = 15_000
@@ -177,6 +178,29 @@ def test_offsets_expire_retention_minutes_after_group_became_empty(
         assert lasted_s >= least_s, f"the offset was kept for {lasted_s:.0f} s, expected 60"
         found = fetch_offsets(broker, group.group_id, {topic: [0]})
         found.expect(topic, 5, where="the group that still has its member")
+
+
+@judges("OFFS-030")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "500"}
+)
+def test_offset_of_simple_group_expires_retention_minutes_after_its_last_commit(
+    broker: BrokerUnderTest,
+) -> None:
+    """Two offsets are committed together, and one of them again a while later: it lasts longer."""
+    version = broker.version("OffsetCommit", FIRST_IN_KAFKA)
+    topic = broker.create_topic(partitions=2)
+    group = fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(5, "", OLD), entry(5, "", KEPT)]})
+    _await_age(broker, topic, BETWEEN_MS)
+    with requirement("OFFS-030", api_key=OFFSET_COMMIT.key, api_version=version):
+        since = time.monotonic()
+        commit(broker, group, {topic: [entry(COMMITTED_AGAIN, "", KEPT)]})
+        _await_gone(broker, group, topic, OLD, within_ms=2 * MINUTE_MS)
+        _await_gone(broker, group, topic, KEPT, within_ms=2 * MINUTE_MS)
+        lasted_s = time.monotonic() - since
+        least_s = (MINUTE_MS - BETWEEN_MS / 2) / 1000
+        assert lasted_s >= least_s, f"the offset was kept for {lasted_s:.0f} s, expected 60"
 
 
 def _await_age(broker: BrokerUnderTest, topic: Topic, age_ms: int) -> None:

@@ -20,7 +20,7 @@ from labs.defects.edited_request import takes
 from labs.defects.nested_structs import structs_at
 
 FROM_TOPIC, FROM_DEFAULT = 1, 5
-TOPIC, BROKER, GROUP = 2, 4, 32
+TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
 # Of max.message.bytes.
 DEFAULT_LIMITS = frozenset({"1048588", "1000012"})
 
@@ -71,7 +71,9 @@ def the_last_type_counts(request: ListConfigResourcesRequest) -> None:
 
 
 class RemovedConfigsStayListed(FrameRule):
-    """ListConfigResources returns a group, or a subscription, after its last config is removed."""
+    """ListConfigResources returns a subscription after its last config is removed."""
+
+    kind = CLIENT_METRICS
 
     def __init__(self) -> None:
         self.listed: set[tuple[int, str]] = set()
@@ -88,15 +90,24 @@ class RemovedConfigsStayListed(FrameRule):
         answer.config_resources += [
             ListConfigResourcesResponse.ConfigResource(resource_type=kind, resource_name=name)
             for kind, name in sorted(self.listed - there)
-            if len(asked) == 1 and kind in asked
+            if asked == {self.kind} == {kind}
         ]
         self.listed |= there
+
+
+class RemovedGroupsStayListed(RemovedConfigsStayListed):
+    """ListConfigResources returns a group after its last config is removed."""
+
+    kind = GROUP
 
 
 DEFECTS = [
     replace(the_last_type_counts, private=True),
     replace(
         rule("CONF-035", r"after DELETE the listed are ", RemovedConfigsStayListed), private=True
+    ),
+    replace(
+        rule("CONF-036", r"after DELETE the listed are ", RemovedGroupsStayListed), private=True
     ),
     a_config_is_forgotten,
     changed_field("CONF-002", "what_is_inherited_is_the_topics",

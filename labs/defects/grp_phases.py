@@ -139,7 +139,7 @@ class NewcomersProlongForever(_OtherRebalanceTimeout):
 
 
 class NewcomersProlongNothing(_OtherRebalanceTimeout):
-    """The first join phase of a group lasts for one delay, whoever joins."""
+    """The first join phase of a group lasts for one delay; no join prolongs it."""
 
     timeout_ms = 1
 

@@ -150,7 +150,7 @@ def what_is_compacted_has_any_size(newest: NewestTopic, seen: SeenRequest, answe
 
 @of_newest("STOR-025", r"cleanup.policy is compact, the log begins at 3")
 def what_is_compacted_expires(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """Retention cuts a log whose policy is compact alone, too."""
+    """Retention cuts a log with the policy compact alone, too."""
     for one in answered(newest, seen, answer, EARLIEST) if OF_025(newest) else ():
         one.offset = 3
 

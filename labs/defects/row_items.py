@@ -83,5 +83,5 @@ def _judges(item: pytest.Item, watched: Sequence[str]) -> bool:
 
 @cache
 def _judged_once(item: pytest.Item) -> tuple[str, ...]:
-    """What `judged` returns: each row asks this of all tests of the session."""
+    """Return the result of `judged`, which each row needs of all tests of the session."""
     return judged(item)

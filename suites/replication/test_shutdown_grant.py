@@ -6,6 +6,8 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.kraft import KraftMember
+from harness.virtual_broker.partition import WatchedPartition
 from suites.replication.support.expect import expect_sound
 
 READ_MS = 2_000
@@ -50,14 +52,16 @@ def test_shutdown_is_granted_while_brokers_that_shut_down_are_behind(peers: Join
     for member in members:  # each leads a partition
         member.heartbeat(want_shut_down=True, metadata_offset=member.broker_epoch)
     with requirement("SHUT-006"):
-        for member, partition in zip(members, partitions, strict=True):
-            partition.await_isr(peers.leader)
-            granted = peers.broker.last_seen(
-                lambda member=member: (
-                    member.heartbeat(  # type: ignore[misc]
-                        want_shut_down=True, metadata_offset=member.broker_epoch
-                    ).should_shut_down
-                ),
-                bool,
-            )
-            assert granted, "the active broker has read the metadata, and it may not shut down"
+        _expect_grant(peers, members[0], partitions[0])
+        _expect_grant(peers, members[1], partitions[1])
+
+
+def _expect_grant(peers: JoinedCluster, member: KraftMember, partition: WatchedPartition) -> None:
+    partition.await_isr(peers.leader)
+
+    def is_granted() -> bool:
+        answer = member.heartbeat(want_shut_down=True, metadata_offset=member.broker_epoch)
+        return answer.should_shut_down
+
+    granted = peers.broker.last_seen(is_granted, bool)
+    assert granted, "the active broker has read the metadata, and it may not shut down"

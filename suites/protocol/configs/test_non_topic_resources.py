@@ -163,18 +163,22 @@ def test_list_config_resources_returns_resources_of_each_requested_type(
                 assert not others, f"types {kinds}: resources of types {others} are returned"
 
 
-@judges("CONF-035")
+@judges("CONF-035", "CONF-036")
 @needs_broker(Use.OWN)
-@pytest.mark.parametrize("kind", LISTED_FROM, ids=["client metrics", "groups"])
+@pytest.mark.parametrize(
+    ("kind", "requirement_id"),
+    [(CLIENT_METRICS, "CONF-035"), (GROUP, "CONF-036")],
+    ids=["client metrics", "groups"],
+)
 def test_list_config_resources_leaves_out_resource_without_configs(
-    broker: BrokerUnderTest, kind: int
+    broker: BrokerUnderTest, kind: int, requirement_id: str
 ) -> None:
     """Its only config is removed, and it is no longer listed; another one of the type is."""
     version = broker.version("ListConfigResources", f"{FIRST_WITH_TYPES}+")
     _, name, value = LISTED_FROM[kind]
     gone, kept = (kind, broker.unique_topic()), (kind, broker.unique_topic())
     prepare_key(broker, kept, name, value)
-    with requirement("CONF-035", api_key=LIST_CONFIG_RESOURCES.key, api_version=version):
+    with requirement(requirement_id, api_key=LIST_CONFIG_RESOURCES.key, api_version=version):
         expect_error(change(broker, gone, (name, SET, value)), ErrorCode.NONE, f"SET of {gone}")
         _expect_listed(broker, {gone: True, kept: True}, "after SET")
         expect_error(change(broker, gone, (name, DELETE, None)), ErrorCode.NONE, "DELETE")

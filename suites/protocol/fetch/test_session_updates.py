@@ -58,17 +58,18 @@ def test_fetch_with_wrong_session_epoch_changes_no_partition_of_session(
     """The refused requests move partition 0, forget 1 and add 2, an epoch too early or too late."""
     topic = kept.topic(broker, _three_records_each)
     opened = entry_of(topic, api_version, {0: 0, 1: 1})
-    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-049"):
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-049") as check:
         _expect_from(session, {0: 0, 1: 1}, "before the refusal")
         for distance in (-1, 1):
             request = session.next_request([entry_of(topic, api_version, {0: 2, 2: 0})])
             session.next_epoch -= 1
             request.session_epoch += distance
             request.forgotten_topics_data = [forget(topic, api_version, 1)]
-            code = broker.ask(request, api_version).error_code
-            told = f"the next epoch with {distance:+}"
-            expect_error(code, ErrorCode.INVALID_FETCH_SESSION_EPOCH, told)
-            _expect_from(session, {0: 0, 1: 1}, f"after {told}")
+            shown = f"the next epoch with {distance:+}"
+            with check.subtest(shown):
+                code = broker.ask(request, api_version).error_code
+                expect_error(code, ErrorCode.INVALID_FETCH_SESSION_EPOCH, shown)
+                _expect_from(session, {0: 0, 1: 1}, f"after {shown}")
 
 
 @judges("FETCH-049")
@@ -127,21 +128,28 @@ def test_session_keeps_last_current_leader_epoch(
     topic = kept.topic(broker, _three_records_each)
     epoch = told_leader_epoch(broker, topic)
     opened = _claiming(topic, api_version, 0)
-    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-050"):
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-050") as check:
         for claimed, expected in (
             (epoch + 1, UNKNOWN_EPOCH), (epoch, ErrorCode.NONE), (epoch + 2, UNKNOWN_EPOCH)
         ):  # fmt: skip
             sent = [_claiming(topic, api_version, 0, current=claimed)]
-            answers = {"sent": session.ask(sent), "not sent again": session.ask()}
-            found = {what: _codes(answer) for what, answer in answers.items()}
-            wanted = {what: [ErrorCode.describe(expected)] for what in answers}
-            told = f"epoch {claimed}, the leader's is {epoch}: errors are {found}, not {wanted}"
-            assert found == wanted, told
+            shown = f"epoch {claimed}, the leader's is {epoch}"
+            with check.subtest(shown):
+                answers = {"sent": session.ask(sent), "not sent again": session.ask()}
+                found = {what: _codes(answer) for what, answer in answers.items()}
+                wanted = {what: [ErrorCode.describe(expected)] for what in answers}
+                assert found == wanted, f"{shown}: errors are {found}, not {wanted}"
 
 
 def _codes(response: FetchResponse) -> list[str]:
     named = [data for topic in response.responses for data in topic.partitions]
     return [ErrorCode.describe(data.error_code) for data in named]
+
+
+def _diverging(response: FetchResponse) -> list[tuple[int, int]]:
+    """The diverging epoch of each partition that the answer names, with its end."""
+    named = [data for topic in response.responses for data in topic.partitions]
+    return [(data.diverging_epoch.epoch, data.diverging_epoch.end_offset) for data in named]
 
 
 @judges("FETCH-050")
@@ -156,18 +164,20 @@ def test_session_keeps_last_fetched_epoch(
     topic = kept.topic(broker, _three_records_each)
     epoch = told_leader_epoch(broker, topic)
     opened = _claiming(topic, api_version, END)
-    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-050"):
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-050") as check:
         ahead = [_claiming(topic, api_version, END + 1, fetched=epoch)]
-        for what, answer in (("sent", session.ask(ahead)), ("not sent again", session.ask())):
-            named = [data for one in answer.responses for data in one.partitions]
-            found = [(p.diverging_epoch.epoch, p.diverging_epoch.end_offset) for p in named]
-            told = f"behind the end of epoch {epoch}, {what}: the diverging epochs are {found}"
-            assert found == [(epoch, END)], told
+        found = [_diverging(session.ask(ahead)), _diverging(session.ask())]
+        assert found == [[(epoch, END)]] * 2, (
+            f"behind the end of epoch {epoch}, sent and not sent again: the diverging epochs are "
+            f"{found}"
+        )
         for claimed in (epoch, NO_EPOCH):
             within = [_claiming(topic, api_version, END - 1, fetched=claimed)]
-            found_offsets = [_offsets(session.ask(within)), _offsets(session.ask())]
-            told = f"last fetched epoch {claimed}: offsets {found_offsets} came"
-            assert found_offsets == [{0: [END - 1]}] * 2, told
+            with check.subtest(f"last fetched epoch {claimed}"):
+                offsets = [_offsets(session.ask(within)), _offsets(session.ask())]
+                assert offsets == [{0: [END - 1]}] * 2, (
+                    f"last fetched epoch {claimed}: offsets {offsets} came"
+                )
 
 
 @judges("FETCH-051")
@@ -198,13 +208,14 @@ def test_session_leaves_out_idle_partition_that_is_sent_again(
     """Two partitions at their end; one is sent again, as it was and with another limit."""
     topic = kept.topic(broker, _three_records_each)
     opened = entry_of(topic, api_version, {0: END, 1: END})
-    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-028"):
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-028") as check:
         for limit_bytes in (1 << 20, 1 << 10):
             wanted = fetch_partition(END, partition=1, partition_max_bytes=limit_bytes)
-            answer = session.ask([fetch_topic(topic, api_version, [wanted])])
-            expect_error(answer.error_code, ErrorCode.NONE)
-            found = sorted(_offsets(answer))
-            assert found == [], f"nothing has changed, the answer has partitions {found}"
+            with check.subtest(f"partition_max_bytes {limit_bytes}"):
+                answer = session.ask([fetch_topic(topic, api_version, [wanted])])
+                expect_error(answer.error_code, ErrorCode.NONE)
+                found = sorted(_offsets(answer))
+                assert found == [], f"nothing has changed, the answer has partitions {found}"
 
 
 @judges("FETCH-028")

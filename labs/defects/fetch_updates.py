@@ -108,7 +108,7 @@ DEFECTS = [
     a_deleted_partition_is_idle,
     rule(
         "FETCH-049",
-        r"after the next epoch with [-+]1: error is FETCH_SESSION_ID_NOT_FOUND",
+        r"the next epoch with [-+]1: error is FETCH_SESSION_ID_NOT_FOUND",
         ARefusalClosesTheSession,
     ),
     a_session_keeps_no_leader_epoch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 
-from harness.client.errors import ResponseTimeout
+from harness.client.errors import PreparationFailed, ResponseTimeout
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupResponse
@@ -51,8 +51,7 @@ def test_join_phase_accepts_group_max_size_members_that_join_first(group: Classi
     with requirement("GRP-058", api_key=JOIN, api_version=version), in_time(short_ms):
         # A member that is refused leaves a join phase that ends with the rebalance timeout.
         group.rebalance_ms = short_ms
-        newcomers = [group.member(), group.member(client_id="GRP-058")]
-        members = group.grown(newcomers)
+        members = _two_members(group)
         leader, (follower,) = leader_of(members), followers_of(members)
         third = group.member(client_id="GRP-058")
         patient(leader, short_ms).send_join()
@@ -67,6 +66,16 @@ def test_join_phase_accepts_group_max_size_members_that_join_first(group: Classi
         assert codes == {ErrorCode.NONE, REFUSED}, f"the errors of the last two are {told}"
         found = len(answer.members)
         assert found == 2, f"the leader receives {found} members, expected 2"
+
+
+def _two_members(group: ClassicGroup) -> list[ClientMember]:
+    try:
+        return group.grown([group.member(), group.member(client_id="GRP-058")])
+    except PreparationFailed as problem:
+        # Kafka 2.4 and 2.5 refuse the second one.
+        if REFUSED.name in str(problem):
+            raise AssertionError(f"two members are too many: {problem}") from problem
+        raise
 
 
 @judges("GRP-059")

@@ -55,6 +55,16 @@ def one_offset_deletes_in_all_partitions(request: DeleteRecordsRequest) -> None:
                 partition.offset = topic.partitions[0].offset
 
 
+@answers("DELR-010", r"behind the end: error is OFFSET_OUT_OF_RANGE")
+def the_offset_is_checked_first(
+    request: DeleteRecordsRequest, message: DeleteRecordsResponse
+) -> None:
+    """DeleteRecords checks the offset before the cleanup policy."""
+    for answer in (part for topic in message.topics for part in topic.partitions):
+        if answer.error_code == ErrorCode.POLICY_VIOLATION and _asked(request)[0].offset > 1:
+            answer.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
+
+
 @answers("DELR-005", r"deleted below 1: error is POLICY_VIOLATION")
 def compacted_topics_keep_all(
     request: DeleteRecordsRequest, message: DeleteRecordsResponse
@@ -69,6 +79,7 @@ def compacted_topics_keep_all(
 DEFECTS = [
     one_offset_deletes_in_all_partitions,
     compacted_topics_keep_all,
+    the_offset_is_checked_first,
     changed_field("DELR-005", "compacted_topics_lose_records", r"compact.*: error is NONE",
         "DeleteRecords reports records as deleted in a topic that is only compacted.",
         DeleteRecordsResponse, "topics.partitions.error_code",

@@ -16,6 +16,7 @@ from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import NO_PARTITION, VALUES, log_of_nine, values_of
 
 UP_TO_THE_HIGH_WATERMARK = -1
+BEHIND_THE_END = 9
 OUT_OF_RANGE, MISSING = ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -127,7 +128,6 @@ def test_delete_records_is_refused_for_unknown_and_only_compacted_topics(
             ("partition -1", both, -1, 0, MISSING),
             ("compact", compacted, 0, 0, ErrorCode.POLICY_VIOLATION),
             ("compact, up to the high watermark", compacted, 0, -1, ErrorCode.POLICY_VIOLATION),
-            ("compact, behind the end", compacted, 0, 9, ErrorCode.POLICY_VIOLATION),
         ):
             with check.subtest(where):
                 answer = ask_to_delete(broker, topic, offset, api_version, partition=partition)
@@ -135,6 +135,19 @@ def test_delete_records_is_refused_for_unknown_and_only_compacted_topics(
                 told = f"{where}: low watermark {answer.low_watermark}"
                 assert answer.low_watermark == -1, told
         _expect_deleted(broker, both, 1, api_version, 1)
+
+
+@judges("DELR-010")
+@at_versions("DeleteRecords")
+def test_delete_records_checks_cleanup_policy_before_offset(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """An offset behind the end of a topic that is only compacted."""
+    compacted = broker.create_topic(configs={"cleanup.policy": "compact"})
+    with requirement("DELR-010"):
+        answer = ask_to_delete(broker, compacted, BEHIND_THE_END, api_version)
+        expect_error(answer.error_code, ErrorCode.POLICY_VIOLATION, "an offset behind the end")
+        assert answer.low_watermark == -1, f"the low watermark is {answer.low_watermark}"
 
 
 @judges("DELR-009")

@@ -187,15 +187,15 @@ def the_head_is_compacted(answer: FetchResponse) -> None:
     change_runs(answer, b"head", change)
 
 
-def _with(request: CreateTopicsRequest, name: str, said: str, instead: str) -> None:
+def _with(request: CreateTopicsRequest, name: str, value: str, instead: str) -> None:
     for topic in request.topics:
         for config in topic.configs:
-            if (config.name, config.value) == (name, said):
+            if (config.name, config.value) == (name, value):
                 config.value = instead
 
 
-def _with_ratio(request: CreateTopicsRequest, said: str, instead: str) -> None:
-    _with(request, "min.cleanable.dirty.ratio", said, instead)
+def _with_ratio(request: CreateTopicsRequest, value: str, instead: str) -> None:
+    _with(request, "min.cleanable.dirty.ratio", value, instead)
 
 
 @takes("STOR-015", r"is over for one segment: left is")

@@ -21,8 +21,6 @@ ALONE_SHARE = "2"
 
 Each commit judges the same rows so: all others are a part at depth.
 """
-BUILT_IN_ALONE = "2"
-"""The same for wrong functions: their areas are those of the disk, which have the longest tests."""
 RECORDED_MUTANTS = "24"
 """The number of mutants that must be noticed again."""
 PRIVATE_SHARE = ("-p", "checks.private_share", "--private-share", "8", "--private-draw", "{draw}")
@@ -74,7 +72,8 @@ GATE = (
             ),
             command(
                 *("python", "-m", "labs.defects", "--target", "reference", "--built-in"),
-                *("--alone", BUILT_IN_ALONE, "--out", "{out}/built-in", "--jobs", "6"),
+                *("--alone", "0", "--out", "{out}/built-in", "--jobs", "6"),
+                *("--baseline", "{out}"),
             ),
             command(
                 *(*DEFECTS, "--target", ENDED_SEEN_ON),

@@ -19,17 +19,19 @@ from suites.protocol.support.compacted import (
     offsets,
 )
 
-# Batches of one record each; the keys decide the sizes. The last one of each list is in the
-# active segment, which no compaction reads, until the next list is written. A compaction between
-# two batches changes nothing: a large batch behind it decides the share.
-LARGE, LARGER = b"k" * 10_000, b"l" * 20_000
-FIRST = [b"a", b"a", b"b", b"c", LARGE, b"d", b"e"]
-FEW = [b"a", b"f"]
-MORE = [b"b", LARGE, LARGER, b"g"]
+# Batches of one record each. The last one of each list is in the active segment, which no
+# compaction reads, until the next list is written. A compaction may come between any two batches.
+# So the record that shows a compaction is removed by the last large batch alone: that batch makes
+# more than half of the log dirty, and once it is compacted, nothing large is dirty any more.
+SMALL, LARGE, LARGER = 0, 10_000, 20_000
+Batches = Sequence[tuple[bytes, int]]
+FIRST = [(b"a", SMALL), (b"b", SMALL), (b"c", SMALL), (b"a", LARGE), (b"d", SMALL), (b"e", SMALL)]
+FEW = [(b"b", SMALL), (b"f", SMALL)]
+MORE = [(b"c", SMALL), (b"d", LARGER), (b"g", SMALL)]
 ALL = list(range(len(FIRST)))
-LEFT_OF_FIRST = [1, 2, 3, 4, 5, 6]
-LEFT_OF_FEW = [2, 3, 4, 5, 6, 7, 8]
-LEFT_OF_MORE = [3, 5, 6, 7, 8, 9, 10, 11, 12]
+LEFT_OF_FIRST = [1, 2, 3, 4, 5]
+LEFT_OF_FEW = [2, 3, 4, 5, 6, 7]
+LEFT_OF_MORE = [3, 5, 6, 7, 8, 9, 10]
 
 
 @judges("STOR-024")
@@ -51,18 +53,16 @@ def test_log_is_compacted_once_dirty_ratio_exceeds_its_minimum(broker: BrokerUnd
         await_compacted(broker, always, {0: LEFT_OF_FEW})
         _write(broker, made, MORE, always)
         await_compacted(broker, always, {0: LEFT_OF_MORE})
-        _expect_left(broker, at_half, [*LEFT_OF_FIRST, 7, 8], "small batches are dirty")
+        _expect_left(broker, at_half, [*LEFT_OF_FIRST, 6, 7], "small batches are dirty")
         _write(broker, made, MORE, at_half)
         await_compacted(broker, at_half, {0: LEFT_OF_MORE})
         _expect_left(broker, never, ALL, "the minimum is 1")
 
 
-def _write(
-    broker: BrokerUnderTest, made: KeyedBatches, keys: Sequence[bytes], *topics: Topic
-) -> None:
-    batches = [made.next(key) for key in keys]
+def _write(broker: BrokerUnderTest, made: KeyedBatches, batches: Batches, *topics: Topic) -> None:
+    encoded = [made.next(key, value_size=size) for key, size in batches]
     for topic in topics:
-        append(broker, topic, *batches)
+        append(broker, topic, *encoded)
 
 
 def _expect_left(

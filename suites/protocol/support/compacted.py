@@ -46,14 +46,18 @@ class KeyedBatches:
     def next(
         self,
         *keys: bytes,
+        value_size: int = 0,
         compression: str = "none",
         producer: IdempotentProducer | None = None,
         sequence: int = -1,
     ) -> bytes:
-        """Return a batch with a record for each key; its value has its position in the batch."""
+        """Return a batch with a record for each key; its value has its position in the batch.
+
+        ``value_size``: the least size of each value in bytes.
+        """
         self._time_ms += _SECOND_MS
         batch = RecordBatch(
-            [Record(b"%s %d" % (key, at), key) for at, key in enumerate(keys)],
+            [Record((b"%s %d" % (key, at)).ljust(value_size), key) for at, key in enumerate(keys)],
             base_timestamp=self._time_ms,
             producer_id=producer.id if producer else -1,
             producer_epoch=producer.epoch if producer else -1,

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from labs.defects.row_session import RowSession
-from labs.mutation import noticed, unread_fields
+from labs.mutation import executed, noticed, unread_fields
 from labs.mutation.equivalent import KnownEquivalents
 from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
@@ -39,7 +39,8 @@ from labs.mutation.verdicts import Fate, JudgedMutant
 @click.option("--fields", is_flag=True,
               help="Instead of the source, change one field of the responses of one API; exit "
               "with 1 if no check notices it, and the table of such fields lacks it.")  # fmt: skip
-@click.option("--record", is_flag=True, help="Add the noticed mutants to the recorded ones.")
+@click.option("--record", is_flag=True, help="Add the noticed mutants to the recorded ones, "
+              "and note the functions that the target's tests execute.")  # fmt: skip
 @click.option("--jobs", default=3, show_default=True, type=click.IntRange(1))
 @click.option("--lines", "map_file", type=click.Path(path_type=Path, dir_okay=False),
               help="The tests by line; made and kept in this file if it is not there.")  # fmt: skip
@@ -64,9 +65,11 @@ def main(
             if again:
                 work = _work_again(every, count, seed)
             else:
-                chosen = _named(every, names) if names else sample(every, spec, count, seed)
-                left = _left(report, chosen)
-                work = _work(left, _lines(session, spec, map_file, Path(place)), report)
+                chosen = _named(every, names) if names else _sample(every, spec, count, seed)
+                lines = _lines(session, spec, map_file, Path(place))
+                if record and not fields:
+                    _record_executed(spec, lines)
+                work = _work(_left(report, chosen), lines, report)
             MutantPool(session, spec, Path(place), jobs, report.add).run(work)
 
     RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", "ends"])
@@ -86,6 +89,14 @@ def _left(report: MutantReport, chosen: Sequence[Mutant]) -> list[Mutant]:
         return report.left_of(chosen)
     except OtherSample as problem:
         raise click.UsageError(f"{problem}: name another file by --out") from problem
+
+
+def _sample(every: Sequence[Mutant], spec: str, count: int, seed: int) -> list[Mutant]:
+    return sample(every, spec, count, seed, executed.read())
+
+
+def _record_executed(spec: str, lines: LineMap) -> None:
+    executed.write(executed.with_target(executed.read(), spec, lines.by_line))
 
 
 def _named(every: Sequence[Mutant], names: Sequence[str]) -> list[Mutant]:

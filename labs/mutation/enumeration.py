@@ -42,7 +42,7 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
 def proposals_of(module: str, source: str) -> Iterator[tuple[Mutant, ProposedChange]]:
     """Yield each mutant with the change of the syntax tree that makes it."""
     seen: dict[tuple[str, int, int], int] = {}
-    for function, node in _functions(ast.parse(source), ""):
+    for function, node in functions_of(ast.parse(source)):
         for part in _parts(node):
             for operator, propose in OPERATORS.items():
                 for proposal in propose(part):
@@ -70,19 +70,20 @@ def _text(statements: object) -> str:
     return "; ".join(ast.unparse(one) for one in statements)
 
 
-def _functions(node: ast.AST, outer: str) -> Iterator[tuple[str, ast.AST]]:
+def functions_of(
+    node: ast.AST, outer: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Yield the outermost functions, and the methods of classes, by qualified name."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             if child.name not in _SOUNDLESS:
                 yield f"{outer}{child.name}", child
         elif isinstance(child, ast.ClassDef):
-            yield from _functions(child, f"{outer}{child.name}.")
+            yield from functions_of(child, f"{outer}{child.name}.")
 
 
-def _parts(function: ast.AST) -> Iterator[ast.AST]:
+def _parts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
     """The function, and what is in it; not its decorators, annotations, docstring, assertions."""
-    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
     yield function
     for statement in function.body:
         yield from _walk(statement)

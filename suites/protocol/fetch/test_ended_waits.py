@@ -21,7 +21,7 @@ from suites.protocol.support.fetch_waits import (
     WOKEN,
     within,
 )
-from suites.protocol.support.fetching import entry_of, partition_of, values_of
+from suites.protocol.support.fetching import entry_of, partition_of, partitions_of, values_of
 from suites.protocol.support.gone_topics import delete_topic
 
 EXTENDED_WAIT_MS = 1500
@@ -144,12 +144,8 @@ def test_incremental_fetch_that_names_one_partition_waits_for_all_of_session(
             connection.expect_silence(for_ms=QUIET_MS)
             append(broker, topic, batch, partition=2)
             answer = _fetched(connection.receive())
-        found = {data.partition_index: len(values_of(data)) for data in _partitions(answer)}
+        found = {data.partition_index: len(values_of(data)) for data in partitions_of(answer)}
         assert found == {1: 1, 2: 1}, f"partitions and their records are {found}"
-
-
-def _partitions(answer: FetchResponse) -> list[FetchResponse.PartitionData]:
-    return [data for topic in answer.responses for data in topic.partitions]
 
 
 @judges("FETCH-052")
@@ -176,7 +172,7 @@ def test_waiting_fetch_of_overtaken_session_epoch_returns_invalid_fetch_session_
         assert answer.responses == [], "the overtaken fetch has partitions beside its error"
         following = session.ask()
         expect_error(following.error_code, ErrorCode.NONE, "the epoch after both")
-        found = [values_of(data) for data in _partitions(following)]
+        found = [values_of(data) for data in partitions_of(following)]
         assert found == [[b"later"]], f"the epoch after both returns {found}"
 
 

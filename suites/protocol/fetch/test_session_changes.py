@@ -14,7 +14,7 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import CREATE_EPOCH, FetchSessionClient, fetch_session
-from suites.protocol.support.fetching import entry_of, partition_of, records_of
+from suites.protocol.support.fetching import entry_of, partition_of, partitions_of, records_of
 from suites.protocol.support.gone_topics import create_again, delete_topic
 from suites.protocol.support.kept_topics import KeptTopics
 
@@ -31,7 +31,7 @@ def _three_partitions(broker: BrokerUnderTest) -> Topic:
 
 def _errors(response: FetchResponse) -> list[str]:
     """The error of every partition that the answer names."""
-    named = [p for topic in response.responses for p in topic.partitions]
+    named = partitions_of(response)
     return [ErrorCode.describe(p.error_code) for p in named]
 
 

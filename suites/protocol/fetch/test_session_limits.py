@@ -12,7 +12,7 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session
-from suites.protocol.support.fetching import entry_of, records_of
+from suites.protocol.support.fetching import entry_of, partitions_of, records_of
 from suites.protocol.support.kept_topics import KeptTopics
 
 PARTITIONS, BATCHES = 3, 3
@@ -38,7 +38,7 @@ def _with_room(topic: Topic, version: int, room: dict[int, int]) -> FetchRequest
 
 def _counts(response: FetchResponse) -> dict[int, int]:
     """The number of records of each partition that has any."""
-    named = [data for topic in response.responses for data in topic.partitions]
+    named = partitions_of(response)
     counts = {data.partition_index: len(records_of(data)) for data in named}
     return {index: count for index, count in counts.items() if count}
 

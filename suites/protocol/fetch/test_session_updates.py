@@ -13,7 +13,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import FetchSessionClient, fetch_session, forget
-from suites.protocol.support.fetching import entry_of, records_of
+from suites.protocol.support.fetching import entry_of, partitions_of, records_of
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.leader_epoch import told_leader_epoch
 
@@ -34,7 +34,7 @@ def _three_records_each(broker: BrokerUnderTest) -> Topic:
 
 def _offsets(response: FetchResponse) -> dict[int, list[int]]:
     """The offsets of the records of each partition that the answer names."""
-    named = [data for topic in response.responses for data in topic.partitions]
+    named = partitions_of(response)
     return {data.partition_index: [offset for offset, _ in records_of(data)] for data in named}
 
 
@@ -142,13 +142,13 @@ def test_session_keeps_last_current_leader_epoch(
 
 
 def _codes(response: FetchResponse) -> list[str]:
-    named = [data for topic in response.responses for data in topic.partitions]
+    named = partitions_of(response)
     return [ErrorCode.describe(data.error_code) for data in named]
 
 
 def _diverging(response: FetchResponse) -> list[tuple[int, int]]:
     """The diverging epoch of each partition that the answer names, with its end."""
-    named = [data for topic in response.responses for data in topic.partitions]
+    named = partitions_of(response)
     return [(data.diverging_epoch.epoch, data.diverging_epoch.end_offset) for data in named]
 
 

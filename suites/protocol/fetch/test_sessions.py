@@ -12,6 +12,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session, forget
+from suites.protocol.support.fetching import partitions_of
 from suites.protocol.support.kept_topics import KeptTopics
 
 INT32_MAX = 2**31 - 1
@@ -33,7 +34,7 @@ def _at_the_end(topic: Topic, version: int) -> FetchRequest.FetchTopic:
 
 def _named(response: FetchResponse) -> list[int]:
     """The partitions that the answer names."""
-    return sorted(p.partition_index for topic in response.responses for p in topic.partitions)
+    return sorted(p.partition_index for p in partitions_of(response))
 
 
 @judges("FETCH-026")

@@ -29,6 +29,7 @@ from suites.protocol.support.fetching import (
     entry_of,
     log_of_nine,
     partition_of,
+    partitions_of,
     values_of,
 )
 from suites.protocol.support.kept_topics import KeptTopics
@@ -275,7 +276,7 @@ def test_empty_incremental_fetch_without_data_returns_after_max_wait_ms(
         request = session.next_request(max_wait_ms=SESSION_WAIT_MS, min_bytes=1)
         response = _at_max_wait(broker, request, api_version, SESSION_WAIT_MS)
         expect_error(response.error_code, ErrorCode.NONE)
-        assert not any(p.records for topic in response.responses for p in topic.partitions)
+        assert not any(p.records for p in partitions_of(response))
 
 
 @judges("FETCH-034")

@@ -26,21 +26,24 @@ def entry_of(topic: Topic, version: int, offsets: dict[int, int]) -> FetchReques
     return fetch_topic(topic, version, wanted)
 
 
+def partitions_of(response: Answer) -> list[Answer.PartitionData]:
+    """The parts of an answer about partitions, of all topics and in its order."""
+    return [partition for topic in response.responses for partition in topic.partitions]
+
+
 def records_by_partition(response: Answer) -> dict[int, bytes]:
     """The records of each partition of the only topic; a partition that is left out has none."""
     return {
         partition.partition_index: bytes(partition.records or b"")
-        for topic in response.responses
-        for partition in topic.partitions
+        for partition in partitions_of(response)
     }
 
 
 def partition_of(response: Answer, index: int = 0) -> Answer.PartitionData:
     """The part of an answer about one partition; every test has a single topic."""
-    for topic in response.responses:
-        for partition in topic.partitions:
-            if partition.partition_index == index:
-                return partition
+    for partition in partitions_of(response):
+        if partition.partition_index == index:
+            return partition
     raise AssertionError(f"the answer lacks partition {index}")
 
 

@@ -26,6 +26,7 @@ SCRIPTS: Final = (
     "grid.js",
     "requirements_view.js",
     "other_views.js",
+    "mutants_view.js",
     "timeline.js",
     "lanes.js",
     "panel.js",

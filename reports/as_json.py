@@ -16,7 +16,7 @@ from .wire_matrix import SeenOnWire
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 
 
 def matrix_json(matrix: Matrix) -> str:
@@ -35,6 +35,7 @@ def matrix_json(matrix: Matrix) -> str:
         "faults": [_timeline(one) for one in matrix.faults],
         "histories": [_history(one) for one in matrix.histories],
         "defects": [_defect(row) for row in matrix.defects],
+        "mutants": [asdict(one) for one in matrix.mutants],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 

@@ -75,7 +75,11 @@ def build_report(
     with placed(out) as folder:
         with spark_session(master) as spark:
             aggregate(spark, datasets, folder, wording)
-        matrix = replace(_matrix(folder, datasets), observed=wording.observed)
+        matrix = replace(
+            _matrix(folder, datasets),
+            observed=wording.observed,
+            mutants=tuple(wording.mutants),
+        )
         for name, render in RENDERINGS.items():
             (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")
         (folder / SCHEMA_FILE.name).write_bytes(SCHEMA_FILE.read_bytes())

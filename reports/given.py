@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .arrow import pa, pq
 from .beside import FAULTS, HISTORIES, WIRE, ReportedDataset
 from .dataset import Dataset
+from .mutant_matrix import ReportedMutants
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,12 +65,14 @@ SCHEMAS: Final[Mapping[str, Any]] = {
 class Wording:
     """Data that the results lack: statements by requirement, API names by key, and the ids of the
     requirements with checks that report whether an answer could be decoded. `observed`: by
-    requirement, the releases of Kafka where it was seen to hold or not, in words."""
+    requirement, the releases of Kafka where it was seen to hold or not, in words. `mutants`: how
+    many wrong brokers the suites noticed."""
 
     statements: Mapping[str, str] = field(default_factory=dict)
     api_names: Mapping[int, str] = field(default_factory=dict)
     decoding: frozenset[str] = frozenset()
     observed: Mapping[str, str] = field(default_factory=dict)
+    mutants: Sequence[ReportedMutants] = ()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from .dataset import ResultFile
 from .defect_matrix import DefectRow, defect_rows
 from .fault_timelines import FaultTimeline, timelines
 from .histories import History, histories
+from .mutant_matrix import ReportedMutants
 from .verdicts import LEVELS, WORST_FIRST
 from .wire_matrix import SeenOnWire, seen_on_the_wire
 
@@ -114,7 +115,7 @@ class Matrix:
 
     `apis`, `wire`, `faults`, `histories` and `defects` are empty where nothing was recorded.
     `evidence` holds what was found of the files that notes name, by run and path; `observed` what
-    other runs of Kafka's releases say of requirements.
+    other runs of Kafka's releases say of requirements; `mutants` the published score of the suites.
     """
 
     targets: tuple[str, ...]
@@ -129,6 +130,7 @@ class Matrix:
     defects: tuple[DefectRow, ...] = ()
     evidence: Mapping[tuple[str, str], str] = field(default_factory=dict)
     observed: Mapping[str, str] = field(default_factory=dict)
+    mutants: tuple[ReportedMutants, ...] = ()
 
     @property
     def wire_missing(self) -> tuple[str, ...]:

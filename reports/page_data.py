@@ -15,6 +15,7 @@ from .evidence import evidence_path
 from .fault_timelines import FaultEvent, detail_words
 from .histories import Span
 from .matrix import AreaCount, Cell, Matrix, Note
+from .mutant_matrix import FATES
 from .verdicts import LEVELS, NOT_RUN, WORST_FIRST
 from .wire_matrix import DIRECTIONS, STATES
 from .wording import fold, note_words
@@ -79,6 +80,7 @@ class _Document:
             "faults": self._faults(),
             "histories": self._histories(),
             "defects": self._defects(),
+            "mutants": self._mutants(),
             "evidence": list(self._evidence()),
             "cases": list(self.cases.texts),
             "fields": list(self.fields.texts),
@@ -215,6 +217,12 @@ class _Document:
                 ],
             ]
             for row in self.matrix.defects
+        ]
+
+    def _mutants(self) -> list[Any]:
+        return [
+            [one.target, one.at, one.area, one.operator, one.fate, FATES[one.fate], one.mutants]
+            for one in self.matrix.mutants
         ]
 
     def _evidence(self) -> Iterable[list[Any]]:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import astuple
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
 from harness.conformance.history_journal import HISTORIES
+from harness.conformance.mutation_score import the_score
 from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results import RESULTS, ResultsError
@@ -46,6 +48,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
     from reports.build import build_report
     from reports.errors import ReportError
     from reports.given import Wording
+    from reports.mutant_matrix import ReportedMutants
 
     try:
         converted = [(RESULTS, folder) for folder in folders]
@@ -59,6 +62,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
             api_names={api.key: api.name for api in APIS.values()},
             decoding=frozenset({DECODING}),
             observed=_observed(),
+            mutants=[ReportedMutants(*astuple(one)) for one in the_score()],
         )
         paths = build_report(list(folders), out, master, wording=wording)
     except (ReportError, ResultsError, ResultsNotFound, JavaError) as error:

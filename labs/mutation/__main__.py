@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from harness.conformance.mutation_score import SCORE_FILE
 from labs.defects.row_session import RowSession
 from labs.mutation import executed, noticed, unread_fields
 from labs.mutation.equivalent import KnownEquivalents
@@ -21,6 +22,7 @@ from labs.mutation.mutant_pool import MutantPool
 from labs.mutation.mutant_report import MutantReport, OtherSample
 from labs.mutation.mutant_worker import MutantWork
 from labs.mutation.population import ONE_NODE, every_mutant, sample, suites_of
+from labs.mutation.published import counts_of, publish_score, publish_survivors
 from labs.mutation.response_fields import FIELD, field_mutants, is_about
 from labs.mutation.score import summary
 from labs.mutation.verdicts import Fate, JudgedMutant
@@ -41,6 +43,8 @@ from labs.mutation.verdicts import Fate, JudgedMutant
               "with 1 if no check notices it, and the table of such fields lacks it.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Add the noticed mutants to the recorded ones, "
               "and note the functions that the target's tests execute.")  # fmt: skip
+@click.option("--publish", is_flag=True, help="Replace the published score of this target, and "
+              "its survivors, by those of this sample.")  # fmt: skip
 @click.option("--jobs", default=3, show_default=True, type=click.IntRange(1))
 @click.option("--lines", "map_file", type=click.Path(path_type=Path, dir_okay=False),
               help="The tests by line; made and kept in this file if it is not there.")  # fmt: skip
@@ -49,7 +53,7 @@ from labs.mutation.verdicts import Fate, JudgedMutant
               "judged again.")  # fmt: skip
 def main(
     spec: str, count: int, seed: int, names: tuple[str, ...], again: bool, fields: bool,
-    record: bool, jobs: int, map_file: Path | None, out: Path | None,
+    record: bool, publish: bool, jobs: int, map_file: Path | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Make wrong brokers out of the built-in one, and let the suites judge each.
 
@@ -77,6 +81,9 @@ def main(
         click.echo(text)
     if record:
         noticed.write([*noticed.read(), *noticed.rows_of(report.judged, every)])
+    if publish:
+        publish_score(counts_of(report.judged, spec, seed), spec, SCORE_FILE)
+        publish_survivors(report.judged, every, spec)
     unread = list(unread_fields.problems(report.judged, unread_fields.read())) if fields else []
     for problem in unread:
         click.echo(problem)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 _BY_MODULE = (
     ("handlers.api_00_", "PROD ACKS IDEM RECF COMP TIME ERR"),
     ("handlers.api_01_", "FETCH RECF EPOCH REPL QUOTA"),
@@ -43,13 +45,21 @@ _BY_MODULE = (
 )  # fmt: skip
 
 
+OTHER = "other"
+"""Instead of an area, for modules without a row."""
+
+
 def areas_of(module: str) -> frozenset[str]:
-    """Return the areas of a module below the broker's package; all areas for one without a row."""
-    found = {
-        area
-        for prefixes, areas in _BY_MODULE
-        for prefix in prefixes.split()
-        if module.startswith(prefix)
-        for area in areas.split()
-    }
-    return frozenset(found)
+    """Return the areas of a module below the broker's package; none for one without a row."""
+    return frozenset(_areas(module))
+
+
+def first_area(module: str) -> str:
+    """Return the area that a mutant of the module is counted in."""
+    return next(_areas(module), OTHER)
+
+
+def _areas(module: str) -> Iterator[str]:
+    for prefixes, areas in _BY_MODULE:
+        if module.startswith(tuple(prefixes.split())):
+            yield from areas.split()

@@ -28,7 +28,7 @@ class BrokerFunction(NamedTuple):
 
 
 Executed = Mapping[BrokerFunction, frozenset[str]]
-"""The targets whose tests execute a function; a function that is newer than the file is missing."""
+"""The targets with a test that executes a function; a function newer than the file is missing."""
 
 
 def executed_in(lines: Iterable[str]) -> Iterator[tuple[BrokerFunction, bool]]:

@@ -1,5 +1,5 @@
 // The page: tabs, filter, grid and panel, all drawn from the state.
-const views = [requirementsView, areasView, apisView, defectsView, wireView, aboutView];
+const views = [requirementsView, areasView, apisView, defectsView, mutantsView, wireView, aboutView];
 const viewNamed = (name) => views.find((view) => view.name === name) || views[0];
 const form = byId("filter");
 const panel = byId("panel");

@@ -15,6 +15,7 @@ from reports.build import ReportPaths, build_report
 from reports.given import Wording
 
 from .browser import _browser, _pages  # noqa: F401  fixtures
+from .made_matrix import MUTANTS
 from .made_results import Row, drawn_rows, write_beside, write_results
 from .shared_spark import SharedSpark
 
@@ -22,7 +23,7 @@ STATEMENTS = {
     "PROD-004": "acks=all waits <for> \"every\" | in-sync 'replica' \\ & *no* less",
     "CONN-000": "</script><script>alert(1)</script>",
 }
-WORDING = Wording(STATEMENTS, {0: "Produce"}, frozenset({"PROD-004"}))
+WORDING = Wording(STATEMENTS, {0: "Produce"}, frozenset({"PROD-004"}), mutants=MUTANTS)
 
 
 @dataclass(frozen=True)

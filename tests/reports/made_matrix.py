@@ -9,6 +9,7 @@ from reports.defect_matrix import ChangedVerdict, DefectRow
 from reports.fault_timelines import FaultEvent, FaultTimeline
 from reports.histories import History, Span
 from reports.matrix import AreaCount, Cell, CellPart, Matrix, MatrixRow, MatrixRun, Note
+from reports.mutant_matrix import ReportedMutants
 from reports.verdicts import LEVELS, WORST_FIRST
 from reports.wire_matrix import SeenError, SeenField, SeenOnWire
 
@@ -25,6 +26,16 @@ the trace <b>of it</b>
 < ProduceResponse v9 error_code=0
 -- the broker's log, its end --
 (no log)"""
+
+_SAMPLE = ("reference", "2026-01-01", 7)
+MUTANTS = (
+    ReportedMutants(*_SAMPLE, "PROD", "boundary", "noticed", 5),
+    ReportedMutants(*_SAMPLE, "PROD", "timer", "gone", 1),
+    ReportedMutants(*_SAMPLE, "PROD", "timer", "survived", 2),
+    ReportedMutants(*_SAMPLE, "META", "timer", "not_reached", 3),
+    ReportedMutants(*_SAMPLE, "META", "timer", "equivalent", 4),
+    ReportedMutants("reference,disk", "2026-01-02", 8, "STOR", "timer", "elsewhere", 6),
+)
 
 
 def passed(case: str = "protocol/test_prod.py::test_good", versions: int = 3) -> Cell:
@@ -115,7 +126,7 @@ def small() -> Matrix:
         row(2, "CONN", passed(), passed(), passed()),
     )
     made = replace(made, apis=_apis(), wire=_wire(), faults=_faults(), defects=_defects())
-    return replace(made, histories=_histories())
+    return replace(made, histories=_histories(), mutants=MUTANTS)
 
 
 def _apis() -> tuple[ApiVersion, ...]:

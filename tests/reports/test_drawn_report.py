@@ -24,6 +24,7 @@ from reports.matrix import Matrix, read_matrix, read_table
 from reports.verdicts import WORST_FIRST
 
 from .conftest import STATEMENTS, WORDING, DrawnReport
+from .made_matrix import MUTANTS
 from .made_results import wire_rows
 from .second_opinion import api_opinion, second_opinion
 
@@ -32,7 +33,7 @@ from .second_opinion import api_opinion, second_opinion
 def _matrix(drawn_report: DrawnReport) -> Matrix:
     (dataset,) = find_datasets([drawn_report.results])
     matrix = read_matrix(drawn_report.paths.folder, dataset.runs)
-    return replace(matrix, evidence=read_evidence(matrix, [dataset]))
+    return replace(matrix, evidence=read_evidence(matrix, [dataset]), mutants=MUTANTS)
 
 
 def test_drawn_rows_cover_all_verdicts_and_incomplete_runs(drawn_report: DrawnReport) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from .browser import OpenPages
 from .made_matrix import EVIDENCE, TARGETS, large, matrix, passed, row, run, small
 
-VIEWS = ("requirements", "areas", "apis", "defects", "wire", "about")
+VIEWS = ("requirements", "areas", "apis", "defects", "mutants", "wire", "about")
 NODE = "document.getElementsByTagName('*').length"
 
 
@@ -295,11 +295,13 @@ def test_defects_view_shows_changed_verdicts(pages: OpenPages, file: Path) -> No
 
 
 def test_views_report_missing_coverage_and_defects(pages: OpenPages) -> None:
-    file = pages.file(replace(small(), wire=(), defects=()))
+    file = pages.file(replace(small(), wire=(), defects=(), mutants=()))
     page = pages.open(file, "view=wire")
     expect(page.locator("#note")).to_contain_text("No coverage of the wire was recorded")
     page.get_by_role("tab", name="Defects").click()
     expect(page.locator("#note")).to_contain_text("No defect table lies beside these results")
+    page.get_by_role("tab", name="Mutants").click()
+    expect(page.locator("#note")).to_contain_text("No score is published")
 
 
 def test_areas_view_counts_musts_and_links_to_requirements(pages: OpenPages, file: Path) -> None:

@@ -111,9 +111,16 @@ def test_signal_handlers_equal_those_of_new_interpreter(started: Starter) -> Non
     assert child.wait(LIMIT_MS) == 0
     file = str(started.folder / "command.py")
     executed = subprocess.run(
-        [sys.executable, file], capture_output=True, text=True, check=True, start_new_session=True
-    )
+        [sys.executable, file], capture_output=True, text=True, check=True, start_new_session=True,
+        preexec_fn=_default_signals,
+    )  # fmt: skip
     assert _without_addresses(child.log_text()) == _without_addresses(executed.stdout)
+
+
+def _default_signals() -> None:
+    """A shell that starts this test by nohup, or in the background, ignores some of them."""
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_DFL)
 
 
 def _without_addresses(text: str) -> list[str]:

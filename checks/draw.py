@@ -41,17 +41,9 @@ class Draw:
         return ROTATING[self.number % len(ROTATING)]
 
     @property
-    def half(self) -> str:
-        """The first or the second half of something, as ``1/2`` or ``2/2``."""
-        return self._one_of(2, "half")
-
-    @property
     def quarter(self) -> str:
         """One of four parts of something, as ``1/4``."""
-        return self._one_of(4, "quarter")
-
-    def _one_of(self, count: int, name: str) -> str:
-        return f"{number_of(f'{name} of {self.word}') % count + 1}/{count}"
+        return f"{number_of(f'quarter of {self.word}') % 4 + 1}/4"
 
     @property
     def places(self) -> dict[str, str]:
@@ -60,7 +52,6 @@ class Draw:
             "draw": self.word,
             "number": str(self.number),
             "release": self.release,
-            "half": self.half,
             "quarter": self.quarter,
         }
 

@@ -54,6 +54,8 @@ GATE = (
         (
             command(
                 *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "6"),
+                *("-p", "checks.drawn_versions", "--one-version-in", "4"),
+                *("--versions-drawn-by", "{draw}"),
                 *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
             ),
         ),
@@ -125,7 +127,7 @@ GATE = (
         "kafka",
         (
             command(
-                *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{half}"),
+                *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{quarter}"),
                 *("suites", "--target", "kafka:4.4.0", "--out", "{out}"),
             ),
             command(

@@ -43,3 +43,13 @@ def api_of(item: pytest.Item) -> tuple[Api | None, int | None]:
         return mark.args[0], version
     name = params.get("api_name")
     return (None if name is None else api_named(name)), version
+
+
+def ends_of_case(item: pytest.Item) -> set[int]:
+    """Return the first and the last version of each range of the case's test."""
+    mark = item.get_closest_marker("at_versions")
+    api, _ = api_of(item)
+    if api is None:
+        return set()
+    ranges = (api.valid_versions,) if mark is None else mark.args[1:]
+    return {version for one in ranges for version in ends_of(api, one)}

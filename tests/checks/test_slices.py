@@ -42,7 +42,6 @@ def test_different_words_draw_different_seeds_releases_and_parts() -> None:
     draws = [Draw(str(number)) for number in range(200)]
     assert len({draw.number for draw in draws}) > 190
     assert {draw.release for draw in draws} == set(ROTATING)
-    assert {draw.half for draw in draws} == {"1/2", "2/2"}
     assert {draw.quarter for draw in draws} == {"1/4", "2/4", "3/4", "4/4"}
     assert Draw("7").places == Draw("7").places
 

@@ -59,11 +59,12 @@ def population(every: Sequence[Mutant], spec: str, executed: Executed) -> list[M
 
     def is_shown(one: Mutant) -> bool:
         targets = executed.get(BrokerFunction(one.area_path, one.function), frozenset())
-        if not targets:
-            return shown in _targets_of_module(one)
         if targets.isdisjoint({spec, shown}):
-            return False
-        return shown == ONE_NODE or ONE_NODE not in targets or _is_of(one, _DIFFERS[shown])
+            return not targets and shown in _targets_of_module(one)
+        if shown == ONE_NODE:
+            return True
+        differing = {target for target, places in _DIFFERS.items() if _is_of(one, places)}
+        return shown in differing or (ONE_NODE not in targets and differing.isdisjoint(targets))
 
     chosen = [one for one in every if is_shown(one)]
     if "like=" in spec:

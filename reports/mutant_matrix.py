@@ -9,6 +9,7 @@ FATES: Final = {
     "noticed": True,
     "elsewhere": True,
     "gone": True,
+    "other_target": True,
     "undecided": False,
     "survived": False,
     "not_reached": False,

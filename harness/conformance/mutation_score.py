@@ -28,7 +28,8 @@ class MutantCount:
         at, seed: date and seed of the sample.
         area: the first area of requirements of the changed module.
         operator: the kind of mistake.
-        fate: noticed, elsewhere, gone, undecided, survived, equivalent or not_reached.
+        fate: noticed, elsewhere, gone, other_target, undecided, survived, equivalent or
+            not_reached.
         mutants: the number of them.
     """
 

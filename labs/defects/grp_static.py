@@ -11,6 +11,8 @@ from harness.codec.messages import (
     JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
     SyncGroupRequest,
     SyncGroupResponse,
 )
@@ -21,7 +23,7 @@ from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.grp import join_of
 
-SKIPS, STATICS_LEAVE = 9, 3
+SKIPS, STATICS_LEAVE, STATICS_COMMIT = 9, 3, 7
 
 
 class WhoStartsAgainHasNothing(FrameRule):
@@ -60,7 +62,19 @@ def nobody_leaves_without_a_member_id(
         answer.members[0].error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
+@answers("GRP-066", r"commit: error is FENCED_INSTANCE_ID", range(STATICS_COMMIT, 99))
+def static_members_commit_nothing(
+    request: OffsetCommitRequest, answer: OffsetCommitResponse
+) -> None:
+    """OffsetCommit accepts no static member."""
+    if request.group_instance_id is not None:
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                partition.error_code = ErrorCode.FENCED_INSTANCE_ID
+
+
 DEFECTS = [
+    static_members_commit_nothing,
     rule("GRP-035", r"its part is b''", WhoStartsAgainHasNothing),
     changed_field("GRP-036", "who_is_replaced_is_unknown", r"heartbeat: error is UNKNOWN_MEMBER_ID",
         "The heartbeat of a replaced static member gets UNKNOWN_MEMBER_ID.",

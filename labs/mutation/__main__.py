@@ -19,7 +19,13 @@ from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
 from labs.mutation.mutant_pool import MutantPool
-from labs.mutation.mutant_report import MutantReport, OtherSample
+from labs.mutation.mutant_report import (
+    MutantReport,
+    OtherSample,
+    judged_in,
+    noticed_elsewhere,
+    survivors_in,
+)
 from labs.mutation.mutant_worker import MutantWork
 from labs.mutation.population import ONE_NODE, every_mutant, sample, suites_of
 from labs.mutation.published import counts_of, publish_score, publish_survivors
@@ -46,14 +52,27 @@ from labs.mutation.verdicts import Fate, JudgedMutant
 @click.option("--publish", is_flag=True, help="Replace the published score of this target, and "
               "its survivors, by those of this sample.")  # fmt: skip
 @click.option("--jobs", default=3, show_default=True, type=click.IntRange(1))
+@click.option("--survivors-of", type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              metavar="FILE", help="Instead of a sample, the survivors in a file that --out has "
+              "written for another target.")  # fmt: skip
+@click.option("--also", "others", multiple=True, metavar="FILE",
+              type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              help="The results of the survivors at another target: what its tests notice counts "
+              "as noticed.")  # fmt: skip
 @click.option("--lines", "map_file", type=click.Path(path_type=Path, dir_okay=False),
               help="The tests by line; made and kept in this file if it is not there.")  # fmt: skip
+@click.option("--other-lines", "other_files", multiple=True, metavar="FILE",
+              type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              help="The tests by line of another target; mutants of lines that only its tests "
+              "execute are left to its samples.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path),
               help="A JSON line for each mutant here; the mutants of a file that is there are not "
               "judged again.")  # fmt: skip
 def main(
     spec: str, count: int, seed: int, names: tuple[str, ...], again: bool, fields: bool,
-    record: bool, publish: bool, jobs: int, map_file: Path | None, out: Path | None,
+    record: bool, publish: bool, jobs: int, map_file: Path | None,
+    other_files: tuple[Path, ...], out: Path | None, survivors_of: Path | None,
+    others: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Make wrong brokers out of the built-in one, and let the suites judge each.
 
@@ -69,14 +88,17 @@ def main(
             if again:
                 work = _work_again(every, count, seed)
             else:
-                chosen = _named(every, names) if names else _sample(every, spec, count, seed)
+                chosen = _chosen(every, names, survivors_of) or _sample(every, spec, count, seed)
                 lines = _lines(session, spec, map_file, Path(place))
                 if record and not fields:
                     _record_executed(spec, lines)
-                work = _work(_left(report, chosen), lines, report)
+                elsewhere = [LineMap.read(file) for file in other_files]
+                work = _work(_left(report, chosen), lines, report, elsewhere)
             MutantPool(session, spec, Path(place), jobs, report.add).run(work)
 
     RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", "ends"])
+    seen = [one for file in others for one in judged_in(file)]
+    report.judged = noticed_elsewhere(report.judged, seen)
     for text in summary(report.judged, time.monotonic() - began_s):
         click.echo(text)
     if record:
@@ -106,6 +128,13 @@ def _record_executed(spec: str, lines: LineMap) -> None:
     executed.write(executed.with_target(executed.read(), spec, lines.by_line))
 
 
+def _chosen(
+    every: Sequence[Mutant], names: Sequence[str], survivors_of: Path | None
+) -> list[Mutant]:
+    left = survivors_in(survivors_of) if survivors_of is not None else []
+    return _named(every, [*names, *(one.name for one in left)])
+
+
 def _named(every: Sequence[Mutant], names: Sequence[str]) -> list[Mutant]:
     known = {one.name: one for one in every}
     if missing := [name for name in names if name not in known]:
@@ -122,7 +151,9 @@ def _lines(session: RowSession, spec: str, file: Path | None, place: Path) -> Li
     return made
 
 
-def _work(mutants: Sequence[Mutant], lines: LineMap, report: MutantReport) -> list[MutantWork]:
+def _work(
+    mutants: Sequence[Mutant], lines: LineMap, report: MutantReport, others: Sequence[LineMap]
+) -> list[MutantWork]:
     """Return the work; tests that execute few lines come first. Reports what none executes."""
     few = lines.lines_by_test()
     work = []
@@ -135,7 +166,7 @@ def _work(mutants: Sequence[Mutant], lines: LineMap, report: MutantReport) -> li
             tests = sorted(lines.tests_of([f"{path}:{one.line}"]), key=few.__getitem__)
         if tests:
             work.append(MutantWork(one, tuple(tests)))
-        else:
+        elif not any(other.tests_of([f"{path}:{one.line}"]) for other in others):
             report.add(JudgedMutant(one, Fate.NOT_REACHED))
     return work
 

@@ -12,7 +12,7 @@ import click
 from labs.mutation.equivalent import KnownEquivalents
 from labs.mutation.mutant import Mutant
 from labs.mutation.score import line_of
-from labs.mutation.verdicts import Fate, JudgedMutant
+from labs.mutation.verdicts import NOTICED, Fate, JudgedMutant
 
 
 class OtherSample(ValueError):
@@ -52,6 +52,27 @@ class MutantReport:
         self.judged += [self.known.reviewed(one) for one in known]
         done = {one.mutant for one in known}
         return [one for one in chosen if one not in done]
+
+
+def noticed_elsewhere(
+    judged: Sequence[JudgedMutant], others: Sequence[JudgedMutant]
+) -> list[JudgedMutant]:
+    """Return the results, survivors that another target's tests have noticed as such."""
+    by_name = {one.mutant.name: one for one in others if one.verdict in NOTICED}
+    found = []
+    for one in judged:
+        other = by_name.get(one.mutant.name)
+        if one.verdict in NOTICED or other is None:
+            found.append(one)
+        else:
+            what = (other.requirement, other.reason, other.case)
+            found.append(JudgedMutant(one.mutant, Fate.OTHER_TARGET, *what, one.tests))
+    return found
+
+
+def survivors_in(file: Path) -> list[Mutant]:
+    """Return the mutants of a file of results that were not noticed. Raises OSError."""
+    return [one.mutant for one in judged_in(file) if one.verdict not in NOTICED]
 
 
 def judged_in(file: Path) -> list[JudgedMutant]:

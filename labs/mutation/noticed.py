@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from labs.mutation.mutant import Mutant
-from labs.mutation.verdicts import JudgedMutant
+from labs.mutation.verdicts import Fate, JudgedMutant
 
 FILE = Path(__file__).with_name("noticed.tsv")
 
@@ -51,7 +51,7 @@ def rows_of(judged: Iterable[JudgedMutant], every: Iterable[Mutant]) -> Iterator
     """Yield the rows of mutants that a check noticed; ``every``: all mutants of the source."""
     names = {mutant.name: name for name, mutant in stable_names(every)}
     for one in judged:
-        if one.case:
+        if one.case and one.verdict is not Fate.OTHER_TARGET:
             yield NoticedMutant(names[one.mutant.name], one.requirement, one.case)
 
 

@@ -18,13 +18,14 @@ class Fate(StrEnum):
     NOTICED = "noticed by a check of its area"
     ELSEWHERE = "noticed by a check of another area"
     GONE = "the broker hung or ended"
+    OTHER_TARGET = "noticed by a test of another target"
     UNDECIDED = "only inconclusive checks or errors of the harness"
     SURVIVED = "survived"
     EQUIVALENT = "equivalent"
     NOT_REACHED = "no test executes it"
 
 
-NOTICED = frozenset({Fate.NOTICED, Fate.ELSEWHERE, Fate.GONE})
+NOTICED = frozenset({Fate.NOTICED, Fate.ELSEWHERE, Fate.GONE, Fate.OTHER_TARGET})
 
 
 @dataclass(frozen=True, slots=True)

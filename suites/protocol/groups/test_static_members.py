@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from harness.client.broker import PreparationFailed
+from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import LeaveGroupRequest, OffsetCommitRequest
 from harness.conformance.checks import requirement
@@ -13,7 +15,10 @@ from suites.protocol.support.classic_group import (
     followers_of,
     leader_of,
 )
+from suites.protocol.support.committed_offsets import Committer, commit_request, committed
 from suites.protocol.support.expect import expect_error
+
+OF_INSTANCES = "7+"
 
 
 def _two_statics(group: ClassicGroup) -> tuple[ClientMember, ClientMember]:
@@ -48,6 +53,42 @@ def test_restarted_static_member_keeps_assignment_without_rebalance(
         part, before = bytes(synced.assignment), old.member_id.encode()
         assert part == before, f"its part is {part!r}, it was {before!r}"
         expect_error(leader.heartbeat(), ErrorCode.NONE, "the leader's heartbeat")
+
+
+@judges("GRP-066")
+@at_versions("Heartbeat", "3+")
+def test_static_members_form_group_and_are_accepted(group: ClassicGroup, api_version: int) -> None:
+    """A refusal while they join is judged here too: elsewhere it is a failed preparation."""
+    group.at("Heartbeat", api_version)
+    topic = group.broker.create_topic()
+    with requirement("GRP-066") as check:
+        try:
+            members = _two_statics(group)
+        except PreparationFailed as refused:
+            raise AssertionError(f"two static members form no group: {refused}") from refused
+        for member in members:
+            with check.subtest(f"{'leader' if member.leads else 'follower'}"):
+                expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat")
+                expect_error(member.ask_sync().error_code, ErrorCode.NONE, "sync again")
+                expect_error(_commit(member, topic), ErrorCode.NONE, "commit")
+        found = {each.group_instance_id: each.member_id for each in group.described().members}
+        expected = {each.instance_id: each.member_id for each in members}
+        assert found == expected, f"the group has the members {found}, expected {expected}"
+
+
+def _commit(member: ClientMember, topic: Topic) -> int:
+    """Commit offset 1 of partition 0 as a static member; return the partition's error code."""
+    group = member.group
+    version = group.broker.version("OffsetCommit", OF_INSTANCES)
+    request = commit_request(
+        group.group_id,
+        {topic: [OffsetCommitRequest.OffsetCommitRequestPartition(committed_offset=1)]},
+        version,
+        Committer(member.generation, member.member_id),
+    )
+    request.group_instance_id = member.instance_id
+    (code,) = committed(group.broker, request, version, [topic]).values()
+    return code
 
 
 @judges("GRP-036")

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from harness.conformance.mutation_score import read_score
 from labs.mutation.areas import first_area
+from labs.mutation.equivalent import KnownEquivalents
 from labs.mutation.mutant import Mutant
+from labs.mutation.mutant_report import MutantReport, noticed_elsewhere, survivors_in
+from labs.mutation.noticed import rows_of
 from labs.mutation.population import every_mutant
 from labs.mutation.published import counts_of, publish_score, publish_survivors
 from labs.mutation.verdicts import Fate, JudgedMutant
@@ -44,6 +47,32 @@ def test_survivors_are_recorded_by_target_with_their_change(tmp_path: Path) -> N
         ["reference", "survived"],
     ]
     assert rows[1][2:5] == [every[0].operator, every[0].area_path, every[0].function]
+
+
+def test_survivor_that_another_target_notices_counts_as_noticed() -> None:
+    first, second, third = every_mutant()[:3]
+    here = [
+        JudgedMutant(first, Fate.SURVIVED),
+        JudgedMutant(second, Fate.UNDECIDED),
+        JudgedMutant(third, Fate.NOTICED),
+    ]
+    there = [
+        JudgedMutant(first, Fate.NOTICED, "REASG-001", "a reason", "replication/test_it.py::test"),
+        JudgedMutant(second, Fate.SURVIVED),
+    ]
+    found = noticed_elsewhere(here, there)
+    assert [one.verdict for one in found] == [Fate.OTHER_TARGET, Fate.UNDECIDED, Fate.NOTICED]
+    assert found[0].requirement == "REASG-001"
+    assert list(rows_of(found, every_mutant())) == []
+
+
+def test_survivors_of_file_are_those_that_are_not_noticed(tmp_path: Path) -> None:
+    file, every = tmp_path / "out.jsonl", every_mutant()
+    report = MutantReport(KnownEquivalents(every, "reference"), file)
+    for mutant, fate in zip(every, Fate, strict=False):
+        report.add(JudgedMutant(mutant, fate))
+    left = {Fate.UNDECIDED, Fate.SURVIVED, Fate.NOT_REACHED, Fate.EQUIVALENT}
+    assert survivors_in(file) == [m for m, fate in zip(every, Fate, strict=False) if fate in left]
 
 
 def test_page_knows_every_fate() -> None:

@@ -15,6 +15,7 @@ from harness.conformance.mutation_score import SCORE_FILE
 from labs.defects.row_session import RowSession
 from labs.mutation import executed, noticed, unread_fields
 from labs.mutation.equivalent import KnownEquivalents
+from labs.mutation.judging_rooms import ROOMS, RoomSession, room_mutants
 from labs.mutation.line_map import LineMap
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
@@ -37,6 +38,8 @@ from labs.mutation.verdicts import Fate, JudgedMutant
 @click.command()
 @click.option("--target", "spec", default=ONE_NODE, show_default=True, metavar="SPEC",
               help="reference, reference,disk or reference,nodes=3.")  # fmt: skip
+@click.option("--room", type=click.Choice(list(ROOMS)), help="Instead of the broker, a package "
+              "that judges without one, by its own unit tests.")  # fmt: skip
 @click.option("--count", default=50, show_default=True, type=click.IntRange(1),
               help="The size of the random sample.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of the sample.")
@@ -69,8 +72,8 @@ from labs.mutation.verdicts import Fate, JudgedMutant
               help="A JSON line for each mutant here; the mutants of a file that is there are not "
               "judged again.")  # fmt: skip
 def main(
-    spec: str, count: int, seed: int, names: tuple[str, ...], again: bool, fields: bool,
-    record: bool, publish: bool, jobs: int, map_file: Path | None,
+    spec: str, room: str | None, count: int, seed: int, names: tuple[str, ...], again: bool,
+    fields: bool, record: bool, publish: bool, jobs: int, map_file: Path | None,
     other_files: tuple[Path, ...], out: Path | None, survivors_of: Path | None,
     others: tuple[Path, ...],
 ) -> None:  # fmt: skip
@@ -79,7 +82,8 @@ def main(
     A mutant differs from the built-in broker in one place of one function. The tests that execute
     that place run, until a check fails. See docs/teeth.md.
     """
-    every = field_mutants() if fields else every_mutant()
+    spec = room or spec
+    every = room_mutants(ROOMS[room]) if room else field_mutants() if fields else every_mutant()
     report = MutantReport(KnownEquivalents(every, spec), out)
     began_s = time.monotonic()
 
@@ -96,7 +100,11 @@ def main(
                 work = _work(_left(report, chosen), lines, report, elsewhere)
             MutantPool(session, spec, Path(place), jobs, report.add).run(work)
 
-    RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", "ends"])
+    if room:
+        drawn = _named(every, names) or random.Random(seed).sample(every, min(count, len(every)))
+        RoomSession(_left(report, drawn), jobs, report).judge(ROOMS[room].tests)
+    else:
+        RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", "ends"])
     seen = [one for file in others for one in judged_in(file)]
     report.judged = noticed_elsewhere(report.judged, seen)
     for text in summary(report.judged, time.monotonic() - began_s):

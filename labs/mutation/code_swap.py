@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from labs.mutation.enumeration import proposals_of
+from labs.mutation.enumeration import PACKAGE, proposals_of
 from labs.mutation.mutant import Mutant, ProposedChange
 
 
@@ -23,7 +23,9 @@ class NoSuchMutant(LookupError):
 
 def put_in_place(name: str) -> Mutant:
     """Change the function of this mutant. Raises NoSuchMutant."""
-    module = f"harness.reference_broker.{name.partition('@')[2].partition(':')[0]}"
+    module = name.partition("@")[2].partition(":")[0]
+    if not module.startswith("harness."):
+        module = f"{PACKAGE}.{module}"
     holder = importlib.import_module(module)
     assert holder.__file__ is not None
     source = Path(holder.__file__).read_text("utf-8")

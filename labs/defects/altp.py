@@ -146,6 +146,21 @@ def the_second_hears_that_it_has_won_too(seen: WrongProposal) -> None:
         seen.turn(ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.NONE)
 
 
+@proposals("ALTP-014", r"the recovery state is 0, expected 1")
+def a_leader_that_returns_has_recovered(seen: WrongProposal) -> None:
+    """The controller answers a leader of three replicas that recovers with RECOVERED."""
+    if len(seen.done.replicas) == WHOLE and seen.told.error_code == ErrorCode.NONE:
+        seen.told.leader_recovery_state = 0
+
+
+@proposals("ALTP-015", r"\(leader, partition\) epoch is \(0, 1\), expected \(0, 0\)")
+def every_proposal_is_a_change(seen: WrongProposal) -> None:
+    """The controller begins a partition epoch with a proposal of the whole ISR as it is."""
+    is_present = seen.told.partition_epoch == seen.data.partition_epoch
+    if is_present and len(seen.isr) == WHOLE and seen.told.error_code == ErrorCode.NONE:
+        seen.told.partition_epoch += 1
+
+
 DEFECTS = [
     an_expansion_begins_a_leader_epoch,
     an_old_partition_epoch_passes,
@@ -159,4 +174,6 @@ DEFECTS = [
     an_old_broker_is_answered_nothing,
     a_leader_is_not_told_that_it_is_none,
     the_second_hears_that_it_has_won_too,
+    a_leader_that_returns_has_recovered,
+    every_proposal_is_a_change,
 ]

@@ -13,6 +13,7 @@ from harness.codec.messages import (
     ListOffsetsResponse,
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
+    MetadataResponse,
     ProduceRequest,
     ProduceResponse,
 )
@@ -153,6 +154,15 @@ def a_new_leader_knows_its_old_end(_: Replicas, __: Message, answer: Message) ->
             told.error_code, told.offset = ErrorCode.NONE, 0
 
 
+@told_to_others("REASG-012", r"the leader epoch is 0, before it was 0")
+def a_removal_leaves_the_leader_epoch(_: Replicas, __: Message, answer: Message) -> None:
+    """The controller begins no leader epoch when it removes a replica."""
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            for each in topic.partitions:
+                each.leader_epoch = 0
+
+
 DEFECTS = [
     a_new_leader_knows_its_old_end,
     a_leader_alone_is_enough_for_all,
@@ -166,4 +176,5 @@ DEFECTS = [
     a_topic_is_listed_whole,
     any_number_of_replicas_is_taken,
     a_topic_is_made_where_nobody_is,
+    a_removal_leaves_the_leader_epoch,
 ]

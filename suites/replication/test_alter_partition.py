@@ -107,6 +107,9 @@ def test_alter_partition_with_higher_epoch_or_lower_leader_epoch_is_refused(
                 wanted[:1], leader_epoch=leader_epoch, partition_epoch=of_partition
             )
             expect_error(led.propose(proposal).error_code, code, what)
+        former = led.proposal(ids(led, 0, 1), leader_epoch=epoch - 1, sender=led.replicas[0])
+        code = led.propose(former).error_code
+        expect_error(code, ErrorCode.FENCED_LEADER_EPOCH, "the former leader's epoch")
         _expect_unchanged(led, wanted)
 
 

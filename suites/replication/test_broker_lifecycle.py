@@ -115,10 +115,12 @@ def test_broker_heartbeat_with_wrong_epoch_returns_stale_broker_epoch(peers: Joi
 def test_registered_broker_stays_fenced_until_it_reads_its_registration(
     newcomer: KraftMember, broker: BrokerUnderTest
 ) -> None:
-    """Heartbeats from the beginning of the metadata log, then from behind everything."""
+    """Heartbeats from the beginning of the metadata log, from the offset before the registration,
+    which is the broker epoch, then from behind everything.
+    """
     with requirement("BROK-007"):
         newcomer.register()
-        for offset in (0, 1):
+        for offset in (0, 1, newcomer.broker_epoch - 1):
             told = newcomer.heartbeat(metadata_offset=offset)
             expect_error(told.error_code, ErrorCode.NONE, f"a heartbeat at offset {offset}")
             assert told.is_fenced, f"unfenced at offset {offset} of the metadata log"
@@ -174,6 +176,10 @@ def test_broker_heartbeat_honors_want_fence_and_want_shut_down(
         told = member.heartbeat(want_shut_down=True)
         expect_error(told.error_code, ErrorCode.NONE, "want_shut_down")
         assert told.should_shut_down, "it leads nothing and may not shut down"
+        for _ in range(2):
+            told = member.heartbeat(want_shut_down=True)
+            assert told.should_shut_down, "it is fenced and may not shut down"
+            assert told.is_fenced, "a wish to shut down unfences it"
         expect_sound(partition)
 
 
@@ -184,7 +190,8 @@ def test_registration_with_bad_log_dirs_returns_invalid_registration(newcomer: K
     if newcomer.controller.version("BrokerRegistration") < FIRST_WITH_LOG_DIRS:
         raise ApiNotAdvertised("BrokerRegistration below v2 has no log directories")
     own = newcomer.log_dirs[0]
-    wrong = {"no directory": [], "one twice": [own, own]}
+    wrong = {"no directory": [], "one twice": [own, own], "a reserved one beside its own": []}
+    wrong["a reserved one beside its own"] = [own, RESERVED_DIRECTORIES[-1]]
     wrong |= {f"the reserved {one}": [one] for one in RESERVED_DIRECTORIES}
     with requirement("BROK-010") as check:
         for what, directories in wrong.items():
@@ -243,10 +250,10 @@ def test_follower_fetch_with_old_broker_epoch_returns_not_leader_or_follower(
 @judges("BROK-015")
 @needs_broker(Use.JOINABLE)
 def test_allocate_producer_ids_returns_disjoint_blocks(peers: JoinedCluster) -> None:
-    """Two brokers get a block, one of them another; a wrong broker epoch gets none."""
+    """Two brokers get a block, one of them two more; a wrong broker epoch gets none."""
     one, other = peers.joined(), peers.joined()
     with requirement("BROK-015"):
-        blocks = [_block(one), _block(other), _block(one)]
+        blocks = [_block(one), _block(other), _block(one), _block(one)]
         ranges = sorted((b.producer_id_start, b.producer_id_len) for b in blocks)
         for (start, length), (following, _) in itertools.pairwise(ranges):
             assert length > 0, f"a block of {length} producer ids"

@@ -224,3 +224,20 @@ def test_new_reassignment_replaces_running_one(move: Move) -> None:
         move.catch_up(second)
         move.await_done(target)
         expect_sound(move.partition)
+
+
+@judges("REASG-012")
+@needs_broker(Use.JOINABLE)
+def test_reassignment_that_removes_follower_begins_leader_epoch(move: Move) -> None:
+    """The leader stays, and one follower replaces another."""
+    target, before = move.ids(move.new[0]), move.partition.state()
+    with requirement("REASG-012"):
+        move.begin(target)
+        move.await_replicas(*target, move.follower.broker_id)
+        move.catch_up(move.new[0])
+        move.await_done(target)
+        after = move.partition.state()
+        assert after.leader == before.leader, f"the leader is {after.leader}"
+        told = f"the leader epoch is {after.leader_epoch}, before it was {before.leader_epoch}"
+        assert after.leader_epoch > before.leader_epoch, told
+        expect_sound(move.partition)

@@ -25,6 +25,13 @@ def elect(broker: BrokerUnderTest, topic: Topic, election_type: int) -> None:
 
     Raises NotSupported, PreparationFailed.
     """
+    code = election_result(broker, topic, election_type)
+    if code not in DONE:
+        raise PreparationFailed(f"ElectLeaders: {ErrorCode.describe(code)}", code)
+
+
+def election_result(broker: BrokerUnderTest, topic: Topic, election_type: int) -> int:
+    """Return the error code of an election for partition 0 of the topic. Raises NotSupported."""
     entry = ElectLeadersRequest.TopicPartitions(topic=topic.name, partitions=[0])
     answer = broker.ask(
         ElectLeadersRequest(
@@ -35,8 +42,7 @@ def elect(broker: BrokerUnderTest, topic: Topic, election_type: int) -> None:
     code = answer.error_code or only(results.partition_result, "partition").error_code
     if code == ErrorCode.UNSUPPORTED_VERSION:
         raise NotSupported("it elects no preferred leaders, as KRaft did not before 3.1")
-    if code not in DONE:
-        raise PreparationFailed(f"ElectLeaders: {ErrorCode.describe(code)}", code)
+    return code
 
 
 def elect_preferred(broker: BrokerUnderTest, partition: WatchedPartition, wanted: int) -> None:

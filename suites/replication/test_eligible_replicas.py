@@ -1,0 +1,164 @@
+"""ELECT: eligible leader replicas (KIP-966); all replicas are virtual brokers.
+
+No record is written: the checks judge the metadata that the controller makes of each step.
+"""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import ApiNotAdvertised, PreparationFailed
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.kraft import KraftMember
+from harness.virtual_broker.leader import LedPartition
+from suites.replication.support.elections import PREFERRED, await_alive, election_result
+from suites.replication.support.eligible import Eligible, described_by, need_eligible_leaders
+from suites.replication.support.expect import expect_error
+
+SESSION_MS = 3000
+SHORT_SESSIONS = {
+    "broker.session.timeout.ms": str(SESSION_MS),
+    "broker.heartbeat.interval.ms": "300",
+}
+NO_LEADER = -1
+FIRST_WITH_PREVIOUS_EPOCH = 3
+UNKNOWN_EPOCH = -1
+
+
+@pytest.fixture
+def led(peers: JoinedCluster) -> LedPartition:
+    """A partition with three virtual replicas; all of them have to be in sync."""
+    need_eligible_leaders(peers.broker)
+    members = peers.joined(), peers.joined(), peers.joined()
+    return peers.led_by(*members, configs={"min.insync.replicas": "3"})
+
+
+def _ids(*members: KraftMember) -> set[int]:
+    return {each.broker_id for each in members}
+
+
+def _expect(broker: BrokerUnderTest, led: LedPartition, wanted: Eligible, when: str) -> None:
+    """Await this state. Raises AssertionError."""
+    found = broker.last_seen(lambda: described_by(broker, led.topic), wanted.__eq__)
+    assert found == wanted, f"{when}: {found}, expected {wanted}"
+
+
+@judges("ELECT-015")
+@needs_broker(Use.JOINABLE)
+def test_each_replica_that_leaves_isr_below_min_stays_eligible_until_it_is_in_sync(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """Three leave in turn, the second one comes back, and leads alone."""
+    first, second, third = led.replicas
+    last = third.broker_id
+    with requirement("ELECT-015"):
+        first.leave()
+        state = Eligible(second.broker_id, _ids(second, third), _ids(first), set())
+        _expect(broker, led, state, "the first has left")
+        second.leave()
+        state = Eligible(last, _ids(third), _ids(first, second), set())
+        _expect(broker, led, state, "two have left")
+        third.leave()
+        state = Eligible(NO_LEADER, set(), _ids(first, second, third), {last})
+        _expect(broker, led, state, "all have left")
+        second.come_back()
+        state = Eligible(second.broker_id, _ids(second), _ids(first, third), set())
+        _expect(broker, led, state, "the second is back")
+
+
+@judges("ELECT-019")
+@needs_broker(Use.JOINABLE)
+def test_preferred_leader_that_is_only_eligible_is_not_elected(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """The first replica has left and is back; it is not in the ISR of the others."""
+    first, second, third = led.replicas
+    first.leave()
+    first.come_back()
+    await_alive(broker, first.broker_id)
+    with requirement("ELECT-019"):
+        state = Eligible(second.broker_id, _ids(second, third), _ids(first), set())
+        _expect(broker, led, state, "the first is back")
+        code = election_result(broker, led.topic, PREFERRED)
+        expect_error(code, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "it is only eligible")
+        _expect(broker, led, state, "its election was requested")
+
+
+@judges("ELECT-020")
+@needs_broker(Use.JOINABLE, SHORT_SESSIONS)
+def test_registration_with_previous_broker_epoch_keeps_replica_eligible(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """Two eligible replicas register again: one names its last broker epoch, one a lower one."""
+    first, second, third = led.replicas
+    _need_previous_epoch(first)
+    for member in led.replicas:
+        member.leave()
+    with requirement("ELECT-020"):
+        _register_anew(broker, first, first.broker_epoch)
+        _register_anew(broker, second, second.broker_epoch - 1)
+        state = Eligible(NO_LEADER, set(), _ids(first, third), _ids(third))
+        _expect(broker, led, state, "the first named its epoch, the second another")
+
+
+@judges("ELECT-020")
+@needs_broker(Use.JOINABLE, SHORT_SESSIONS)
+def test_registration_without_previous_broker_epoch_ends_eligibility(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """The first replica is eligible, and its next incarnation does not say how the last ended."""
+    first, second, third = led.replicas
+    _need_previous_epoch(first)
+    for member in led.replicas:
+        member.leave()
+    with requirement("ELECT-020"):
+        state = Eligible(NO_LEADER, set(), _ids(first, second, third), _ids(third))
+        _expect(broker, led, state, "all have left")
+        _register_anew(broker, first, UNKNOWN_EPOCH)
+        state = Eligible(NO_LEADER, set(), _ids(second, third), _ids(third))
+        _expect(broker, led, state, "the first is another incarnation")
+
+
+@judges("ELECT-021")
+@needs_broker(Use.JOINABLE, SHORT_SESSIONS)
+def test_last_known_leader_is_not_elected_while_another_replica_is_eligible(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """The last leader comes back after an unclean shutdown, before the replicas that may lead."""
+    first, second, third = led.replicas
+    for member in led.replicas:
+        member.leave()
+    _register_anew(broker, third, UNKNOWN_EPOCH)
+    third.come_back()
+    await_alive(broker, third.broker_id)
+    with requirement("ELECT-021"):
+        state = Eligible(NO_LEADER, set(), _ids(first, second), _ids(third))
+        _expect(broker, led, state, "the last leader is back")
+        second.come_back()
+        state = Eligible(second.broker_id, _ids(second), _ids(first), set())
+        _expect(broker, led, state, "an eligible replica is back")
+
+
+def _need_previous_epoch(member: KraftMember) -> None:
+    if member.controller.version("BrokerRegistration") < FIRST_WITH_PREVIOUS_EPOCH:
+        raise ApiNotAdvertised("BrokerRegistration below v3 has no previous broker epoch")
+
+
+def _register_anew(broker: BrokerUnderTest, member: KraftMember, previous_epoch: int) -> None:
+    """Register the next incarnation, which is refused until the session of the last has ended."""
+    member.incarnation_id = uuid4()
+    request = member.registration()
+    request.previous_broker_epoch = previous_epoch
+    code = broker.last_seen(
+        lambda: member.ask_to_register(request).error_code,
+        lambda code: code != ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+    )
+    if code != ErrorCode.NONE:
+        raise PreparationFailed(f"BrokerRegistration: {ErrorCode.describe(code)}", code)

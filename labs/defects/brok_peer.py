@@ -21,6 +21,7 @@ from labs.defects.edited_request import with_body
 from labs.defects.replicas import Answered, Replicas, taken_for, told_to_others, told_to_replicas
 
 CAUGHT_UP = 1 << 62
+METADATA_VERSION = "metadata.version"
 LOST = uuid.UUID(int=1)
 
 
@@ -117,7 +118,12 @@ def a_lost_directory_is_a_directory(_: Replicas, asked: Message, answer: Message
 @told_to_others("BROK-011", r"an old metadata.version: error is NONE")
 def features_are_not_compared(_: Replicas, asked: Message, answer: Message) -> None:
     """The controller registers a broker that is too old for the cluster."""
-    _turn(answer, ErrorCode.UNSUPPORTED_VERSION)
+    features = asked.features if isinstance(asked, BrokerRegistrationRequest) else []
+    if any(
+        each.name == METADATA_VERSION and each.min_supported_version == each.max_supported_version
+        for each in features
+    ):
+        _turn(answer, ErrorCode.UNSUPPORTED_VERSION)
 
 
 @told_to_others("BROK-018", r"fenced by its wish: error is NONE")

@@ -208,20 +208,27 @@ def test_registration_with_bad_log_dirs_returns_invalid_registration(newcomer: K
 def test_registration_with_old_metadata_version_returns_unsupported_version(
     newcomer: KraftMember,
 ) -> None:
-    """It supports the first metadata.version alone, of those that the controller supports."""
-    request = newcomer.registration()
-    _only_the_first(request)
+    """It supports the first metadata.version alone, or only one that is later than all that the
+    controller supports.
+    """
+    old, later = newcomer.registration(), newcomer.registration()
+    feature = _metadata_version(old)
+    feature.max_supported_version = feature.min_supported_version
+    feature = _metadata_version(later)
+    feature.max_supported_version += 1
+    feature.min_supported_version = feature.max_supported_version
     with requirement("BROK-011"):
-        found = newcomer.ask_to_register(request).error_code
+        found = newcomer.ask_to_register(old).error_code
         expect_error(found, ErrorCode.UNSUPPORTED_VERSION, "an old metadata.version")
+        found = newcomer.ask_to_register(later).error_code
+        expect_error(found, ErrorCode.UNSUPPORTED_VERSION, "a later metadata.version")
         expect_error(newcomer.ask_to_register().error_code, ErrorCode.NONE, "what it supports")
 
 
-def _only_the_first(request: BrokerRegistrationRequest) -> None:
+def _metadata_version(request: BrokerRegistrationRequest) -> BrokerRegistrationRequest.Feature:
     for feature in request.features:
         if feature.name == METADATA_VERSION:
-            feature.max_supported_version = feature.min_supported_version
-            return
+            return feature
     raise ApiNotAdvertised("the controller lists no metadata.version")
 
 

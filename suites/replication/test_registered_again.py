@@ -51,6 +51,7 @@ def test_same_incarnation_registers_again_and_keeps_epoch_and_fence(peers: Joine
             told = f"{when}: the broker epoch is {answer.broker_epoch}, expected {epoch}"
             assert answer.broker_epoch == epoch, told
             _expect_fenced(member, is_fenced=is_fenced, when=when)
+            _expect_in_isr_of_new_topic(peers, member, is_fenced=is_fenced, when=when)
         _expect_unfenced_by_heartbeat(member)
         peers.kraft_world.await_shown(member.broker_id)
 
@@ -60,6 +61,17 @@ def _expect_fenced(member: KraftMember, *, is_fenced: bool, when: str) -> None:
     expect_error(answer.error_code, ErrorCode.NONE, f"{when}: a heartbeat")
     assert answer.is_fenced == is_fenced, f"{when}: fenced is {answer.is_fenced}"
     assert not answer.is_caught_up, f"{when}: caught up at the offset {BEFORE_REGISTRATION}"
+
+
+def _expect_in_isr_of_new_topic(
+    peers: JoinedCluster, member: KraftMember, *, is_fenced: bool, when: str
+) -> None:
+    """Only a broker that is unfenced in the metadata is in the ISR of a new topic."""
+    broker, name = peers.broker, peers.broker.unique_topic()
+    peers.world.create_topic(name, [[peers.leader, member.broker_id]], {})
+    wanted = (peers.leader,) if is_fenced else (peers.leader, member.broker_id)
+    isr = broker.last_seen(lambda: peers.world.state(name, 0).isr, wanted.__eq__)
+    assert isr == wanted, f"{when}: the ISR of a new topic is {isr}, expected {wanted}"
 
 
 def _expect_unfenced_by_heartbeat(member: KraftMember) -> None:

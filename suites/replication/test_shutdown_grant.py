@@ -56,6 +56,18 @@ def test_shutdown_is_granted_while_brokers_that_shut_down_are_behind(peers: Join
         _expect_grant(peers, members[1], partitions[1])
 
 
+@judges("SHUT-006")
+@needs_broker(Use.JOINABLE, {"broker.heartbeat.interval.ms": "200"})
+def test_shutdown_is_granted_while_fenced_broker_is_behind(peers: JoinedCluster) -> None:
+    """Another broker is fenced, and says to have read the metadata up to its registration."""
+    member, fenced = peers.joined(), peers.joined()
+    partition = peers.beside(member)
+    fenced.heartbeat(want_fence=True, metadata_offset=fenced.broker_epoch)
+    member.heartbeat(want_shut_down=True, metadata_offset=member.broker_epoch)
+    with requirement("SHUT-006"):
+        _expect_grant(peers, member, partition)
+
+
 def _expect_grant(peers: JoinedCluster, member: KraftMember, partition: WatchedPartition) -> None:
     partition.await_isr(peers.leader)
 

@@ -157,8 +157,8 @@ def _partition(
     error = seen.error
     if context.api_version == 0:
         # Clients of that time cannot do with replicas that are not there.
-        alive = [each for each in replicas if each not in seen.offline]
-        isr = [each for each in isr if each not in seen.offline]
+        alive = _reached(replicas, context)
+        isr = _reached(isr, context)
         if error is ErrorCode.NONE and len(alive) + len(isr) < len(replicas) + len(registered.isr):
             error = ErrorCode.REPLICA_NOT_AVAILABLE
         replicas = alive
@@ -171,3 +171,9 @@ def _partition(
         isr_nodes=isr,
         offline_replicas=seen.offline,
     )
+
+
+def _reached(replicas: list[int], context: RequestContext) -> list[int]:
+    """Return the replicas on brokers that clients of the listener can reach."""
+    state, listener = context.state, context.listener
+    return [each for each in replicas if state.endpoint_of(each, listener) is not None]

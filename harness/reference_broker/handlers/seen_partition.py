@@ -16,7 +16,9 @@ _FIRST_VERSION_WITH_LISTENER_ERROR = 6
 
 
 class SeenPartition(NamedTuple):
-    """`offline` are the replicas on brokers that cannot be reached."""
+    """`offline` are the replicas on brokers that cannot be reached, or in log directories that have
+    failed (KIP-858).
+    """
 
     leader_id: BrokerId
     error: ErrorCode
@@ -24,10 +26,13 @@ class SeenPartition(NamedTuple):
 
 
 def seen_partition(registered: PartitionRegistration, context: RequestContext) -> SeenPartition:
-    """Return the leader, if it can be reached, and the replicas that cannot."""
+    """Return the leader, if it can be reached, and the replicas that are offline."""
     state, listener = context.state, context.listener
     offline: list[int] = [
-        each for each in registered.replicas if state.endpoint_of(each, listener) is None
+        each
+        for each in registered.replicas
+        if state.endpoint_of(each, listener) is None
+        or not state.brokers.has_online(each, registered.directory_of(each))
     ]
     leader = registered.leader
     if state.endpoint_of(leader, listener) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from harness.codec.messages import MetadataResponse
+from harness.codec.messages import MetadataResponse, UnregisterBrokerRequest
 from harness.codec.structs import Message
 from labs.defects.replicas import Replicas, told_to_others
 
@@ -13,6 +13,8 @@ MANY = 20
 TOO_LATE_S = 13
 """Time after which a lag of three seconds must be noticed, on a busy machine too."""
 FAR_BEHIND = 3
+UNREGISTERED = -1
+"""The key of ``Replicas.epochs`` that is there once a client has unregistered a broker."""
 
 
 def _tell_r3(done: Replicas, answer: Message, *, is_in: bool) -> None:
@@ -58,9 +60,25 @@ def a_lag_is_noticed_late(done: Replicas, _: Message, answer: Message) -> None:
             _tell_r3(done, answer, is_in=True)
 
 
+@told_to_others("ISR-018", r"it has left the ISR within \d+ ms, the lag may be 3000 ms")
+def a_new_leader_has_no_patience(done: Replicas, asked: Message, answer: Message) -> None:
+    """A leader that followed before removes the followers that have not fetched from it."""
+    if isinstance(asked, UnregisterBrokerRequest):
+        done.epochs[UNREGISTERED] = 1
+    if not isinstance(answer, MetadataResponse) or done.acks or UNREGISTERED in done.epochs:
+        return
+    for topic in answer.topics:
+        for each in topic.partitions:
+            leads = len(done.replicas) > 1 and each.leader_id == done.replicas[1]
+            if leads and done.timed_out:
+                each.isr_nodes = [each.leader_id]
+            done.timed_out |= leads and len(each.isr_nodes) > 1
+
+
 DEFECTS = [
     who_lacks_a_record_leaves_at_once,
     who_fetches_stays,
     only_the_end_counts,
     a_lag_is_noticed_late,
+    a_new_leader_has_no_patience,
 ]

@@ -11,6 +11,7 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
 from harness.runner.marks import judges, needs_broker
+from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.support.expect import expect_sound
 
@@ -157,3 +158,24 @@ def test_lagging_follower_leaves_isr_within_one_and_a_half_max_lag(timeline: Tim
         slack_ms = min(timeline.partition.broker.scaled_ms(SLACK_MS), MOST_SLACK_MS)
         told = f"R3 is in the ISR, not caught up for {late_ms:.0f} ms; its lag may be {LAG_MS} ms"
         assert late_ms <= LAG_MS * CHECKED_ANEW + slack_ms, told
+
+
+@judges("ISR-018")
+@needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
+def test_new_leader_keeps_follower_that_has_not_fetched_for_max_lag(peers: JoinedCluster) -> None:
+    """The real broker follows a virtual one, which leaves; the other follower never fetches."""
+    leader, silent = peers.join(), peers.join()
+    partition = peers.beside(leader, silent)
+    both = tuple(sorted((peers.leader, silent.broker_id)))
+    with requirement("ISR-018"), in_time(LAG_MS):
+        began_s = time.monotonic()
+        leader.leave()
+        partition.await_isr(*both)
+        left_ms = 0.0
+        while silent.broker_id in partition.state().isr:
+            left_ms = (time.monotonic() - began_s) * 1000
+            assert left_ms < partition.broker.scaled_ms(LATEST_MS), "it never leaves the ISR"
+            time.sleep(PAUSE_S)
+        left_ms = (time.monotonic() - began_s) * 1000
+        told = f"it has left the ISR within {left_ms:.0f} ms, the lag may be {LAG_MS} ms"
+        assert left_ms > LAG_MS, told

@@ -13,6 +13,7 @@ from harness.codec.messages import (
 )
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
 
 
 @answers("META-007", r"1 partitions, num\.partitions is 3")
@@ -31,11 +32,28 @@ def colliding_names_are_created(request: MetadataRequest, answer: MetadataRespon
             answer.topics.append(made)
 
 
+@takes("META-036", r"no topic is created for \['", range(4, 99))
+def an_illegal_name_keeps_others_from_creation(request: MetadataRequest) -> None:
+    """Metadata creates no topic for a request that has an illegal name too."""
+    if any("/" in (topic.name or "") for topic in request.topics or ()):
+        request.allow_auto_topic_creation = False
+
+
+@answers("META-037", r"__\w+ has 1 partitions, its setting is")
+def internal_topics_are_created_like_others(answer: MetadataResponse) -> None:
+    """Auto creation gives an internal topic the number of partitions of any other topic."""
+    for topic in answer.topics:
+        if topic.is_internal:
+            del topic.partitions[1:]
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
         a_topic_begins_with_one_partition,
         colliding_names_are_created,
+        an_illegal_name_keeps_others_from_creation,
+        internal_topics_are_created_like_others,
         changed_field("META-020", "racks_are_not_told",
             r"the rack is \{None\}, broker\.rack is 'row 7'",
             "Metadata returns a null rack for a broker with one.",

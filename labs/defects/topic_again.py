@@ -118,6 +118,15 @@ def only_the_first_ids_are_deleted(request: DeleteTopicsRequest) -> None:
     request.topics = [topic for topic in request.topics if topic not in ids[2:]]
 
 
+@takes("TOPIC-041", r"an id twice: error is NONE")
+def an_id_counts_once(request: DeleteTopicsRequest) -> None:
+    """DeleteTopics deletes a topic that the request names twice by its id, beside other topics."""
+    ids = [topic.topic_id for topic in request.topics if topic.name is None]
+    if len(request.topics) > len(ids) > 2:
+        twice = [topic for topic in request.topics if ids.count(topic.topic_id) > 1]
+        request.topics = [topic for topic in request.topics if topic not in twice] + twice[:1]
+
+
 DEFECTS = [
     rule("TOPIC-030", r"the id of the deleted topic: error is NONE", OldIdsDeleteTheNewTopic),
     rule("META-023", r"the id of the deleted topic: error is NONE", OldIdsFindTheNewTopic),
@@ -125,4 +134,5 @@ DEFECTS = [
     rule("TOPIC-016", r"after the deletion of the other topic: error is", NamesCollideForEver),
     what_is_deleted_by_id_has_no_name,
     only_the_first_ids_are_deleted,
+    an_id_counts_once,
 ]

@@ -87,6 +87,31 @@ def all_bytes_are_counted_together(answer: FetchResponse) -> None:
     answer.throttle_time_ms = max(answer.throttle_time_ms, 1)
 
 
+@takes("QUOTA-017", r"a negative rate \w+ a rate: (error is NONE|quotas are)")
+def a_bad_value_is_left_out(request: AlterClientQuotasRequest) -> None:
+    """AlterClientQuotas ignores negative values, and changes the other quotas of the entity."""
+    for entry in request.entries:
+        if len(entry.ops) > 1:
+            entry.ops = [op for op in entry.ops if op.value >= 0]
+
+
+@takes("QUOTA-018", r"a key .*: error is NONE")
+def the_last_value_of_a_key_counts(request: AlterClientQuotasRequest) -> None:
+    """AlterClientQuotas takes the last value of a key that an entity has twice."""
+    for entry in request.entries:
+        entry.ops = list({op.key: op for op in entry.ops}.values())
+
+
+@answers("QUOTA-019", r"for client-id and user: ")
+def parts_are_compared_in_order(
+    request: AlterClientQuotasRequest, answer: AlterClientQuotasResponse
+) -> None:
+    """AlterClientQuotas finds no entity whose client id comes before its user."""
+    for entry, result in zip(request.entries, answer.entries, strict=False):
+        if [part.entity_type for part in entry.entity] == [CLIENT_ID, USER]:
+            result.error_code = ErrorCode.INVALID_REQUEST
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
@@ -95,6 +120,14 @@ DEFECTS = [
             "AlterClientQuotas ignores validate_only.",
             AlterClientQuotasRequest, "validate_only", ANY, False),
         an_address_of_a_user_is_taken,
+        a_bad_value_is_left_out,
+        the_last_value_of_a_key_counts,
+        parts_are_compared_in_order,
+        changed_field("QUOTA-020", "the_default_address_is_any_address",
+            r"ip 1 None: .*, expected",
+            "DescribeClientQuotas reads the default ip of a filter as any ip.",
+            DescribeClientQuotasRequest, "components.match_type", 1, 2,
+            where={"components.entity_type": IP}),
         strict_is_not_looked_at,
         clients_of_a_user_are_its_default_client,
         another_connection_has_its_own_quota,

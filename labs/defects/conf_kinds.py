@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
@@ -39,7 +41,43 @@ def a_group_has_no_longest_session(request: IncrementalAlterConfigsRequest) -> N
                 one.value = str(min(int(one.value or 0), 60_000))
 
 
+@takes("CONF-037", r"AlterConfigs: errors are \{\(4")
+def a_name_is_that_of_one_resource(request: AlterConfigsRequest) -> None:
+    """AlterConfigs takes resources of one name for the same, whatever their types are."""
+    request.resources = list({one.resource_name: one for one in request.resources}.values())
+
+
+@takes("CONF-038", r"interval\.ms=20000 beside .*: error is NONE")
+def an_interval_is_compared_with_the_default_timeout(
+    request: IncrementalAlterConfigsRequest,
+) -> None:
+    """The broker accepts any heartbeat interval below the session timeout of other groups."""
+    for resource in request.resources:
+        for one in resource.configs:
+            is_interval = one.name == "consumer.heartbeat.interval.ms" and one.value == "20000"
+            if resource.resource_type == GROUP and is_interval:
+                one.value = "15000"
+
+
+@takes("CONF-039", r"'retention\.\w+': None.*: error is NONE")
+def null_is_the_default(request: AlterConfigsRequest) -> None:
+    """AlterConfigs takes null for a config that is not named."""
+    for resource in request.resources:
+        resource.configs = [one for one in resource.configs if one.value is not None]
+
+
 DEFECTS = [
+    replace(a_name_is_that_of_one_resource, private=True),
+    replace(an_interval_is_compared_with_the_default_timeout, private=True),
+    null_is_the_default,
+    replace(
+        changed_field("CONF-040", "any_name_is_a_broker", r"broker one.*: error is NONE",
+            "AlterConfigs acknowledges configs of a broker whose name is no id.",
+            AlterConfigsResponse, "responses.error_code",
+            ErrorCode.INVALID_REQUEST, ErrorCode.NONE,
+            where={"responses.resource_name": "one"}),
+        private=True,
+    ),
     replace(a_pattern_may_have_two_signs, private=True),
     replace(
         changed_field("CONF-033", "intervals_are_invalid_configs",

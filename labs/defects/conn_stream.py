@@ -8,6 +8,8 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.defect import correlation_id, rule
 from labs.defects.one_client import is_from, misread
 
+LAST_GOOD = 2  # the ordinal of the request before the bad frame
+
 
 class RestOfAPieceIsLost(FrameRule):
     """The broker loses the bytes after a whole frame if they are only the beginning of the next."""
@@ -57,8 +59,36 @@ class StalledReaderStopsAllConnections(FrameRule):
         return [payload]
 
 
+class AnswersAreLostWithABadFrame(FrameRule):
+    """The broker closes the connection on a bad frame before it has sent the former answer."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        is_last = is_from(seen, "CONN-008") and seen.ordinal == LAST_GOOD
+        return misread(seen) if is_last else seen.payload
+
+
+class WaitsLoseTheSign(FrameRule):
+    """The broker answers a Fetch that has waited with a correlation id without its sign."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if getattr(seen.message, "max_wait_ms", 0) > 0 and correlation_id(seen.payload) < 0:
+            payload = bytes([payload[0] & 0x7F]) + payload[1:]
+        return [payload]
+
+
+class BytesBehindALargeRequestAreLost(FrameRule):
+    """The broker drops the bytes that it reads together with the end of a large request."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        is_behind = is_from(seen, "CONN-006") and seen.ordinal > 0
+        return misread(seen) if is_behind else seen.payload
+
+
 DEFECTS = [
+    rule("CONN-003", r"a wait: -\d+ was sent, \d+ came back", WaitsLoseTheSign),
+    rule("CONN-006", r"closed the connection", BytesBehindALargeRequestAreLost),
     rule("CONN-007", r"no answer before the deadline", StalledReaderStopsAllConnections),
+    rule("CONN-008", r"closed the connection", AnswersAreLostWithABadFrame),
     rule("CONN-008", r"closed the connection", AnIdMayBeInFlightOnce),
     rule("CONN-020", r"closed the connection", RestOfAPieceIsLost),
 ]

@@ -1,20 +1,36 @@
-"""CONN: frames that do not end with the pieces of the stream, and repeated correlation ids."""
+"""CONN: frames in the pieces of the stream, good ones before bad ones, and correlation ids."""
 
 from __future__ import annotations
 
 import struct
 
+import pytest
+
 from harness.client.broker import BrokerUnderTest
+from harness.client.requests import (
+    Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+    produce_request,
+)
+from harness.codec.apis import API_VERSIONS_KEY
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import ListOffsetsRequest, MetadataRequest
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
 from harness.runner.marks import judges
-from suites.protocol.support.answers import expect_answers
+from suites.protocol.support.answers import correlation_id_of, expect_answers
+from suites.protocol.support.appended import batch_of
 from suites.protocol.support.healthy import healthy
 
 SAME_ID = 8008
+INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
+WAIT_MS = 20
+UNKNOWN_VERSION = 2**15 - 1
+LARGE_BYTES = (20_000, 70_000, 300_000)  # of a record: about a socket read, and several of them
+CUT_TOPIC = b"of a topic, the name is cut"
 
 
 @judges("CONN-020")
@@ -52,3 +68,83 @@ def test_requests_with_same_correlation_id_are_all_answered(
         for _ in asked:
             connection.receive(tolerant=True)
         connection.expect_silence(for_ms=1)
+
+
+@judges("CONN-003")
+@pytest.mark.parametrize("correlation_id", [0, -1, INT32_MAX, INT32_MIN])
+def test_correlation_id_of_wait_and_of_unknown_version_is_returned(
+    broker: BrokerUnderTest, correlation_id: int
+) -> None:
+    """Of a Fetch that waits, of the highest version, and of ApiVersions at an unknown one."""
+    topic = broker.create_topic()
+    reading, metadata = broker.reading_version(topic), broker.version("Metadata")
+    waiting = fetch_request(
+        [fetch_topic(topic, reading, [fetch_partition(0)])], max_wait_ms=WAIT_MS, min_bytes=1
+    )
+    payloads = {
+        "a wait": encode_request(waiting, reading, correlation_id),
+        "the highest version": encode_request(MetadataRequest(topics=[]), metadata, correlation_id),
+    }
+    if broker.advertised("ApiVersions"):
+        head = struct.pack(">hhih", API_VERSIONS_KEY, UNKNOWN_VERSION, correlation_id, -1)
+        payloads["an unknown version of ApiVersions"] = head + b"\0\1\1\0"
+    with requirement("CONN-003") as check:
+        for name, payload in payloads.items():
+            with check.subtest(name):
+                connection = broker.connect()
+                connection.send_frame(payload)
+                found = correlation_id_of(connection.receive_frame())
+                assert found == correlation_id, f"{correlation_id} was sent, {found} came back"
+
+
+@judges("CONN-006")
+def test_requests_behind_large_request_are_answered(broker: BrokerUnderTest) -> None:
+    """Small requests in one write with a Produce that comes in many pieces; the last in halves."""
+    topic, version = broker.create_topic(), broker.version("Produce")
+    small = [frame(encode_request(healthy(broker), 0, one, "CONN-006")) for one in (2, 3, 4)]
+    with requirement("CONN-006") as check:
+        for size_bytes in LARGE_BYTES:
+            with check.subtest(f"behind {size_bytes} bytes"):
+                batch = batch_of(b"v" * size_bytes, version=version)
+                request = produce_request(topic, batch, version)
+                large = frame(encode_request(request, version, 1, "CONN-006"))
+                sent = b"".join([large, *small])
+                half = len(small[-1]) // 2
+                connection = broker.connect("CONN-006")
+                connection.send_bytes(sent[:-half])
+                expect_answers(connection, [1, 2, 3])
+                connection.send_bytes(sent[-half:])
+                expect_answers(connection, [4])
+
+
+BAD_FRAMES = {
+    "a negative length": struct.pack(">i", -1),
+    "a length above every limit": struct.pack(">i", INT32_MAX),
+    "an unknown key": frame(struct.pack(">hhih", 9999, 0, 9, -1)),
+    "an unknown version": frame(struct.pack(">hhih", 3, 999, 9, -1)),
+    "half a header": frame(struct.pack(">hh", 3, 0)),
+    "a cut body": frame(struct.pack(">hhihih", 3, 0, 9, -1, 1, 400) + CUT_TOPIC),
+}
+
+
+FAILING_PRODUCE = "a Produce without acks that fails"
+
+
+@judges("CONN-008")
+@pytest.mark.parametrize("bad", [*BAD_FRAMES, FAILING_PRODUCE])
+def test_requests_before_bad_frame_are_answered(broker: BrokerUnderTest, bad: str) -> None:
+    """Three good requests in one write with a frame that closes the connection: three answers."""
+    good = [frame(encode_request(healthy(broker), 0, one, "CONN-008")) for one in (1, 2, 3)]
+    last = BAD_FRAMES.get(bad) or _failing_produce(broker)
+    connection = broker.connect("CONN-008")
+    with requirement("CONN-008"):
+        connection.send_bytes(b"".join([*good, last]))
+        expect_answers(connection, [1, 2, 3])
+
+
+def _failing_produce(broker: BrokerUnderTest) -> bytes:
+    """A frame of Produce with acks=0 to a topic that does not exist."""
+    version = broker.version("Produce")
+    batch = batch_of(b"x", version=version)
+    request = produce_request(Topic(broker.unique_topic()), batch, version, acks=0)
+    return frame(encode_request(request, version, 9))

@@ -67,6 +67,14 @@ class AnswersAreLostWithABadFrame(FrameRule):
         return misread(seen) if is_last else seen.payload
 
 
+class AnswersAreLostWithABadLength(FrameRule):
+    """The broker closes the connection on a bad length before it has sent the former answer."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        is_last = is_from(seen, "CONN-030") and seen.ordinal == LAST_GOOD
+        return misread(seen) if is_last else seen.payload
+
+
 class WaitsLoseTheSign(FrameRule):
     """The broker answers a Fetch that has waited with a correlation id without its sign."""
 
@@ -90,5 +98,6 @@ DEFECTS = [
     rule("CONN-007", r"no answer before the deadline", StalledReaderStopsAllConnections),
     rule("CONN-008", r"closed the connection", AnswersAreLostWithABadFrame),
     rule("CONN-008", r"closed the connection", AnIdMayBeInFlightOnce),
+    rule("CONN-030", r"closed the connection", AnswersAreLostWithABadLength),
     rule("CONN-020", r"closed the connection", RestOfAPieceIsLost),
 ]

@@ -117,9 +117,11 @@ def test_requests_behind_large_request_are_answered(broker: BrokerUnderTest) -> 
                 expect_answers(connection, [4])
 
 
-BAD_FRAMES = {
+BAD_LENGTHS = {
     "a negative length": struct.pack(">i", -1),
     "a length above every limit": struct.pack(">i", INT32_MAX),
+}
+BAD_FRAMES = {
     "an unknown key": frame(struct.pack(">hhih", 9999, 0, 9, -1)),
     "an unknown version": frame(struct.pack(">hhih", 3, 999, 9, -1)),
     "half a header": frame(struct.pack(">hh", 3, 0)),
@@ -140,6 +142,18 @@ def test_requests_before_bad_frame_are_answered(broker: BrokerUnderTest, bad: st
     with requirement("CONN-008"):
         connection.send_bytes(b"".join([*good, last]))
         expect_answers(connection, [1, 2, 3])
+
+
+@judges("CONN-030")
+@pytest.mark.parametrize("bad", BAD_LENGTHS)
+def test_requests_before_bad_length_are_answered(broker: BrokerUnderTest, bad: str) -> None:
+    """Three good requests in one write with a length that closes the connection: three answers."""
+    good = [frame(encode_request(healthy(broker), 0, one, "CONN-030")) for one in (1, 2, 3)]
+    connection = broker.connect("CONN-030")
+    with requirement("CONN-030"):
+        connection.send_bytes(b"".join([*good, BAD_LENGTHS[bad]]))
+        expect_answers(connection, [1, 2, 3])
+        connection.expect_closed()
 
 
 def _failing_produce(broker: BrokerUnderTest) -> bytes:

@@ -97,7 +97,8 @@ def _request_of(size_bytes: int, broker: BrokerUnderTest, correlation_id: int) -
 def test_connections_beyond_max_connections_per_ip_are_closed(broker: BrokerUnderTest) -> None:
     """One after the other until one is closed; those before it are served as ever.
 
-    They are at least half of the limit, and one that ends makes room for another.
+    They are at least half of the limit, and one that ends makes room for another: one that the
+    client closes, and one that the broker closes for a frame that is too short.
     """
     served: list[Connection] = []
     with requirement("CONN-024"):
@@ -112,11 +113,19 @@ def test_connections_beyond_max_connections_per_ip_are_closed(broker: BrokerUnde
         )
         for connection in served:
             expect_healthy(connection, broker)
-        served.pop().close()
-        newcomer = broker.last_seen(partial(_served, broker), lambda one: one is not None)
-        assert newcomer is not None, "a connection has ended, and no other one is served"
+        for end in (Connection.close, _closed_by_broker):
+            end(served.pop())
+            newcomer = broker.last_seen(partial(_served, broker), lambda one: one is not None)
+            assert newcomer is not None, "a connection has ended, and no other one is served"
+            served.append(newcomer)
         for connection in served:
             expect_healthy(connection, broker)
+
+
+def _closed_by_broker(connection: Connection) -> None:
+    """Send what no request is, and see the end of the connection."""
+    connection.send_frame(b"\0")
+    connection.expect_closed()
 
 
 def _served(broker: BrokerUnderTest) -> Connection | None:

@@ -8,16 +8,20 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.client.requests import produce_request as produce
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
+from harness.codec.frame import frame
+from harness.codec.header import decode_response, encode_request
 from harness.codec.messages import FetchRequest, FetchResponse, ProduceRequest, ProduceResponse
 from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.in_time import in_time
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.answers import expect_answers
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.client_quota import client_quota
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import CREATE_EPOCH, FINAL_EPOCH
-from suites.protocol.support.healthy import expect_healthy
+from suites.protocol.support.healthy import expect_healthy, healthy
 from suites.protocol.support.idempotent import code_of
 
 BYTES_PER_S = 10_000
@@ -77,6 +81,36 @@ def test_produce_above_quota_returns_throttle_time_and_mutes_connection(
                 f"told to wait {told_ms} ms, the next answer came {next_ms:.0f} ms "
                 f"after the request that was told so"
             )
+
+
+@judges("QUOTA-004")
+@at_versions("Produce", "3-8", "9+")
+def test_requests_sent_with_throttled_produce_are_answered_in_order(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two small requests in one write with each Produce, until one is throttled: they wait."""
+    topic, client_id = broker.create_topic(), broker.unique_topic()
+    size = BYTES_PER_S * (WINDOW_S + int(broker.scaled_ms(DELAY_MS)) / 1000)
+    request = produce(topic, batch_of(b"x" * int(size)), api_version)
+    asked = [(request, api_version), (healthy(broker), 0), (healthy(broker), 0)]
+    sent = b"".join(
+        frame(encode_request(message, version, number, client_id))
+        for number, (message, version) in enumerate(asked)
+    )
+    with client_quota(broker, client_id, "producer_byte_rate", BYTES_PER_S):
+        connection = broker.connect(client_id)
+
+        def throttle_time_ms() -> int:
+            connection.send_bytes(sent)
+            payload = connection.receive_frame()
+            _, answer = decode_response(api_named("Produce"), api_version, payload)
+            assert isinstance(answer, ProduceResponse)
+            expect_answers(connection, [1, 2])
+            return answer.throttle_time_ms
+
+        with requirement("QUOTA-004"):
+            told_ms = broker.last_seen(throttle_time_ms, bool)
+            assert told_ms > 0, "a producer above its quota is not told to wait"
 
 
 def _session_fetch(topic: Topic, version: int, session_id: int, epoch: int) -> FetchRequest:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.header import encode_response
+from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.conn import NOT_CLOSED
@@ -75,7 +75,7 @@ class NoSecondTry(FrameRule):
         return [encode_response(answer, 0, correlation_id(seen.payload))]
 
 
-@answers("APIV-004", r"'a b' got NONE", range(3, 100))
+@answers("APIV-004", r"'(a b| x|x )' got NONE", range(3, 100))
 def blanks_in_names_are_accepted(request: ApiVersionsRequest, answer: ApiVersionsResponse) -> None:
     """A client software name with a blank is accepted."""
     if " " in request.client_software_name + request.client_software_version:
@@ -143,7 +143,18 @@ def every_node_of_the_cluster_will_do(
         answer.error_code = answer.error_code if is_other else ErrorCode.NONE
 
 
+class RefusedOnceMeansVersion0(FrameRule):
+    """After a refused version the broker answers every ApiVersions in the format of version 0."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not is_from(seen, "APIV-017") or seen.api is None or seen.version == 0:
+            return [payload]
+        identity, message = decode_response(seen.api, seen.version, payload)
+        return [encode_response(message, 0, identity)]
+
+
 DEFECTS = [
+    rule("APIV-017", r"ApiVersions v\d+ answer: ", RefusedOnceMeansVersion0),
     names_have_no_dots_and_dashes,
     every_node_of_the_cluster_will_do,
     throttled_table_is_empty,

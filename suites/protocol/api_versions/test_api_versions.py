@@ -66,7 +66,8 @@ TINY_PERCENTAGE = 0.0001  # of one thread's time
 REACTION_MS = 5_000
 FIRST_FLEXIBLE = 3
 WELL_FORMED = ["a", "7", "apache-kafka-java", "4.4.0-rc1.SNAPSHOT", "x" * 1_000]
-ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
+ILL_FORMED = ["", "a b", "-x", "x-", ".x", "x.", "x_", "_x", "x/y", "x\u00fc", "x\u0661"]
+ILL_FORMED += ["x\n", "\nx", "x\ny", "x\0", " x", "x "]  # an expression may end before a line feed
 
 
 @pytest.fixture(autouse=True)
@@ -159,6 +160,22 @@ def test_api_versions_v0_is_served_after_unsupported_version(
         answer = _table(connection, 0)
         expect_error(answer.error_code, ErrorCode.NONE)
         assert answer.api_keys, "the table is empty"
+
+
+@judges("APIV-017")
+@at_versions("ApiVersions")
+def test_api_versions_of_shown_range_is_served_after_unsupported_version(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Twice on the same connection: refused, then answered in the layout of its version."""
+    connection = broker.connect("APIV-017")
+    with requirement("APIV-017"):
+        for _ in range(2):
+            connection.send_frame(_unserved(broker, _unserved_version(broker, "next")))
+            connection.receive_frame()
+            answer = _table(connection, api_version)
+            expect_error(answer.error_code, ErrorCode.NONE)
+            assert answer.api_keys, "the table is empty"
 
 
 @judges("APIV-004")

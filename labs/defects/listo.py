@@ -204,6 +204,16 @@ def the_last_of_the_largest_counts(
             answer.offset += 1
 
 
+@answers("LISTO-020", r"codec \w+: \(offset, time\) is \(5, ", range(7, 99))
+def the_last_of_a_stamped_batch_is_the_newest(
+    request: ListOffsetsRequest, message: ListOffsetsResponse
+) -> None:
+    """ListOffsets returns for -3 the last record of a batch with the broker's time."""
+    for _, asked, answer in _pairs(request, message):
+        if asked.timestamp == MAX_TIMESTAMP and answer.offset == STAMPED_RECORDS:
+            answer.offset += STAMPED_RECORDS - 1
+
+
 @answers("LISTO-009", r"timestamp -4: error is NONE \(0\), expected UNSUPPORTED_VERSION")
 def earliest_local_is_known_too_early(
     request: ListOffsetsRequest, message: ListOffsetsResponse
@@ -247,6 +257,7 @@ def the_local_log_starts_with_its_batch(
 
 
 DEFECTS = [
+    the_last_of_a_stamped_batch_is_the_newest,
     the_first_time_is_that_of_all,
     a_time_has_no_epoch,
     the_local_log_starts_with_its_batch,
@@ -272,9 +283,13 @@ DEFECTS = [
     rule("LISTO-015", r"below 3 deleted: time (0|200): .* is \(2, 300\)", TimesOutliveTheirRecords),
     earliest_local_is_known_too_early,
     changed_field("LISTO-012", "the_leader_epoch_of_a_question_is_not_checked",
-        r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH",
+        r"error is NONE \(0\), expected (UNKNOWN|FENCED)_LEADER_EPOCH",
         "ListOffsets ignores the leader epoch of the request.",
         ListOffsetsRequest, "topics.partitions.current_leader_epoch", ANY, -1),
+    changed_field("LISTO-012", "every_negative_epoch_is_none",
+        r"epoch -2: epoch -2, .* error is NONE \(0\), expected FENCED_LEADER_EPOCH",
+        "ListOffsets takes every negative leader epoch of the request for none.",
+        ListOffsetsRequest, "topics.partitions.current_leader_epoch", -2, -1),
     changed_field("LISTO-013", "a_partition_may_be_asked_twice",
         r"partition 0: error is NONE \(0\), expected INVALID_REQUEST",
         "ListOffsets answers a partition that is named twice without an error.",

@@ -142,7 +142,7 @@ DEFECTS = [
     rule("ACKS-002", r"neither answered nor closed", OnlyMissingPartitionsAreHeard),
     the_first_epoch_is_that_of_all,
     changed_field("EPOCH-005", "the_epoch_of_a_client_is_not_checked",
-        r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH",
+        r"error is NONE \(0\), expected (UNKNOWN|FENCED)_LEADER_EPOCH",
         "OffsetForLeaderEpoch ignores the current leader epoch of the request.",
         OffsetForLeaderEpochRequest, "topics.partitions.current_leader_epoch", ANY, -1),
     an_epoch_to_come_is_the_present_one,

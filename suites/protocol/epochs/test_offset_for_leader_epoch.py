@@ -92,6 +92,7 @@ def test_offset_for_leader_epoch_with_newer_current_epoch_returns_unknown_leader
         for name, claimed, partition, code, end in (
             ("no epoch", UNKNOWN, 0, ErrorCode.NONE, 9),
             ("the leader's", epoch, 0, ErrorCode.NONE, 9),
+            ("a negative one", -2, 0, ErrorCode.FENCED_LEADER_EPOCH, UNKNOWN),
             ("a newer one", epoch + 1, 0, ErrorCode.UNKNOWN_LEADER_EPOCH, UNKNOWN),
             ("unknown partition", epoch, NO_PARTITION, MISSING, UNKNOWN),
         ):

@@ -47,6 +47,14 @@ def _six_records(broker: BrokerUnderTest) -> Topic:
     return topic
 
 
+def _falling_batches(broker: BrokerUnderTest) -> Topic:
+    """Batches whose largest times rise and fall: 1000, 100, 500, 1200, 300."""
+    topic = broker.create_topic()
+    for times in ([900, 1000], [100], [500, 400], [1000, 1200], [300]):
+        append(broker, topic, _timed(times))
+    return topic
+
+
 def _codecs(broker: BrokerUnderTest) -> list[str]:
     """Those that the broker takes: zstd came with Produce v7 (KIP-110)."""
     takes_zstd = FIRST_PRODUCE_OF_ZSTD in broker.advertised("Produce")
@@ -138,6 +146,21 @@ def test_list_offsets_returns_first_record_at_or_after_timestamp(
     topic = kept.topic(broker, _six_records)
     first = {-BASE_MS: (0, 100), 1 - BASE_MS: (0, 100)}
     expected = {**first, 0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
+    with requirement("LISTO-004") as check:
+        for after_ms, record in expected.items():
+            with check.subtest(f"time {after_ms}"):
+                answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
+                _expect(answer, record, f"time {after_ms}")
+
+
+@judges("LISTO-004")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_for_timestamp_looks_at_all_batches_whose_times_fall(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Later batches have earlier times: a record counts, wherever its batch is."""
+    topic = kept.topic(broker, _falling_batches)
+    expected = {50: (0, 900), 901: (1, 1000), 1000: (1, 1000), 1001: (6, 1200), 1200: (6, 1200)}
     with requirement("LISTO-004") as check:
         for after_ms, record in expected.items():
             with check.subtest(f"time {after_ms}"):
@@ -244,13 +267,17 @@ def test_list_offsets_does_not_return_deleted_records(
 def test_list_offsets_with_newer_leader_epoch_returns_unknown_leader_epoch(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The leader's own epoch and -1 are served, a newer one is UNKNOWN_LEADER_EPOCH."""
+    """The leader's own epoch and -1 are served; a newer one is unknown, a lower one fenced.
+
+    Only -1 means no epoch: every other negative number is an epoch from before the leader's.
+    """
     topic = kept.topic(broker, _six_records)
     epoch = told_leader_epoch(broker, topic)
     expected = {
         -1: ErrorCode.NONE,
         epoch: ErrorCode.NONE,
         epoch + 1: ErrorCode.UNKNOWN_LEADER_EPOCH,
+        -2: ErrorCode.FENCED_LEADER_EPOCH,
     }
     with requirement("LISTO-012") as check:
         for claimed, code in expected.items():
@@ -267,18 +294,27 @@ def test_list_offsets_with_newer_leader_epoch_returns_unknown_leader_epoch(
 def test_list_offsets_with_duplicate_partition_returns_invalid_request(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """INVALID_REQUEST for the one that is named twice, NONE for the other."""
+    """INVALID_REQUEST for the one that is named twice, NONE for the other.
+
+    Named in one entry of the topic, or in two; with equal times and with others.
+    """
     topic = kept.topic(broker, _six_records)
-    wanted = [
-        ListOffsetsRequest.ListOffsetsPartition(partition_index=index, timestamp=LATEST)
-        for index in (0, 1, 0)
-    ]
-    request = list_offsets_request(topic, LATEST)
-    request.topics[0].partitions = wanted
-    with requirement("LISTO-013"):
-        entries = [p for t in broker.ask(request, api_version).topics for p in t.partitions]
-        assert {entry.partition_index for entry in entries} == {0, 1}
-        for entry in entries:
-            twice = entry.partition_index == 0
-            expected = ErrorCode.INVALID_REQUEST if twice else ErrorCode.NONE
-            expect_error(entry.error_code, expected, f"partition {entry.partition_index}")
+    for name, entries in {
+        "in one entry": [[(0, LATEST), (1, LATEST), (0, LATEST)]],
+        "with two times": [[(0, LATEST), (0, EARLIEST), (1, LATEST)]],
+        "in two entries": [[(0, LATEST)], [(1, LATEST), (0, LATEST)]],
+    }.items():
+        request = ListOffsetsRequest(replica_id=-1)
+        for wanted in entries:
+            part = ListOffsetsRequest.ListOffsetsPartition
+            partitions = [part(partition_index=index, timestamp=time) for index, time in wanted]
+            made = list_offsets_request(topic, LATEST).topics[0]
+            made.partitions = partitions
+            request.topics.append(made)
+        with requirement("LISTO-013"):
+            found = [p for t in broker.ask(request, api_version).topics for p in t.partitions]
+            assert {one.partition_index for one in found} == {0, 1}, f"{name}: {found}"
+            for one in found:
+                twice = one.partition_index == 0
+                error = ErrorCode.INVALID_REQUEST if twice else ErrorCode.NONE
+                expect_error(one.error_code, error, f"{name}: partition {one.partition_index}")

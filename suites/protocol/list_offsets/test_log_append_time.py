@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
-from harness.client.requests import Topic
+from harness.client.requests import MAX_TIMESTAMP, Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
@@ -83,3 +83,21 @@ def test_list_offsets_for_timestamp_uses_time_of_broker_on_log_append_time_topic
                     assert found == expected, (
                         f"{where}: (offset, time) is {found}, expected {expected}"
                     )
+
+
+@judges("LISTO-020")
+@at_versions("ListOffsets", "7+")
+def test_list_offsets_max_timestamp_returns_first_record_of_newest_batch_on_log_append_time_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """All records of the second batch have the largest time, that of the broker."""
+    topic, times_ms = _stamped(broker)
+    with requirement("LISTO-020") as check:
+        for partition, codec in enumerate(CODECS):
+            with check.subtest(f"codec {codec}"):
+                answer = broker.list_offset(topic, MAX_TIMESTAMP, api_version, partition=partition)
+                expect_error(answer.error_code, ErrorCode.NONE, f"codec {codec}")
+                found, expected = (answer.offset, answer.timestamp), (COUNT, times_ms[partition][1])
+                assert found == expected, (
+                    f"codec {codec}: (offset, time) is {found}, expected {expected}"
+                )

@@ -10,6 +10,7 @@ from harness.codec.records import Record, RecordBatch
 from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of, now_ms
+from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.log_entries import MAGIC_AT, fetched_entries
@@ -111,6 +112,20 @@ def test_list_offsets_v0_earliest_returns_exactly_one_offset(
                     assert found == [0], (
                         f"partition {partition}, at most {most}: earliest is {found}"
                     )
+
+
+@judges("LISTO-015")
+@at_versions("ListOffsets", "0")
+def test_list_offsets_v0_begins_with_log_start_after_delete_records(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Deleted inside of the first segment: the log start stands for its begin."""
+    topic = _three_segments(broker)
+    delete_records(broker, topic, 2)
+    with requirement("LISTO-015"):
+        for time, expected in ((EARLIEST, [2]), (LATEST, [END, *BEGINS[:0:-1], 2])):
+            found = _offsets(broker, topic, time, 10, api_version)
+            assert found == expected, f"time {time}: offsets {found}, expected {expected}"
 
 
 @judges("LISTO-016")

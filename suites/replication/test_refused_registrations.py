@@ -43,8 +43,8 @@ def test_registration_with_directory_of_another_broker_returns_invalid_registrat
 def test_registration_without_finalized_feature_returns_unsupported_version(
     peers: JoinedCluster, broker: BrokerUnderTest
 ) -> None:
-    """The broker does not list a feature that the cluster uses; each of them but the version of
-    the metadata, whose absence has rules of its own.
+    """The broker does not list one feature that the cluster uses; each but metadata.version, which
+    has a rule of its own.
     """
     newcomer = peers.newcomer()
     used = _used_features(broker) - {"metadata.version"}

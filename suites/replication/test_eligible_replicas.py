@@ -22,7 +22,7 @@ from suites.replication.support.elections import PREFERRED, await_alive, electio
 from suites.replication.support.eligible import Eligible, described_by, need_eligible_leaders
 from suites.replication.support.expect import expect_error
 
-SESSION_MS = 3000
+SESSION_MS = 6000
 SHORT_SESSIONS = {
     "broker.session.timeout.ms": str(SESSION_MS),
     "broker.heartbeat.interval.ms": "300",

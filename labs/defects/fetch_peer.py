@@ -1,0 +1,44 @@
+"""Defects of area REPL: a leader that treats unusual readers wrongly."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    FetchRequest,
+    FetchResponse,
+)
+from harness.codec.structs import Message
+from labs.defects.replicas import Answered, Replicas, told_to_others, told_to_replicas
+
+
+@told_to_replicas("REPL-033", r"no replica, leader epoch 0: error is NOT_LEADER_OR_FOLLOWER")
+def a_new_replica_has_no_leader(_: Replicas, data: Answered) -> None:
+    """The leader answers a broker without a replica as if it did not lead."""
+    if data.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH:
+        data.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+@told_to_others("REPL-034", r"a later broker epoch: error is NOT_LEADER_OR_FOLLOWER")
+def only_the_known_epoch_may_fetch(done: Replicas, asked: Message, answer: Message) -> None:
+    """The leader refuses each broker epoch that differs from the one it knows."""
+    if isinstance(asked, BrokerRegistrationRequest):
+        assert isinstance(answer, BrokerRegistrationResponse)
+        done.epochs[asked.broker_id] = answer.broker_epoch
+    if isinstance(asked, FetchRequest) and isinstance(answer, FetchResponse):
+        state = asked.replica_state
+        if state.replica_epoch > done.epochs.get(state.replica_id, state.replica_epoch):
+            data = answer.responses[0].partitions[0]
+            data.error_code, data.records = ErrorCode.NOT_LEADER_OR_FOLLOWER, b""
+
+
+@told_to_others("REPL-035", r"a consumer with a rack is given the records \[0, 1, 2, 3, 4\]")
+def a_rack_reads_all(done: Replicas, asked: Message, answer: Message) -> None:
+    """The leader returns records that are not committed to a consumer with a rack."""
+    if isinstance(asked, FetchRequest) and isinstance(answer, FetchResponse) and asked.rack_id:
+        data = answer.responses[0].partitions[0]
+        data.records = max(done.given, key=len)
+
+
+DEFECTS = [a_new_replica_has_no_leader, only_the_known_epoch_may_fetch, a_rack_reads_all]

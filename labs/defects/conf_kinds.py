@@ -14,7 +14,7 @@ from harness.codec.messages import (
 from labs.defects.changed_field import changed_field
 from labs.defects.edited_request import takes
 
-CLIENT_METRICS, GROUP = 16, 32
+TOPIC, CLIENT_METRICS, GROUP = 2, 16, 32
 
 
 @takes("CONF-033", r"match=client_id=a=b: error is NONE|'interval\.ms': '50000'")
@@ -66,7 +66,17 @@ def null_is_the_default(request: AlterConfigsRequest) -> None:
         resource.configs = [one for one in resource.configs if one.value is not None]
 
 
+@takes("CONF-041", r"after AlterConfigs with \{\}: ")
+def no_configs_are_no_change(request: AlterConfigsRequest) -> None:
+    """AlterConfigs without configs changes nothing of a broker, a group or a subscription."""
+    if all(
+        resource.resource_type != TOPIC and not resource.configs for resource in request.resources
+    ):
+        request.validate_only = True
+
+
 DEFECTS = [
+    replace(no_configs_are_no_change, private=True),
     replace(a_name_is_that_of_one_resource, private=True),
     replace(an_interval_is_compared_with_the_default_timeout, private=True),
     null_is_the_default,

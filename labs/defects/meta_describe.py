@@ -13,8 +13,9 @@ from harness.codec.messages import (
 )
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
 
-CONTROLLERS = 2
+CONTROLLERS, LARGEST_PAGE = 2, 2_000
 NOT_ASKED, SOME_OPERATIONS = -(2**31), 8
 
 
@@ -42,7 +43,31 @@ def a_byte_counts_the_partitions(answer: MetadataResponse) -> None:
         del topic.partitions[256:]
 
 
+@takes("META-038", r"limit -?\d+: partitions \[0, 1, ")
+def no_limit_is_the_largest(request: DescribeTopicPartitionsRequest) -> None:
+    """DescribeTopicPartitions returns whole topics for a limit of 0 or below."""
+    if request.response_partition_limit < 1:
+        request.response_partition_limit = LARGEST_PAGE
+
+
+@answers("META-039", r"is_internal of the listed topics: .*None")
+def all_topics_are_those_of_users(
+    request: DescribeTopicPartitionsRequest, answer: DescribeTopicPartitionsResponse
+) -> None:
+    """DescribeTopicPartitions without names leaves internal topics out."""
+    if not request.topics:
+        answer.topics = [topic for topic in answer.topics if not topic.is_internal]
+
+
 DEFECTS = [
+    no_limit_is_the_largest,
+    all_topics_are_those_of_users,
+    changed_field("META-040", "operations_come_together",
+        r"topics True, cluster False: of the cluster 8",
+        "Metadata returns the operations of the cluster to requests for those of topics.",
+        MetadataResponse, "cluster_authorized_operations",
+        NOT_ASKED, SOME_OPERATIONS, range(8, 11),
+        requested={"include_topic_authorized_operations": True}),
     a_byte_counts_the_partitions,
     next_page_leaves_one_out,
     the_cursor_counts_in_the_next_topic,

@@ -124,7 +124,7 @@ DEFECTS = [
         the_last_value_of_a_key_counts,
         parts_are_compared_in_order,
         changed_field("QUOTA-020", "the_default_address_is_any_address",
-            r"ip 1 None: .*, expected",
+            r"filter ip 1 None: .*, expected",
             "DescribeClientQuotas reads the default ip of a filter as any ip.",
             DescribeClientQuotasRequest, "components.match_type", 1, 2,
             where={"components.entity_type": IP}),

@@ -35,17 +35,18 @@ def test_metadata_auto_creates_each_unknown_topic_beside_known_and_illegal_names
         alone, *unknown = (broker.unique_topic() for _ in range(4))
         broker.delete_later(alone, *unknown)
         first, second, third = unknown
-        with requirement("META-036", api_key=METADATA.key, api_version=version):
+        with requirement("META-036", api_key=METADATA.key, api_version=version) as check:
             for names in ([alone], [first, known, f"{first}/b", second, first, third]):
-                _ask_for(broker, version, names)
-                wanted = {*names} - {known, f"{first}/b"}
-                listed = broker.last_seen(
-                    lambda: {topic.name for topic in broker.metadata(None).topics},
-                    lambda listed, wanted=wanted: wanted <= listed,  # type: ignore[misc]
-                    CREATED_MS,
-                )
-                missing = [name for name in names if name in wanted - listed]
-                assert not missing, f"v{version}: of {names} no topic is created for {missing}"
+                with check.subtest(f"v{version}, {len(names)} names"):
+                    _ask_for(broker, version, names)
+                    wanted = {*names} - {known, f"{first}/b"}
+                    listed = broker.last_seen(
+                        lambda: {topic.name for topic in broker.metadata(None).topics},
+                        lambda listed, wanted=wanted: wanted <= listed,  # type: ignore[misc]
+                        CREATED_MS,
+                    )
+                    missing = [name for name in names if name in wanted - listed]
+                    assert not missing, f"v{version}: of {names} no topic is created for {missing}"
 
 
 # Number of partitions of each internal topic, with the name of its setting.

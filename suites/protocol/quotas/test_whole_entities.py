@@ -36,6 +36,7 @@ from suites.protocol.support.quota_admin import (
 ALTER, DESCRIBE = api_named("AlterClientQuotas"), api_named("DescribeClientQuotas")
 KEPT = {PRODUCER: 1e6, CONSUMER: 2e6}
 Ops = Sequence[tuple[str, float | None]]
+Parts = Sequence[tuple[str, str | None]]
 
 INVALID: Mapping[str, Ops] = {
     "a negative rate behind a rate": [(PRODUCER, 3e6), (CONSUMER, -1.0)],
@@ -106,25 +107,36 @@ def test_client_quota_entity_is_same_in_any_order_of_its_parts(broker: BrokerUnd
     version = _newest(broker)
     of = entity(broker.unique_topic(), broker.unique_topic())
     turned = list(reversed(of))
-    filters: list[Filter] = [(kind, EXACT, name) for kind, name in turned]
-    steps: list[tuple[Sequence[tuple[str, str | None]], dict[str, float | None]]] = [
+    steps: list[tuple[Parts, dict[str, float | None]]] = [
         (of, {PRODUCER: 1e6, CONSUMER: 2e6}),
         (turned, {PRODUCER: 3e6}),
         (turned, {CONSUMER: None}),
         (of, {PRODUCER: None}),
     ]
-    expected: dict[str, float | None] = {}
     with requirement("QUOTA-019", api_key=ALTER.key, api_version=version):
-        for parts, values in steps:
-            when = f"{values} for {' and '.join(kind for kind, _ in parts)}"
-            ((_, code),) = alter_quotas(broker, quota(parts, values), version=version)
-            expect_error(code, ErrorCode.NONE, when)
-            expected = {k: v for k, v in {**expected, **values}.items() if v is not None}
-            wanted = {frozenset(of): expected} if expected else {}
-            found = _shown(broker, wanted)  # type: ignore[arg-type]
-            assert found == wanted, f"{when}: {found}, expected {wanted}"
-            filtered = quotas_in(describe_quotas(broker, filters, strict=True))
-            assert filtered == wanted, f"{when}, by filter: {filtered}, expected {wanted}"
+        _expect_steps(broker, version, turned, steps)
+
+
+def _expect_steps(
+    broker: BrokerUnderTest,
+    version: int,
+    turned: Parts,
+    steps: Sequence[tuple[Parts, dict[str, float | None]]],
+) -> None:
+    """The changes of one entity must add up, among all quotas and by a filter of it."""
+    filters: list[Filter] = [(kind, EXACT, name) for kind, name in turned]
+    expected: dict[str, float | None] = {}
+    for parts, values in steps:
+        when = f"{values} for {' and '.join(kind for kind, _ in parts)}"
+        ((_, code),) = alter_quotas(broker, quota(parts, values), version=version)
+        expect_error(code, ErrorCode.NONE, when)
+        expected = {**expected, **values}
+        left = {key: value for key, value in expected.items() if value is not None}
+        wanted: Quotas = {frozenset(turned): left} if left else {}
+        found = _shown(broker, wanted)
+        assert found == wanted, f"{when}: {found}, expected {wanted}"
+        filtered = quotas_in(describe_quotas(broker, filters, strict=True))
+        assert filtered == wanted, f"{when}, by filter: {filtered}, expected {wanted}"
 
 
 ADDRESSES = ("127.0.0.1", "192.0.2.7", "192.0.2.8", None)
@@ -144,28 +156,34 @@ def test_connection_creation_rate_is_set_described_and_removed_by_ip(
     }
     of_user: Quotas = {frozenset(user): {PRODUCER: 1e6}}
     prepare_quotas(broker, quota(user, {PRODUCER: 1e6}))
-    with requirement("QUOTA-020", api_key=DESCRIBE.key):
+    with requirement("QUOTA-020", api_key=DESCRIBE.key) as check:
         changes = [quota(list(of), values) for of, values in kept.items()]
-        for of, code in alter_quotas(broker, *changes, version=version):
-            expect_error(code, ErrorCode.NONE, f"{CONNECTIONS} of {sorted(of, key=str)}")
-        assert (found := _shown(broker, kept | of_user)) == kept | of_user, f"quotas: {found}"
-        for match_type, name, count in (
-            *((EXACT, name, 1) for name in ADDRESSES if name),
-            (DEFAULT, None, 1),
-            (ANY, None, len(ADDRESSES)),
-            (EXACT, "198.51.100.1", 0),
+        refused = [one for one in alter_quotas(broker, *changes, version=version) if one[1]]
+        assert not refused, f"refused quotas of addresses: {refused}"
+        found = _shown(broker, kept | of_user)
+        assert found == kept | of_user, f"all quotas: {found}, expected {kept | of_user}"
+        for match_type, name in (
+            *((EXACT, name) for name in ADDRESSES if name),
+            *((DEFAULT, None), (ANY, None), (EXACT, "198.51.100.1")),
         ):
-            for strict in (False, True):
-                answer = describe_quotas(broker, [(IP, match_type, name)], strict=strict)
-                found = quotas_in(answer)
-                wanted = kept if match_type == ANY else {frozenset(entity(ip=name)): {}}
-                wanted = {of: kept[of] for of in wanted if of in kept}
-                assert len(wanted) == count
-                assert found == wanted, f"{IP} {match_type} {name}: {found}, expected {wanted}"
-        assert quotas_in(describe_quotas(broker, [(USER, ANY, None)])) == of_user
+            with check.subtest(f"{IP} {match_type} {name}"):
+                passing = {of for of in kept if match_type == ANY or dict(of)[IP] == name}
+                wanted = {of: values for of, values in kept.items() if of in passing}
+                told = f"filter {IP} {match_type} {name}"
+                _expect_found(broker, [(IP, match_type, name)], wanted, told)
+        _expect_found(broker, [(USER, ANY, None)], of_user, "filter of any user")
         while kept:
             of, _ = kept.popitem()
             ((_, code),) = alter_quotas(broker, quota(list(of), {CONNECTIONS: None}))
             expect_error(code, ErrorCode.NONE, f"removal of {sorted(of, key=str)}")
             found = _shown(broker, kept | of_user)
             assert found == kept | of_user, f"after the removal of {sorted(of, key=str)}: {found}"
+
+
+def _expect_found(
+    broker: BrokerUnderTest, filters: Sequence[Filter], expected: Quotas, told: str
+) -> None:
+    """The filter must have these quotas, strict and not."""
+    for strict in (False, True):
+        found = quotas_in(describe_quotas(broker, filters, strict=strict))
+        assert found == expected, f"{told}: {found}, expected {expected}"

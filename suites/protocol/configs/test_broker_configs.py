@@ -110,6 +110,34 @@ def test_dynamic_broker_config_takes_effect_on_topics_without_override(
             _expect_produced(broker, plain, ErrorCode.NONE, f"no {where} any more")
 
 
+@judges("CONF-022")
+@needs_broker(Use.OWN)
+def test_topic_whose_override_is_deleted_takes_dynamic_config_of_broker(
+    broker: BrokerUnderTest,
+) -> None:
+    """The topic had its limit before the broker was changed; it is replaced by nothing, or deleted
+    alone. The broker's limit is described and in effect."""
+    broker.version("IncrementalAlterConfigs")
+    own_limit = {"max.message.bytes": "5000", "retention.ms": "1000000"}
+    topics = {how: broker.create_topic(configs=own_limit) for how in ("AlterConfigs", "DELETE")}
+    with requirement("CONF-022") as check:
+        where = f"{LIMIT} of the broker"
+        expect_error(_set(broker, asked_broker(broker), LIMIT, "2000"), ErrorCode.NONE, where)
+        for how, topic in topics.items():
+            with check.subtest(how):
+                _expect_produced(broker, topic, ErrorCode.NONE, f"{how}, before it")
+                of, deleted = (
+                    (TOPIC, topic.name),
+                    ("max.message.bytes", AlterOperation.DELETE, None),
+                )
+                code = (
+                    replace_all(broker, of, {}) if how != "DELETE" else change(broker, of, deleted)
+                )
+                expect_error(code, ErrorCode.NONE, how)
+                expect_values(broker, of, {"max.message.bytes": "2000"}, f"after {how}")
+                _expect_produced(broker, topic, ErrorCode.MESSAGE_TOO_LARGE, f"after {how}")
+
+
 def _expect_produced(
     broker: BrokerUnderTest, topic: Topic, expected: ErrorCode, where: str
 ) -> None:

@@ -292,7 +292,7 @@ def test_describe_configs_returns_documented_broker_defaults(
 
 
 READ_ONLY = ("broker.id", "log.dirs", "num.partitions")
-DYNAMIC = ("log.retention.ms", "message.max.bytes", "num.io.threads")
+DYNAMIC = ("log.retention.ms", "message.max.bytes", "num.io.threads", "ssl.keystore.location")
 
 
 @judges("CONF-020")

@@ -32,10 +32,12 @@ OF_ALL_BROKERS = {"log.retention.bytes": "3500000000", "log.roll.ms": "6000000"}
 CREATE_TOPICS = api_named("CreateTopics")
 MOST_REPLICAS = 32_767  # what the field can hold
 BAD_CONFIGS = (
-    ("not.a.property", "1"),
-    ("min.insync.replicas", "abc"),
-    ("min.insync.replicas", "0"),
-    ("cleanup.policy", "not-a-policy"),
+    {"not.a.property": "1"},
+    {"min.insync.replicas": "abc"},
+    {"min.insync.replicas": "0"},
+    {"cleanup.policy": "not-a-policy"},
+    {"retention.ms": "1000000", "min.insync.replicas": "0"},
+    {"min.compaction.lag.ms": "1001", "max.compaction.lag.ms": "1000"},
 )
 
 
@@ -153,14 +155,17 @@ def test_create_topics_with_assignment_and_counts_returns_invalid_request(
 def test_create_topics_with_invalid_config_returns_invalid_config(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """An unknown name, a value that is no number, one out of range, one that is no choice."""
-    names = {config: broker.unique_topic() for config in BAD_CONFIGS}
+    """An unknown name, a value that is no number, one out of range (also behind a good one), one
+    that is no choice, and two that contradict each other."""
+    names = [broker.unique_topic() for _ in BAD_CONFIGS]
     with requirement("TOPIC-013") as check:
-        topics = [creatable(name, configs=dict([config])) for config, name in names.items()]
+        wanted = zip(names, BAD_CONFIGS, strict=True)
+        topics = [creatable(name, configs={**configs}) for name, configs in wanted]
         results = ask_to_create(broker, api_version, *topics)
-        for (key, value), name in names.items():
-            with check.subtest(f"{key}={value}"):
-                results.expect(name, ErrorCode.INVALID_CONFIG, f"{key}={value}")
+        for name, configs in zip(names, BAD_CONFIGS, strict=True):
+            where = ", ".join(f"{key}={value}" for key, value in configs.items())
+            with check.subtest(where):
+                results.expect(name, ErrorCode.INVALID_CONFIG, where)
 
 
 @judges("TOPIC-014")
@@ -168,11 +173,17 @@ def test_create_topics_with_invalid_config_returns_invalid_config(
 def test_create_topics_with_null_config_value_returns_invalid_config(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Null does not stand for the default."""
-    name = broker.unique_topic()
-    with requirement("TOPIC-014"):
-        topic = creatable(name, configs={"retention.ms": None})
-        ask_to_create(broker, api_version, topic).expect(name, ErrorCode.INVALID_CONFIG)
+    """Null does not stand for the default; alone, and before and behind another config."""
+    null: tuple[str, None] = ("retention.ms", None)
+    good = ("segment.ms", "2000000")
+    given: list[list[tuple[str, str | None]]] = [[null], [null, good], [good, null]]
+    names = [broker.unique_topic() for _ in given]
+    with requirement("TOPIC-014") as check:
+        topics = [creatable(n, configs=dict(each)) for n, each in zip(names, given, strict=True)]
+        results = ask_to_create(broker, api_version, *topics)
+        for name, each in zip(names, given, strict=True):
+            with check.subtest(f"{each}"):
+                results.expect(name, ErrorCode.INVALID_CONFIG, f"{each}")
 
 
 @judges("TOPIC-017")

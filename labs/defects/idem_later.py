@@ -7,6 +7,7 @@ from harness.codec.messages import (
     DeleteRecordsRequest,
     DeleteTopicsRequest,
     DescribeProducersResponse,
+    InitProducerIdRequest,
     InitProducerIdResponse,
 )
 from harness.proxies import SeenRequest
@@ -83,6 +84,14 @@ def only_the_first_producers_are_listed(answer: DescribeProducersResponse) -> No
             del partition.active_producers[20:]
 
 
+@answers("IDEM-001", r"id \d+, epoch 0: the answer has the id \d+ again", range(3, 99))
+def a_producer_keeps_its_id(request: InitProducerIdRequest, answer: InitProducerIdResponse) -> None:
+    """InitProducerId without a transactional id returns the id of the request, one epoch on."""
+    if request.transactional_id is None and request.producer_id >= 0 and answer.producer_id >= 0:
+        answer.producer_id = request.producer_id
+        answer.producer_epoch = request.producer_epoch + 1
+
+
 @answers("IDEM-024", r"times \(1000, 3000, 2000\): .* is \(9000, -1\)")
 def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the largest time of all batches of a producer."""
@@ -93,6 +102,7 @@ def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -
 
 
 DEFECTS = [
+    a_producer_keeps_its_id,
     rule("IDEM-025", r"new to the topic: error is DUPLICATE_SEQUENCE_NUMBER",
          ProducersOutliveTheirTopic),
     rule("IDEM-021", r"epoch 1, sequence 1: acknowledged at offset 1, expected 4",

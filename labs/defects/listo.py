@@ -23,7 +23,7 @@ from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 
-EARLIEST_LOCAL = -4
+EARLIEST_LOCAL, LATEST_TIERED = -4, -5
 STAMPED_RECORDS = 3  # of each batch of the LogAppendTime topic
 OFFSET_IN_A_GAP = 10  # of a record that compaction left behind the base offset of its batch
 MANY_TOPICS = 3  # of the request about many partitions
@@ -214,6 +214,14 @@ def the_last_of_a_stamped_batch_is_the_newest(
             answer.offset += STAMPED_RECORDS - 1
 
 
+@answers("LISTO-021", r"timestamp -5: \(offset, time\) is \(0, -1\)", range(9, 99))
+def nothing_tiered_is_offset_0(request: ListOffsetsRequest, message: ListOffsetsResponse) -> None:
+    """ListOffsets returns offset 0 for -5 if nothing is tiered."""
+    for _, asked, answer in _pairs(request, message):
+        if asked.timestamp == LATEST_TIERED and answer.offset == -1:
+            answer.offset = 0
+
+
 @answers("LISTO-009", r"timestamp -4: error is NONE \(0\), expected UNSUPPORTED_VERSION")
 def earliest_local_is_known_too_early(
     request: ListOffsetsRequest, message: ListOffsetsResponse
@@ -257,6 +265,7 @@ def the_local_log_starts_with_its_batch(
 
 
 DEFECTS = [
+    nothing_tiered_is_offset_0,
     the_last_of_a_stamped_batch_is_the_newest,
     the_first_time_is_that_of_all,
     a_time_has_no_epoch,

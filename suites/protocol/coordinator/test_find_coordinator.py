@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from harness.client.broker import BrokerUnderTest
@@ -17,7 +19,8 @@ from suites.protocol.support.expect import expect_error
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 
 FIND_COORDINATOR = api_named("FindCoordinator")
-NO_KEY_TYPE = 9
+NO_KEY_TYPES = (9, -1, 127, -128)
+SHARE = 2  # a type of keys from version 6 on (KIP-932)
 KEY_TYPES = pytest.mark.parametrize("key_type", [GROUP, TRANSACTION], ids=["group", "transaction"])
 MANY_KEYS = 4  # from this version on a request has several keys (KIP-699)
 Coordinator = FindCoordinatorResponse.Coordinator
@@ -126,11 +129,41 @@ def test_find_coordinator_v1_to_v3_returns_coordinator_for_key_type(
 def test_find_coordinator_with_unknown_key_type_returns_invalid_request(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Every key of the request has the error INVALID_REQUEST."""
+    """Every key of the request has the error INVALID_REQUEST, with a type above and below."""
     keys = [broker.unique_topic() for _ in range(3)]
-    with requirement("COORD-005"):
-        found = _ask(broker, api_version, keys, NO_KEY_TYPE)
-        named = sorted(one.key for one in found)
-        assert named == sorted(keys), f"asked for the keys {keys}, the answer has {named}"
-        for one in found:
-            expect_error(one.error_code, ErrorCode.INVALID_REQUEST, where=one.key)
+    with requirement("COORD-005") as check:
+        for key_type in NO_KEY_TYPES:
+            with check.subtest(f"type {key_type}"):
+                found = _ask(broker, api_version, keys, key_type)
+                named = sorted(one.key for one in found)
+                assert named == sorted(keys), f"asked for the keys {keys}, the answer has {named}"
+                for one in found:
+                    expect_error(one.error_code, ErrorCode.INVALID_REQUEST, where=one.key)
+
+
+@judges("COORD-005")
+@at_versions("FindCoordinator", "6+")
+def test_ill_formed_share_key_has_error_of_its_own(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Good share keys before, between and behind bad ones. Not applicable without share groups."""
+    good = [_share_key(broker, str(partition)) for partition in range(3)]
+    bad = ["no-share-key", "group:not an id:0", _share_key(broker, "x")]
+    if _ask(broker, api_version, good[:1], SHARE)[0].error_code == ErrorCode.INVALID_REQUEST:
+        raise NotApplicable("share_groups", "a good share key is refused")
+    keys = [good[0], bad[0], good[1], *bad[1:], good[2]]
+    with requirement("COORD-005") as check:
+        found = {one.key: one.error_code for one in _ask(broker, api_version, keys, SHARE)}
+        assert sorted(found) == sorted(keys), f"asked for the keys {keys}, the answer has {found}"
+        for number, key in enumerate(keys):
+            with check.subtest(f"key {number}"):
+                code = found[key]
+                told = f"{key}: {ErrorCode.describe(code)}"
+                assert (code == ErrorCode.INVALID_REQUEST) == (key in bad), told
+
+
+def _share_key(broker: BrokerUnderTest, partition: str) -> str:
+    """Group, topic id in base64 of urls, and partition."""
+    drawn = broker.random.getrandbits(128).to_bytes(16, "big")
+    topic_id = base64.urlsafe_b64encode(drawn).decode().rstrip("=")
+    return f"{broker.unique_topic()}:{topic_id}:{partition}"

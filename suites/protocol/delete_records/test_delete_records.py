@@ -60,6 +60,27 @@ def test_delete_records_sets_log_start_offset_to_requested_offset(
             assert values_of(there)[-1] == b"r8", f"read at {start}: {values_of(there)}"
 
 
+@judges("DELR-001")
+@at_versions("DeleteRecords", "0+")
+def test_delete_records_inside_compressed_batch_leaves_its_later_records(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Of a batch of nine, deleted three times inside: the others are read, and then none."""
+    topic = broker.create_topic(partitions=2)
+    for partition, codec in enumerate(("gzip", "none")):
+        records = RecordBatch([Record(value) for value in VALUES], base_timestamp=now_ms())
+        append(broker, topic, encode_batch(records, codec), partition=partition)
+    with requirement("DELR-001") as check:
+        for partition in range(2):
+            with check.subtest(f"partition {partition}"):
+                for start in (1, 4, 8):
+                    _expect_deleted(broker, topic, start, api_version, start, partition)
+                    there = broker.fetch(topic, start, partition=partition)
+                    expect_error(there.error_code, ErrorCode.NONE, f"Fetch at {start}")
+                    found = values_of(there)[start - len(VALUES) :]
+                    assert found == VALUES[start:], f"read at {start}: {values_of(there)}"
+
+
 @judges("DELR-002")
 @at_versions("DeleteRecords", "0+")
 def test_delete_records_at_minus_1_deletes_up_to_high_watermark(
@@ -190,3 +211,30 @@ def test_each_partition_of_delete_records_has_own_offset_and_error(
                 assert starts == earliest[number], f"{told}: earliest {starts}"
                 for index, code in refused[number].items():
                     expect_error(results[index].error_code, code, f"{told}: partition {index}")
+
+
+@judges("DELR-009")
+@at_versions("DeleteRecords", "0+")
+def test_topic_in_two_entries_of_delete_records_is_deleted_in_both(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Other partitions in each entry of the topic: each gets its own result."""
+    topic = broker.create_topic(partitions=3)
+    for partition in range(3):
+        append(broker, topic, batch_of(*VALUES), partition=partition)
+    made = DeleteRecordsRequest.DeleteRecordsPartition
+    entries = [
+        DeleteRecordsRequest.DeleteRecordsTopic(
+            name=topic.name,
+            partitions=[made(partition_index=index, offset=offset) for index, offset in wanted],
+        )
+        for wanted in ([(0, 2), (1, 3)], [(2, 4)])
+    ]
+    timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))
+    with requirement("DELR-009"):
+        request = DeleteRecordsRequest(topics=entries, timeout_ms=timeout_ms)
+        answer = broker.ask(request, api_version)
+        found = {p.partition_index: p.low_watermark for t in answer.topics for p in t.partitions}
+        assert found == {0: 2, 1: 3, 2: 4}, f"low watermarks {found}"
+        starts = [_earliest(broker, topic, partition) for partition in range(3)]
+        assert starts == [2, 3, 4], f"earliest {starts}"

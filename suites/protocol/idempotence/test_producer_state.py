@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import time
 
+import pytest
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
 from harness.client.requests import Topic
@@ -255,13 +257,17 @@ def test_describe_producers_lists_each_of_many_producers(
 
 
 @judges("IDEM-024")
+@pytest.mark.parametrize("compression", ["none", "gzip"])
 @at_versions("DescribeProducers", "0+")
 def test_describe_producers_returns_largest_time_of_last_batch(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, api_version: int, compression: str
 ) -> None:
-    """A batch with a time in its middle that is the largest; then one of earlier times."""
+    """A batch with a time in its middle that is the largest; then one of earlier times.
+
+    The first batch once more is no new one: it changes nothing.
+    """
     topic, producer = broker.create_topic(), new_producer(broker)
-    base_ms, sequence = now_ms() - HOUR_MS, 0
+    base_ms, sequence, sent = now_ms() - HOUR_MS, 0, list[bytes]()
     for times in ((5000, 9000, 7000), (1000, 3000, 2000)):
         records = [Record(b"timed", timestamp_delta=at - times[0]) for at in times]
         batch = RecordBatch(
@@ -271,8 +277,9 @@ def test_describe_producers_returns_largest_time_of_last_batch(
             producer_epoch=producer.epoch,
             base_sequence=sequence,
         )
-        append(broker, topic, encode_batch(batch))
+        sent.append(encode_batch(batch, compression))
         sequence += len(times)
+        append(broker, topic, sent[-1], *sent[:-1])
         with requirement("IDEM-024"):
             one = only(_described(broker, topic, api_version, 0)[0], "producer")
             found = (one.last_timestamp - base_ms, one.coordinator_epoch)

@@ -26,7 +26,8 @@ from suites.protocol.support.leader_epoch import told_leader_epoch
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 FIRST_PRODUCE_OF_ZSTD = 7
-EARLIEST_LOCAL, LATEST_TIERED = -4, -5
+EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6
+FIRST_WITH_PENDING = 11
 READ_COMMITTED = 1
 BASE_MS = now_ms() - 3_600_000  # of today, and not in the future of a clock that is behind
 IDLE = 1  # the partition of _six_records that is empty
@@ -231,6 +232,22 @@ def test_list_offsets_accepts_tiered_timestamps_from_v8_and_v9_on(
                 expected = ErrorCode.NONE if known else ErrorCode.UNSUPPORTED_VERSION
                 code = broker.list_offset(topic, timestamp, api_version).error_code
                 expect_error(code, expected, f"timestamp {timestamp}")
+
+
+@judges("LISTO-021")
+@at_versions("ListOffsets", "9+")
+def test_list_offsets_finds_no_tiered_offsets_without_remote_storage(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """-5, and from version 11 on -6: of a log with records and of an empty one."""
+    topic = kept.topic(broker, _six_records)
+    times = [LATEST_TIERED, *([EARLIEST_PENDING] if api_version >= FIRST_WITH_PENDING else [])]
+    with requirement("LISTO-021") as check:
+        for partition in (0, IDLE):
+            for timestamp in times:
+                with check.subtest(f"partition {partition}, timestamp {timestamp}"):
+                    found = broker.list_offset(topic, timestamp, api_version, partition=partition)
+                    _expect(found, (-1, -1), f"partition {partition}, timestamp {timestamp}")
 
 
 @judges("LISTO-015")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from harness.client.broker import BrokerUnderTest
@@ -133,15 +135,22 @@ def test_timestamp_outside_limits_returns_invalid_timestamp(
     too_far_ms: int,
     near_ms: int,
 ) -> None:
-    """One of three records is; nothing of the batch is appended. Within the limit all is taken."""
-    topic = broker.create_topic(configs=limits)
-    log, present = UntouchedLog(broker, topic), now_ms()
+    """One of three records is; nothing of the batch is appended. Within the limit all is taken.
+
+    So it is in a topic that keeps the codec, and in one that stores another.
+    """
+    topic, recoded = (
+        broker.create_topic(configs=limits | {"compression.type": codec})
+        for codec in ("producer", "snappy")
+    )
+    logs, present = (UntouchedLog(broker, topic), UntouchedLog(broker, recoded)), now_ms()
     with requirement("TIME-004") as check:
-        for compression in COMPRESSIONS:
-            with check.subtest(compression):
+        for compression, log in product(COMPRESSIONS, logs):
+            name = f"{compression}, topic {logs.index(log)}"
+            with check.subtest(name):
                 times = (present, present + too_far_ms, present)
                 batch = encoded_for(api_version, _with_times(b"far", *times), compression)
-                where = f"{compression}, {too_far_ms} ms from now"
+                where = f"{name}, {too_far_ms} ms from now"
                 log.expect_refusal(batch, api_version, ErrorCode.INVALID_TIMESTAMP, where)
         batch = encoded_for(api_version, _with_times(b"near", present, present + near_ms))
         answer = broker.produce(topic, batch, api_version)

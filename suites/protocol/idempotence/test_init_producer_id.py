@@ -53,18 +53,19 @@ def test_init_producer_id_with_own_id_and_epoch_returns_another_id_with_epoch_0(
 ) -> None:
     """Without a transactional id the id and epoch of the request make no difference."""
     known = {new_producer(broker).id for _ in range(2)}
-    with requirement("IDEM-001"):
+    with requirement("IDEM-001") as check:
         for producer_id, epoch in [*((one, 0) for one in sorted(known)), (max(known), 5)]:
-            request = InitProducerIdRequest(
-                transactional_id=None,
-                transaction_timeout_ms=NO_TIMEOUT_MS,
-                producer_id=producer_id,
-                producer_epoch=epoch,
-            )
-            answer = broker.ask(request, api_version)
-            where = f"id {producer_id}, epoch {epoch}"
-            expect_error(answer.error_code, ErrorCode.NONE, where)
-            found = (answer.producer_id, answer.producer_epoch)
-            assert found[0] not in known, f"{where}: the answer has the id {found[0]} again"
-            assert found[1] == 0, f"{where}: the epoch of the answer is {found[1]}"
-            known.add(answer.producer_id)
+            with check.subtest(f"id {producer_id}, epoch {epoch}"):
+                request = InitProducerIdRequest(
+                    transactional_id=None,
+                    transaction_timeout_ms=NO_TIMEOUT_MS,
+                    producer_id=producer_id,
+                    producer_epoch=epoch,
+                )
+                answer = broker.ask(request, api_version)
+                where = f"id {producer_id}, epoch {epoch}"
+                expect_error(answer.error_code, ErrorCode.NONE, where)
+                found = (answer.producer_id, answer.producer_epoch)
+                assert found[0] not in known, f"{where}: the answer has the id {found[0]} again"
+                assert found[1] == 0, f"{where}: the epoch of the answer is {found[1]}"
+                known.add(answer.producer_id)

@@ -49,7 +49,7 @@ def _six_records(broker: BrokerUnderTest) -> Topic:
 
 
 def _falling_batches(broker: BrokerUnderTest) -> Topic:
-    """Batches whose largest times rise and fall: 1000, 100, 500, 1200, 300."""
+    """Batches with largest times that rise and fall: 1000, 100, 500, 1200, 300."""
     topic = broker.create_topic()
     for times in ([900, 1000], [100], [500, 400], [1000, 1200], [300]):
         append(broker, topic, _timed(times))

@@ -122,10 +122,11 @@ def test_list_offsets_v0_begins_with_log_start_after_delete_records(
     """Deleted inside of the first segment: the log start stands for its begin."""
     topic = _three_segments(broker)
     delete_records(broker, topic, 2)
-    with requirement("LISTO-015"):
+    with requirement("LISTO-015") as check:
         for time, expected in ((EARLIEST, [2]), (LATEST, [END, *BEGINS[:0:-1], 2])):
-            found = _offsets(broker, topic, time, 10, api_version)
-            assert found == expected, f"time {time}: offsets {found}, expected {expected}"
+            with check.subtest(f"time {time}"):
+                found = _offsets(broker, topic, time, 10, api_version)
+                assert found == expected, f"time {time}: offsets {found}, expected {expected}"
 
 
 @judges("LISTO-016")

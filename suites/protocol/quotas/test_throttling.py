@@ -110,7 +110,7 @@ def test_requests_sent_with_throttled_produce_are_answered_in_order(
 
         with requirement("QUOTA-004"):
             told_ms = broker.last_seen(throttle_time_ms, bool)
-            assert told_ms > 0, "a producer above its quota is not told to wait"
+            assert told_ms > 0, "a producer above its quota is not throttled"
 
 
 def _session_fetch(topic: Topic, version: int, session_id: int, epoch: int) -> FetchRequest:

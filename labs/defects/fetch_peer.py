@@ -1,4 +1,4 @@
-"""Defects of area REPL: a leader that treats unusual readers wrongly."""
+"""Defects of areas REPL and EPOCH: a leader before unusual readers, and after a truncation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from harness.codec.messages import (
     BrokerRegistrationResponse,
     FetchRequest,
     FetchResponse,
+    ProduceResponse,
 )
 from harness.codec.structs import Message
 from labs.defects.replicas import Answered, Replicas, told_to_others, told_to_replicas
+
+AGAIN = 4
+"""The number of the Produce request that sends the removed batch again."""
 
 
 @told_to_replicas("REPL-033", r"no replica, leader epoch 0: error is NOT_LEADER_OR_FOLLOWER")
@@ -41,4 +45,16 @@ def a_rack_reads_all(done: Replicas, asked: Message, answer: Message) -> None:
         data.records = max(done.given, key=len)
 
 
-DEFECTS = [a_new_replica_has_no_leader, only_the_known_epoch_may_fetch, a_rack_reads_all]
+@told_to_others("EPOCH-016", r"the batch that was cut is at 1, not 3")
+def a_removed_batch_is_a_duplicate(done: Replicas, _: Message, answer: Message) -> None:
+    """The leader answers a batch that a truncation removed with the place that it had."""
+    if isinstance(answer, ProduceResponse) and len(done.acks) == AGAIN:
+        answer.responses[0].partition_responses[0].base_offset = 1
+
+
+DEFECTS = [
+    a_new_replica_has_no_leader,
+    only_the_known_epoch_may_fetch,
+    a_rack_reads_all,
+    a_removed_batch_is_a_duplicate,
+]

@@ -2,95 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from harness.client.broker import BrokerUnderTest
-from harness.client.errors import ApiNotAdvertised, ConnectionClosed
-from harness.codec.records.any_format import read_records
+from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from harness.virtual_broker.cluster import JoinedCluster
-from harness.virtual_broker.kraft import KraftMember
-from harness.virtual_broker.leader_endpoint import FIRST_WITH_DIVERGENCE, LeaderEndpoint
-from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.served_log import ServedLog
-from suites.replication.support.elections import await_alive, elect_preferred
-from suites.replication.support.expect import expect_log_end
-
-LIMIT_BYTES = 1 << 20
-
-
-class Rivals:
-    """A virtual broker and the real one, which lead the same partition in turn."""
-
-    def __init__(self, peers: JoinedCluster, endpoint: LeaderEndpoint) -> None:
-        self.peers, self.endpoint = peers, endpoint
-        self.member: KraftMember = peers.joined(endpoint.address)
-        self.partition: WatchedPartition = peers.beside(self.member)
-        if self.partition.fetch_version < FIRST_WITH_DIVERGENCE:
-            raise ApiNotAdvertised("a follower with Fetch below v12 is told no diverging epoch")
-        self.epoch = self.partition.state().leader_epoch
-
-    def virtual_leads(self, log: ServedLog) -> None:
-        """Serve this log at the virtual broker from now on."""
-        self.endpoint.serve(self.partition.topic, log)
-
-    def follows(self, end: int) -> None:
-        """Wait until the real broker's log ends there. Raises ResponseTimeout."""
-        self.peers.broker.eventually(
-            lambda: self.partition.log_end() == end, f"the follower's log ends at {end}"
-        )
-
-    def real_leads(self) -> None:
-        """The virtual leader is fenced."""
-        self.endpoint.serve(self.partition.topic, None)
-        self.member.leave()
-        self.epoch = self.partition.await_isr(self.peers.leader).leader_epoch
-        self.peers.await_led(self.partition)
-
-    def virtual_is_elected(self, claims: int) -> None:
-        """The virtual broker comes back, reports all offsets below ``claims``, and is in sync."""
-        self.member.come_back()
-        await_alive(self.peers.broker, self.member.broker_id)
-        self.partition.follow(self.member, claims)
-        self.partition.await_isr(*self.partition.replicas)
-
-    def virtual_leads_again(self) -> None:
-        """Elect the virtual broker, which is in the ISR, as leader, with a new leader epoch."""
-        self.endpoint.asked.clear()
-        elect_preferred(self.peers.broker, self.partition, self.member.broker_id)
-        self.epoch = self.partition.state().leader_epoch
-
-    def stored(self) -> list[tuple[int, int, bytes | None]]:
-        """Offset, leader epoch and value of what a consumer reads at the real broker.
-
-        Nothing where a cut takes away what was about to be sent: Kafka ends the connection then.
-        """
-        try:
-            told = self.partition.consume(0).told
-        except ConnectionClosed:
-            return []
-        found = read_records(bytes(told.records or b""), limit_bytes=LIMIT_BYTES)
-        return [
-            (record.offset, batch.partition_leader_epoch, record.value)
-            for batch in found.batches
-            for record in batch.records
-        ]
-
-
-def as_served(log: ServedLog) -> list[tuple[int, int, bytes | None]]:
-    """The same of what the virtual leader has."""
-    return [(offset, one.epoch, one.value) for offset, one in enumerate(log.entries)]
-
-
-@pytest.fixture
-def rivals(peers: JoinedCluster) -> Iterator[Rivals]:
-    """The virtual broker leads."""
-    with LeaderEndpoint() as endpoint:
-        yield Rivals(peers, endpoint)
+from suites.protocol.support.idempotent import new_producer
+from suites.replication.support.expect import expect_error, expect_log_end
+from suites.replication.support.rivals import Rivals, as_served
 
 
 def _ahead_of(rivals: Rivals, log: ServedLog) -> None:
@@ -191,3 +111,34 @@ def test_follower_truncates_below_end_of_epoch_that_it_does_not_know(rivals: Riv
         rivals.peers.broker.eventually(
             lambda: rivals.stored() == as_served(log), f"its log is {as_served(log)}"
         )
+
+
+@judges("EPOCH-016")
+@needs_broker(Use.JOINABLE)
+def test_batch_that_truncation_removed_is_appended_when_producer_sends_it_again(
+    rivals: Rivals, broker: BrokerUnderTest
+) -> None:
+    """The real broker leads again: it knows the batch before the cut, and none behind it."""
+    log, topic, producer = ServedLog(), rivals.partition.topic, new_producer(broker)
+    kept, cut, following = (producer.batch(number, b"%d" % number) for number in range(3))
+    rivals.virtual_leads(log)
+    rivals.real_leads()
+    broker.produce(topic, kept, acks=1)
+    log.append(rivals.epoch, b"0")
+    rivals.virtual_is_elected(claims=1)
+    broker.produce(topic, cut, acks=1)
+    rivals.virtual_leads_again()
+    log.append(rivals.epoch, b"new1", b"new2")
+    rivals.virtual_leads(log)
+    rivals.follows(3)
+    rivals.real_leads()
+    with requirement("EPOCH-016"):
+        for what, batch, offset, end in (
+            ("the batch before the cut", kept, 0, 3),
+            ("the batch that was cut", cut, 3, 4),
+            ("the batch after it", following, 4, 5),
+        ):
+            answer = broker.produce(topic, batch, acks=1)
+            expect_error(answer.error_code, ErrorCode.NONE, what)
+            assert answer.base_offset == offset, f"{what} is at {answer.base_offset}, not {offset}"
+            expect_log_end(rivals.partition, end, what)

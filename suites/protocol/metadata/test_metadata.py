@@ -298,13 +298,17 @@ def _id_at(broker: BrokerUnderTest, name: str, version: int) -> UUID:
 def test_metadata_by_topic_id_returns_topic_name(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The id alone finds the topic and its name."""
-    topic = kept.topic(broker, _first)
-    with requirement("META-023"):
-        answer = _ask(broker, api_version, [Asked(name=None, topic_id=topic.id)])
-        found = only(answer.topics, "topic")
-        expect_error(found.error_code, ErrorCode.NONE)
-        assert (found.name, found.topic_id) == (topic.name, topic.id)
+    """The id alone finds the topic and its name; of two ids, one of them named twice, each comes
+    once."""
+    first, second = kept.topic(broker, _first), kept.topic(broker, _second)
+    with requirement("META-023") as check:
+        for topics in ([first], [first, second, first]):
+            with check.subtest(f"{len(topics)} ids"):
+                asked = [Asked(name=None, topic_id=topic.id) for topic in topics]
+                answer = _ask(broker, api_version, asked)
+                found = sorted((t.name or "", t.topic_id, t.error_code) for t in answer.topics)
+                expected = sorted({(t.name, t.id, int(ErrorCode.NONE)) for t in topics})
+                assert found == expected, f"{len(topics)} ids: {found}, expected {expected}"
 
 
 @judges("META-023")

@@ -23,7 +23,8 @@ MOST = 10_000
 def test_create_topics_of_too_many_partitions_is_refused(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """One topic with too many, and two with too many in all: each result has the error.
+    """One topic with too many, and two with too many in all, of which one may be illegal: each
+    result has the error.
 
     Only a validation: a broker without the limit would create them.
     """
@@ -40,6 +41,10 @@ def test_create_topics_of_too_many_partitions_is_refused(
                 results = ask_to_create(broker, api_version, *wanted, validate_only=True)
                 for topic in wanted:
                     results.expect(topic.name, error, f"{sizes} partitions: {topic.name}")
+        with check.subtest("beside an illegal name"):
+            wanted = [creatable(first, 2), creatable(f"{second}/b", MOST - 1)]
+            results = ask_to_create(broker, api_version, *wanted, validate_only=True)
+            results.expect(first, ErrorCode.POLICY_VIOLATION, "2 partitions beside an illegal name")
         with check.subtest("assigned partitions"):
             chosen = [[own_id(broker)]] * (MOST + 1)
             wanted = [creatable(first, -1, -1, assignments=chosen)]

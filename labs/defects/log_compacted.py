@@ -11,6 +11,7 @@ from harness.codec.messages import (
     CreateTopicsRequest,
     FetchRequest,
     FetchResponse,
+    ProduceRequest,
 )
 from harness.codec.records import DELETE_HORIZON, Record, RecordBatch, decode_batches, encode_batch
 from harness.proxies import SeenRequest
@@ -109,6 +110,42 @@ def compacted_records_lose_headers(answer: FetchResponse) -> None:
         ]
 
     change_runs(answer, b"first gone", change)
+
+
+@answers("RECF-034", r"max timestamps are")
+def the_time_of_a_removed_record_stays(answer: FetchResponse) -> None:
+    """A batch that lost records to compaction has a max timestamp that none of them has."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        return [
+            replace(batch, max_timestamp=(batch.max_timestamp or 0) + 1)
+            if len(batch.records) <= (batch.last_offset_delta or 0)
+            else batch
+            for batch in batches
+        ]
+
+    change_runs(answer, b"c", change)
+
+
+@takes("STOR-027", r"records without a key and an old value: left is")
+def an_absent_key_is_a_key(request: ProduceRequest) -> None:
+    """The broker stores a record without a key with an empty key."""
+    for topic in request.topic_data:
+        for partition in topic.partition_data:
+            batches = decode_batches(bytes(partition.records or b""))
+            if any(record.key is None for batch in batches for record in batch.records):
+                partition.records = b"".join(_encoded(_keyed(batch)) for batch in batches)
+
+
+def _keyed(batch: RecordBatch) -> RecordBatch:
+    return replace(
+        batch,
+        records=[
+            replace(record, key=b"" if record.key is None else record.key)
+            for record in batch.records
+        ],
+        last_offset_delta=None,
+    )
 
 
 @answers("RECF-032", r"compacted [23] times: the horizon is \d+, at first it was")
@@ -232,6 +269,8 @@ DEFECTS = [
         an_empty_value_is_a_tombstone,
         compacted_records_lose_headers,
         a_horizon_moves_with_each_record_that_goes,
+        the_time_of_a_removed_record_stays,
+        an_absent_key_is_a_key,
         the_newest_value_goes_with_the_rest,
         a_hole_is_out_of_range,
         tombstones_go_at_once,

@@ -133,6 +133,23 @@ def test_empty_value_is_no_tombstone_and_empty_key_is_a_key(broker: BrokerUnderT
         assert b"over" not in [each.key for each in left], f"the tombstone stays: {left}"
 
 
+@judges("STOR-027")
+@needs_broker(Use.TUNED, QUICKLY)
+def test_compaction_removes_records_without_key(broker: BrokerUnderTest) -> None:
+    """They were written while the topic was not compacted: alone in a batch, and beside others."""
+    broker.version("AlterConfigs")
+    topic = broker.create_topic(configs={"cleanup.policy": "delete", "segment.ms": "1"})
+    log = KeyedLog(broker, topic)
+    log.append((None, b"1"))
+    log.append((None, b"2"), (b"a", b"1"), (None, b"3"), (b"b", b"1"))
+    log.append((b"a", b"2"))
+    log.append((b"end", b"1"))
+    code = replace_all(broker, (TOPIC, topic.name), USUAL)
+    expect_error(code, ErrorCode.NONE, "cleanup.policy=compact")
+    with requirement("STOR-027"):
+        _expect_left(log, log.written[4:], "records without a key and an old value")
+
+
 def _bury(log: KeyedLog, key: bytes) -> Kept:
     log.append((key, b"1"))
     log.append((key, b"2"))

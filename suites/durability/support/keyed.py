@@ -15,8 +15,8 @@ from suites.durability.support.segments import HOUR_MS, SECOND_MS
 from suites.protocol.support.appended import append, now_ms
 from suites.protocol.support.compacted import COMPACTED_WITHIN_MS, batches_of
 
-Pair = tuple[bytes, bytes | None]
-"""Key and value; no value is a tombstone."""
+Pair = tuple[bytes | None, bytes | None]
+"""Key and value; no value is a tombstone. Only a log that is not compacted takes no key."""
 
 
 class Kept(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import NamedTuple
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
@@ -19,7 +20,7 @@ from harness.codec.records.compression import CODEC_IDS
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.support.appended import now_ms
+from suites.protocol.support.appended import append, now_ms
 from suites.protocol.support.compacted import COMPACTED_WITHIN_MS, QUICKLY, batches_of
 
 CODECS = ["none", "gzip", "lz4"]
@@ -113,3 +114,37 @@ def test_compaction_changes_no_field_of_records_that_stay(broker: BrokerUnderTes
                 assert one == wanted, f"codec {codec}: left is {one}, written was {wanted}"
             offsets = [each.offset for each in found]
             assert offsets == LEFT, f"codec {codec}: left are the offsets {offsets}, not {LEFT}"
+
+
+@judges("RECF-034")
+@needs_broker(Use.TUNED, QUICKLY)
+def test_max_timestamp_of_changed_batch_is_largest_time_of_records_left(
+    broker: BrokerUnderTest,
+) -> None:
+    """Compaction removes the youngest record of a batch, and another one of the next batch."""
+    broker.version("Fetch", "4+")
+    topic, base_ms = broker.create_topic(len(CODECS), CONFIGS), now_ms() - 60_000
+    batches = (
+        [Record(b"0", b"a", [], 3), Record(b"0", OLD, [], 9), Record(b"0", b"b", [], 5)],
+        [Record(b"0", b"c", [], 8), Record(b"1", OLD, [], 2)],
+        [Record(b"2", OLD)],
+        [Record(b"3", b"end")],
+    )
+    for partition, codec in enumerate(CODECS):
+        for place, records in enumerate(batches):
+            made = RecordBatch(records, base_timestamp=base_ms + place * 1_000)
+            time.sleep(ROLLED_AFTER_MS / 1000)
+            append(broker, topic, encode_batch(made, codec), partition=partition)
+    expected = {0: base_ms + 5, 3: base_ms + 1_008, 5: base_ms + 2_000, 6: base_ms + 3_000}
+    with requirement("RECF-034") as check:
+        for partition, codec in enumerate(CODECS):
+            with check.subtest(f"codec {codec}"):
+                left = broker.last_seen(
+                    partial(_left, broker, topic, partition),
+                    lambda found: [each.offset for each in found] == [0, 2, 3, 5, 6],
+                    COMPACTED_WITHIN_MS,
+                )
+                batches_left = batches_of(broker, topic, partition)
+                found = {one.base_offset: one.max_timestamp for one in batches_left}
+                told = f"codec {codec}, of {len(left)} records: max timestamps"
+                assert found == expected, f"{told} are {found}, expected {expected}"

@@ -18,7 +18,9 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 from labs.defects.newest_topic import NewestTopic, of_newest
+from suites.durability.test_log_directory_wishes import WISHED
 
+DIRECTORIES = 2
 MOVED = -1  # a key of what the newest topic remembers.
 
 
@@ -46,6 +48,24 @@ def all_topics_are_all_first_partitions(
     for directory in answer.results if request.topics is None else ():
         for topic in directory.topics:
             topic.partitions = [one for one in topic.partitions if one.partition_index == 0]
+
+
+@answers("LDIR-014", r"wished for \S+ are replicas that are in")
+def wishes_are_for_the_other_directory(answer: DescribeLogDirsResponse) -> None:
+    """The broker creates replicas in the directory that no request names."""
+    if len(answer.results) == DIRECTORIES:
+        first, second = answer.results
+        names = {topic.name for each in answer.results for topic in each.topics}
+        if len(names) >= 2 * WISHED:
+            first.topics, second.topics = second.topics, first.topics
+
+
+@answers("LDIR-016", r"soon the replica is in ")
+def a_future_replica_is_not_described(answer: DescribeLogDirsResponse) -> None:
+    """DescribeLogDirs lists a replica only where it is used."""
+    for directory in answer.results:
+        for topic in directory.topics:
+            topic.partitions = [one for one in topic.partitions if not one.is_future_key]
 
 
 @of_newest("LDIR-004", r"the replica is not in \w+ alone: .*is_future=True")
@@ -99,7 +119,9 @@ DEFECTS = [
             changed_field("LDIR-003", "old_clients_see_no_failure", r"DescribeLogDirs v[01]: ",
                 "Up to v1 DescribeLogDirs returns a failed directory as one without partitions.",
                 DescribeLogDirsResponse, "results.error_code", ANY, ErrorCode.NONE, range(2)),
-            a_move_has_no_end,
+            replace(wishes_are_for_the_other_directory, also=("LDIR-015",)),
+            a_future_replica_is_not_described,
+            replace(a_move_has_no_end, also=("LDIR-016",)),
             a_moved_log_starts_at_0,
             a_moved_log_knows_no_producer,
             changed_field("LDIR-005", "a_failed_directory_is_not_found",

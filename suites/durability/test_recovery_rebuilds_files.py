@@ -157,19 +157,23 @@ def _state_of(broker: BrokerUnderTest, topic: Topic, partition: int) -> _State:
 def test_producer_sequences_survive_kill_with_or_without_snapshots(
     persistent_broker: PersistentBroker,
 ) -> None:
-    """With the snapshots in which they are noted, without, and with the oldest, which lacks most.
+    """With the snapshots in which they are noted, without, with the oldest, which lacks most, and
+    with snapshots that cannot be read.
 
     The producer's first batch is in the second segment, its last one in the third.
     """
     client = persistent_broker.client
     producer = new_producer(client)
-    removals: list[tuple[str, slice]] = [
-        ("with all files", slice(0)),
-        ("without snapshots", slice(None)),
-        ("with the oldest snapshot alone", slice(1, None)),
+    nonsense = partial(_fill, 40, client.random)
+    ways: list[tuple[str, slice, Spoil]] = [
+        ("with all files", slice(0), _remove),
+        ("without snapshots", slice(None), _remove),
+        ("with the oldest snapshot alone", slice(1, None), _remove),
+        ("with nonsense in the newest snapshot", slice(-1, None), nonsense),
+        ("with nonsense in all snapshots", slice(None), nonsense),
     ]
-    topic = client.create_topic(len(removals), {"segment.ms": str(SEGMENT_MS)})
-    for index in range(len(removals)):
+    topic = client.create_topic(len(ways), {"segment.ms": str(SEGMENT_MS)})
+    for index in range(len(ways)):
         before, behind = (timed(now_ms() + by * SEGMENT_MS, b"filler") for by in (-10, 2))
         batches = [before, producer.batch(0, b"first", b"second"), behind]
         append(client, topic, *batches, producer.batch(2, b"third"), partition=index)
@@ -177,16 +181,16 @@ def test_producer_sequences_survive_kill_with_or_without_snapshots(
         if held != [b"filler", b"first", b"second", b"filler", b"third"]:
             raise Inconclusive(f"partition {index} holds {held}")
     persistent_broker.kill()
-    for index, (where, removed) in enumerate(removals):
+    for index, (where, spoilt, spoil) in enumerate(ways):
         folder = persistent_broker.partition_folder(topic.name, index)
         snapshots = sorted(folder.glob(f"*{SNAPSHOTS}"))
         if len(snapshots) < SEGMENTS - 1:
             raise Inconclusive(f"{where}: {folder.name} has {len(snapshots)} snapshots")
-        for file in snapshots[removed]:
-            file.unlink()
+        for file in snapshots[spoilt]:
+            spoil(file)
     with requirement("RECV-015") as check:
         persistent_broker.start()
-        for index, (where, _) in enumerate(removals):
+        for index, (where, *_) in enumerate(ways):
             with check.subtest(where):
                 await_back(client, topic, index)
                 _expect_going_on(client, topic, producer, index, where)

@@ -85,6 +85,7 @@ class RichGroups:
         self._members = stable.grown(
             [stable.member(SEVERAL_PROTOCOLS), stable.member(ONE_PROTOCOL, client_id=OF_SECOND)]
         )
+        self._follower = self._members[1]
         self._static: ClientMember | None = None
         self._assigned = b""
         if (with_static := self._with_static) is not None:
@@ -129,13 +130,15 @@ class RichGroups:
     def expect_goes_on(self, when: str) -> None:
         """Members go on with their ids and generation, and an older generation is refused.
 
-        A static member is known again; the group without members has its next generation.
+        A follower that joins again learns of the leader; a static member is known again; the group
+        without members has its next generation.
         """
         for group in self._groups:
             group.broker = self._client_of(group.group_id)
         for member in self._members:
             member.connection = member.group.broker.connect()
             self._expect_member_goes_on(member, f"{when} {member.member_id}")
+        _expect_follower_joins_again(self._follower, f"{when} {self._follower.member_id}")
         if self._static is not None:
             _expect_static_returns(self._static, self._assigned, when)
         before = self._generation
@@ -155,6 +158,16 @@ class RichGroups:
             entries = {self._topic: [entry(request.generation_id, "of a member")]}
             (found,) = ask_to_commit(client, group, entries, version, committer).values()
             expect_error(found, code, f"{told}, OffsetCommit")
+
+
+def _expect_follower_joins_again(member: ClientMember, where: str) -> None:
+    """It offers what it offered before, so nothing changes: generation, protocol, leader."""
+    answer = member.ask_join()
+    expect_error(answer.error_code, ErrorCode.NONE, f"{where} joins again")
+    found = answer.generation_id, answer.protocol_name, answer.leader, len(answer.members)
+    expected = member.generation, member.protocol_name, member.leader_id, 0
+    told = f"{where} joins again: generation, protocol, leader, members"
+    assert found == expected, f"{told} are {found}, expected {expected}"
 
 
 def _expect_static_returns(member: ClientMember, assigned: bytes, when: str) -> None:

@@ -146,4 +146,5 @@ def _group(group_id: str, value: GroupMetadataValue, now: TimeMs) -> Group:
     group.protocol_name = value.protocol
     group.leader_id = None if value.leader is None else MemberId(value.leader)
     group.apply(GroupEvent.LOADED_WITH_MEMBERS if value.members else GroupEvent.LOADED_EMPTY, now)
+    group.state_since = TimeMs(value.current_state_timestamp)
     return group

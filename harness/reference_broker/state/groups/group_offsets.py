@@ -54,8 +54,8 @@ def offsets_age_since(group: Group, topic: str, committed_at: TimeMs) -> TimeMs 
         return None
     if group.protocol_type is None:
         return committed_at
-    if group.state is GroupState.EMPTY:
-        return group.state_since
+    if group.state is GroupState.EMPTY:  # up to 2.0 its time is not stored
+        return group.state_since if group.state_since >= 0 else committed_at
     stable_consumers = group.protocol_type == CONSUMERS and group.state is GroupState.STABLE
     return committed_at if stable_consumers else None
 

@@ -1,0 +1,221 @@
+"""OFFS, GRP: the times and generations of groups when the broker is started again."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from harness.codec.structs import Message
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
+from suites.durability.support.brief_sessions import BRIEF
+from suites.durability.support.segments import HOUR_MS
+from suites.durability.support.times_set_back import set_back
+from suites.protocol.support.classic_group import ClassicGroup, await_rebalance, leave
+from suites.protocol.support.committed_offsets import (
+    NO_OFFSET,
+    SETTLING,
+    Committer,
+    GroupOffsets,
+    commit,
+    commit_request,
+    entry,
+    fetch_offsets,
+    fresh_group,
+    send_commit,
+)
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.group_answers import described_groups
+from suites.protocol.support.subscriptions import subscription
+from suites.protocol.support.whole_answers import expect_same
+
+RETENTION = {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+OLD, YOUNG = 0, 1
+PARTITIONS = {"OFFS-031": 4, "GRP-067": 6, "GRP-068": 7}
+"""Numbers of partitions, by which a defect recognizes its test."""
+
+EXPIRED_WITHIN_MS = 15_000
+EARLIER_MS = 2 * HOUR_MS
+BRIEF_SESSION_MS, LONG_MS = 6_000, 120_000
+REMOVED_WITHIN_MS = 40_000
+
+
+class AgedGroups:
+    """Groups with an offset that is over and one that is not, when their times are set back.
+
+    ``simple``: the commit of OLD gets two hours earlier. ``asked``: the retention time of each
+    commit counts, not the broker's. ``emptied``: the members have left; the group was empty for
+    two hours in ``long_ago``, while its commit is new; in ``just_now`` the commit alone is old.
+    """
+
+    def __init__(self, client: BrokerUnderTest) -> None:
+        version = client.version("OffsetCommit", "2-4")
+        self.client, self.topic = client, client.create_topic(PARTITIONS["OFFS-031"])
+        topic = self.topic
+        self.simple, self.asked = fresh_group(client, topic), fresh_group(client, topic)
+        commit(client, self.simple, {topic: [entry(5, "", OLD), entry(5, "", YOUNG)]})
+        for partition, hours in ((OLD, 1), (YOUNG, 5)):
+            request = commit_request(self.asked, {topic: [entry(5, "", partition)]}, version)
+            request.retention_time_ms = hours * HOUR_MS
+            send_commit(client, request, version, [topic])
+        self.long_ago, self.just_now = (_emptied(client, topic) for _ in range(2))
+
+    def earlier(self, key: Message, value: Message) -> bool:
+        """Set the times of a value back; return True if it is one of these."""
+        if isinstance(key, GroupMetadataKey) and isinstance(value, GroupMetadataValue):
+            is_meant = key.group == self.long_ago
+            value.current_state_timestamp -= EARLIER_MS if is_meant else 0
+            return is_meant
+        if not isinstance(key, OffsetCommitKey) or not isinstance(value, OffsetCommitValue):
+            return False
+        aged = {(self.simple, OLD), (self.asked, OLD), (self.asked, YOUNG), (self.just_now, OLD)}
+        is_meant = (key.group, key.partition) in aged
+        value.commit_timestamp -= EARLIER_MS if is_meant else 0
+        if key.group == self.asked:
+            value.expire_timestamp -= EARLIER_MS
+        return is_meant
+
+    def expected(self) -> dict[tuple[str, str, int], bool]:
+        """True for the offsets that are over, by words, group and partition."""
+        return {
+            ("a commit two hours old", self.simple, OLD): True,
+            ("a new commit", self.simple, YOUNG): False,
+            ("its retention time is over", self.asked, OLD): True,
+            ("its retention time is not over", self.asked, YOUNG): False,
+            ("the group is empty for two hours", self.long_ago, OLD): True,
+            ("the group is empty since a moment", self.just_now, OLD): False,
+        }
+
+
+def _emptied(client: BrokerUnderTest, topic: Topic) -> str:
+    """Return a group that its only member has left, with the committed offset 5."""
+    group = ClassicGroup(client)
+    newcomer = group.member(subscription(topic))
+    # A group without anything may be removed between the two steps of a join.
+    commit(client, group.group_id, {topic: [entry(1)]})
+    (member,) = group.grown([newcomer])
+    by = Committer(member.generation, member.member_id)
+    commit(client, group.group_id, {topic: [entry(5)]}, by=by)
+    leave(client, group.group_id, member.member_id)
+    return group.group_id
+
+
+def _offsets(client: BrokerUnderTest, group: str, topic: Topic, partition: int) -> GroupOffsets:
+    """Return the offset that the coordinator returns after it has loaded its log."""
+    return client.last_seen(
+        lambda: fetch_offsets(client, group, {topic: [partition]}),
+        lambda found: found.error_of(topic, partition) not in SETTLING,
+    )
+
+
+@judges("OFFS-031")
+@needs_broker(Use.PERSISTENT, {**BRIEF, **RETENTION})
+def test_age_of_committed_offsets_goes_on_after_restart(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """While the broker is down, times in its log are set back by two hours: as long as it was away.
+
+    What is over then goes when it is back; what is not over stays.
+    """
+    client = persistent_broker.client
+    aged = AgedGroups(client)
+    topic, expected = aged.topic, aged.expected()
+    persistent_broker.stop()
+    set_back(persistent_broker, aged.earlier, least=5)
+    persistent_broker.start()
+    with requirement("OFFS-031") as check:
+        for is_over in (True, False):
+            for (what, group, partition), each in expected.items():
+                if each is not is_over:
+                    continue
+                with check.subtest(what):
+                    found = _once_over(client, group, topic, partition, is_over)
+                    wanted = NO_OFFSET if is_over else 5
+                    assert found == wanted, f"{what}: the offset is {found}, expected {wanted}"
+
+
+def _once_over(
+    client: BrokerUnderTest, group: str, topic: Topic, partition: int, is_over: bool
+) -> int:
+    """Return the offset once it has expired, if it has to; else the one that is there."""
+
+    def offset() -> int:
+        found = _offsets(client, group, topic, partition)
+        return found.partitions[topic.name, partition].committed_offset
+
+    if not is_over:
+        return offset()
+    return client.last_seen(offset, NO_OFFSET.__eq__, EXPIRED_WITHIN_MS)
+
+
+@judges("GRP-067")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_member_that_does_not_come_back_after_restart_is_removed(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """One has a session of 6 s and a rebalance timeout of 2 minutes, the other the reverse."""
+    client = persistent_broker.client
+    client.version("JoinGroup", "1+")
+    topic = client.create_topic(PARTITIONS["GRP-067"])
+    brief, patient = ClassicGroup(client), ClassicGroup(client)
+    brief.session_ms = patient.rebalance_ms = BRIEF_SESSION_MS
+    brief.rebalance_ms = patient.session_ms = LONG_MS
+    for group in (brief, patient):
+        newcomer = group.member(subscription(topic))
+        commit(client, group.group_id, {topic: [entry(1)]})
+        group.grown([newcomer])
+    persistent_broker.kill()
+    persistent_broker.start()
+    with requirement("GRP-067") as check:
+        with check.subtest("its session is over"):
+            state = client.last_seen(lambda: _state(brief), "Empty".__eq__, REMOVED_WITHIN_MS)
+            assert state == "Empty", f"a member with a session of 6 s is away: {state}"
+        with check.subtest("its session is not over"):
+            state = client.last_seen(lambda: _state(patient), "Stable".__eq__)
+            assert state == "Stable", f"a member with a session of 2 minutes is away: {state}"
+
+
+def _state(group: ClassicGroup) -> str:
+    return group.described().group_state
+
+
+@judges("GRP-068")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_generation_without_assignment_is_gone_after_restart(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """Two members have joined, and neither has synced; before, the first was alone."""
+    client = persistent_broker.client
+    group, topic = ClassicGroup(client), client.create_topic(PARTITIONS["GRP-068"])
+    group.session_ms = group.rebalance_ms = LONG_MS
+    (first,) = group.grown([group.member(subscription(topic))])
+    assigned = first.generation
+
+    def ask() -> dict[str, object]:
+        return described_groups(lambda _: client, [group.group_id])
+
+    before = ask()
+    second = group.member(subscription(topic))
+    second.be_given_an_id()
+    second.send_join()
+    await_rebalance(first)
+    first.send_join()
+    for member in (first, second):
+        member.take_joined()
+    persistent_broker.kill()
+    with requirement("GRP-068"):
+        persistent_broker.start()
+        expect_same(client, before, ask, "after a kill,")
+        first.connection, second.connection = client.connect(), client.connect()
+        expect_error(first.heartbeat(), ErrorCode.ILLEGAL_GENERATION, "the first, new generation")
+        first.generation = assigned
+        expect_error(first.heartbeat(), ErrorCode.NONE, "the first, assigned generation")
+        expect_error(second.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the second")

@@ -108,8 +108,8 @@ def test_alter_partition_with_higher_epoch_or_lower_leader_epoch_is_refused(
             )
             expect_error(led.propose(proposal).error_code, code, what)
         former = led.proposal(ids(led, 0, 1), leader_epoch=epoch - 1, sender=led.replicas[0])
-        answer = led.propose(former)
-        expect_error(answer.error_code, ErrorCode.FENCED_LEADER_EPOCH, "the former leader's epoch")
+        found = led.propose(former).error_code
+        expect_error(found, ErrorCode.FENCED_LEADER_EPOCH, "the former leader's epoch")
         _expect_unchanged(led, wanted)
 
 

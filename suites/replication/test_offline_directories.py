@@ -137,11 +137,10 @@ def test_metadata_lists_replica_in_offline_directory_as_offline(
 ) -> None:
     """The broker itself is alive, and its replica in the other directory is not offline."""
     gone = [damaged.member.broker_id]
-    none: list[int] = []
-    cases = (
+    cases: tuple[tuple[str, LedPartition, list[int]], ...] = (
         ("led there", damaged.lost, gone),
         ("followed there", damaged.followed, gone),
-        ("elsewhere", damaged.kept, none),
+        ("elsewhere", damaged.kept, []),
     )
     looks = {"Metadata": _offline}
     if broker.advertised("DescribeTopicPartitions"):

@@ -133,12 +133,14 @@ def test_batch_that_truncation_removed_is_appended_when_producer_sends_it_again(
     rivals.follows(3)
     rivals.real_leads()
     with requirement("EPOCH-016"):
-        for what, batch, offset, end in (
-            ("the batch before the cut", kept, 0, 3),
-            ("the batch that was cut", cut, 3, 4),
-            ("the batch after it", following, 4, 5),
-        ):
-            answer = broker.produce(topic, batch, acks=1)
-            expect_error(answer.error_code, ErrorCode.NONE, what)
-            assert answer.base_offset == offset, f"{what} is at {answer.base_offset}, not {offset}"
-            expect_log_end(rivals.partition, end, what)
+        _expect_stored(rivals, "the batch before the cut", kept, at=0, end=3)
+        _expect_stored(rivals, "the batch that was cut", cut, at=3, end=4)
+        _expect_stored(rivals, "the batch after it", following, at=4, end=5)
+
+
+def _expect_stored(rivals: Rivals, what: str, batch: bytes, *, at: int, end: int) -> None:
+    """Send the batch: it is at this offset, and the log ends there."""
+    answer = rivals.peers.broker.produce(rivals.partition.topic, batch, acks=1)
+    expect_error(answer.error_code, ErrorCode.NONE, what)
+    assert answer.base_offset == at, f"{what} is at {answer.base_offset}, not {at}"
+    expect_log_end(rivals.partition, end, what)

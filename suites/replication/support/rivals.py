@@ -22,7 +22,7 @@ class Rivals:
         self.member: KraftMember = peers.joined(endpoint.address)
         self.partition: WatchedPartition = peers.beside(self.member)
         if self.partition.fetch_version < FIRST_WITH_DIVERGENCE:
-            raise ApiNotAdvertised("a follower with Fetch below v12 is told no diverging epoch")
+            raise ApiNotAdvertised("a follower with Fetch below v12 receives no diverging epoch")
         self.epoch = self.partition.state().leader_epoch
 
     def virtual_leads(self, log: ServedLog) -> None:

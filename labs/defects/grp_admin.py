@@ -83,7 +83,15 @@ def nobody_owns_anything(answer: JoinGroupResponse) -> None:
             entry.metadata = version_prefixed_bytes(said, 0)
 
 
+@answers("GRP-069", r"requested: True, the operations are \[\d+, -2147483648, ", range(3, 99))
+def only_the_first_group_has_operations(answer: DescribeGroupsResponse) -> None:
+    """DescribeGroups returns the authorized operations of the first group alone."""
+    for described in answer.groups[1:]:
+        described.authorized_operations = -(2**31)
+
+
 DEFECTS = [
+    only_the_first_group_has_operations,
     changed_field("GRP-030", "nobody_knows_where_members_are", r"the hosts of the members are",
         "DescribeGroups returns no host of a member.",
         DescribeGroupsResponse, "groups.members.client_host", ANY, ""),
@@ -93,7 +101,8 @@ DEFECTS = [
         DescribeGroupsResponse, "groups.members.group_instance_id", None, "", range(4, 99)),
     what_is_not_there_is_empty,
     data_of_consumers_are_text,
-    changed_field("GRP-033", "all_types_are_listed", r"among those of type consumer",
+    changed_field("GRP-033", "all_types_are_listed",
+        r"among those of type consumer|listed with Stable and consumer: True",
         "ListGroups ignores the filter for types.",
         ListGroupsRequest, "types_filter", ANY, [], range(TYPES, 99)),
     changed_field("GRP-034", "groups_with_members_seem_deleted", r"with a member: error is NONE",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.data_framing.version_prefix import (
     read_assignment,
@@ -16,6 +19,7 @@ from harness.codec.messages import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
     DeleteGroupsRequest,
+    DescribeGroupsRequest,
     ListGroupsRequest,
     ListGroupsResponse,
 )
@@ -288,6 +292,23 @@ def test_list_groups_filters_and_returns_group_types(group: ClassicGroup, api_ve
         assert name not in others, "a classic group is listed among those of type consumer"
 
 
+@judges("GRP-033")
+@at_versions("ListGroups", "5+")
+def test_list_groups_lists_groups_that_pass_both_filters(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """By state and by type: it has both, or it is not listed."""
+    group.stable(None)
+    group.described()  # as above
+    with requirement("GRP-033") as check:
+        for state, kind in product(("Stable", "Empty"), ("classic", "consumer")):
+            with check.subtest(f"{state}, {kind}"):
+                found = group.group_id in _listed(group.broker, api_version, [state], [kind])
+                is_own = (state, kind) == ("Stable", "classic")
+                told = f"a stable classic group is listed with {state} and {kind}: {found}"
+                assert found == is_own, told
+
+
 # -- DeleteGroups ----------------------------------------------------------------------------------
 
 
@@ -316,6 +337,7 @@ def test_delete_groups_refuses_group_with_members_and_deletes_empty_group(
     for each in (simple, unnamed):
         commit(broker, each, {topic: [entry(2), entry(2, "", 1)], other: [entry(2)]})
     unknown = broker.unique_group()
+    _described_state(broker, simple)
     with requirement("GRP-034"):
         codes = _delete(broker, api_version, unknown, name, simple)
         expect_error(codes[name], ErrorCode.NON_EMPTY_GROUP, "with a member")
@@ -332,6 +354,8 @@ def test_delete_groups_refuses_group_with_members_and_deletes_empty_group(
         expect_error(codes[name], ErrorCode.GROUP_ID_NOT_FOUND, "deleted before")
         _expect_gone(broker, name, topic, other)
         fetch_offsets(broker, unnamed, {topic: [0]}).expect(topic, 2, where="a group beside them")
+        again = group.member().join()
+        assert again.generation_id == 1, f"made again, it is at generation {again.generation_id}"
 
 
 def _expect_gone(broker: BrokerUnderTest, name: str, topic: Topic, other: Topic) -> None:
@@ -342,3 +366,13 @@ def _expect_gone(broker: BrokerUnderTest, name: str, topic: Topic, other: Topic)
     found.expect_none(other, where=where)
     listed = {each.group_id for each in broker.ask(ListGroupsRequest()).groups}
     assert name not in listed, "a deleted group is listed"
+    told = _described_state(broker, name)
+    assert told == (ErrorCode.describe(ErrorCode.NONE), "Dead"), f"a deleted group is {told}"
+
+
+def _described_state(broker: BrokerUnderTest, name: str) -> tuple[str, str]:
+    """The error and the state of a group, where an unknown one is Dead."""
+    request = DescribeGroupsRequest(groups=[name])
+    answer = broker.ask(request, broker.version("DescribeGroups", "0-5"))
+    described = only(answer.groups, "group")
+    return ErrorCode.describe(described.error_code), described.group_state

@@ -140,6 +140,43 @@ def test_offset_fetch_with_null_topics_returns_all_committed_offsets(
         assert len(found.partitions) == 3, f"three were committed, not {sorted(found.partitions)}"
 
 
+@judges("OFFS-003")
+@at_versions("OffsetFetch", "2-5", "6-7", "8+")
+def test_offset_fetch_with_empty_list_of_topics_returns_no_offset(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Only null means all: an empty list names no topic."""
+    topic = kept.topic(broker, _three_partitions)
+    group = fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(5, "five"), entry(7, "", 2)]})
+    with requirement("OFFS-003"):
+        found = fetch_offsets(broker, group, {}, api_version, known=[topic])
+        expect_error(found.error_code, ErrorCode.NONE, "no topic")
+        assert not found.partitions, f"no topic is named, in the answer are {[*found.partitions]}"
+
+
+@judges("OFFS-019")
+@at_versions("OffsetFetch", "5", "6-7", "8+")
+def test_offset_fetch_with_null_topics_returns_committed_leader_epochs(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The same epochs, or -1, as for partitions that are named."""
+    topic = kept.topic(broker, _three_partitions)
+    group = fresh_group(broker, topic)
+    entries = [entry(5, "", index) for index in range(3)]
+    entries[0].committed_leader_epoch, entries[2].committed_leader_epoch = 7, 0
+    commit(broker, group, {topic: entries}, broker.version("OffsetCommit", "6+"))
+    with requirement("OFFS-019"):
+        for wanted in ({topic: [0, 1, 2]}, None):
+            found = fetch_offsets(broker, group, wanted, api_version, known=[topic])
+            where = "all" if wanted is None else "named"
+            epochs = [
+                found.expect(topic, 5, partition=index, where=where).committed_leader_epoch
+                for index in range(3)
+            ]
+            assert epochs == [7, -1, 0], f"{where}: leader epochs are {epochs}, not [7, -1, 0]"
+
+
 @judges("OFFS-004")
 @at_versions("OffsetFetch", "8+")
 def test_offset_fetch_of_several_groups_returns_offsets_of_each(

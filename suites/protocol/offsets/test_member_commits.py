@@ -221,10 +221,13 @@ def test_offset_commit_before_rejoining_in_rebalance_is_accepted(
 def test_offset_delete_of_subscribed_topic_returns_group_subscribed_to_topic(
     broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
 ) -> None:
-    """GROUP_SUBSCRIBED_TO_TOPIC for the topic of each member; those of another are deleted."""
+    """GROUP_SUBSCRIBED_TO_TOPIC for the topic of each member; those of another are deleted.
+
+    When both members have left, their topics are free.
+    """
     used, unused = kept.topic(broker, _one_partition), broker.create_topic()
     too = broker.create_topic()
-    member, _ = group.stable(subscription(used), subscription(too))
+    member, other = group.stable(subscription(used), subscription(too))
     entries = {used: [entry(5)], unused: [entry(7)], too: [entry(9)]}
     commit(broker, group.group_id, entries, by=_by(member))
     expected = {
@@ -239,6 +242,15 @@ def test_offset_delete_of_subscribed_topic_returns_group_subscribed_to_topic(
         found.expect(used, 5)
         found.expect(too, 9)
         found.expect_none(unused)
+    for each in (member, other):
+        leave(broker, group.group_id, each.member_id)
+    with requirement("OFFS-020"):
+        free = {(used.name, 0): ErrorCode.NONE}
+        answer = ask_to_delete_offsets(broker, api_version, group.group_id, *free)
+        expect_codes(deleted_codes(answer), free, "all members have left")
+        found = fetch_offsets(broker, group.group_id, {used: [0], too: [0]})
+        found.expect_none(used)
+        found.expect(too, 9)
 
 
 @judges("OFFS-027")

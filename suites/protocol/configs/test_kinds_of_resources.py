@@ -139,7 +139,7 @@ def test_alter_configs_of_broker_group_or_subscription_resets_unnamed_configs(
 @needs_broker(
     Use.OWN,
     {
-        "group.consumer.min.session.timeout.ms": "6000",
+        "group.consumer.min.session.timeout.ms": "5000",
         "group.consumer.max.heartbeat.interval.ms": "40000",
     },
 )
@@ -152,6 +152,7 @@ def test_group_session_timeout_has_to_be_above_heartbeat_interval_that_is_in_eff
     version = broker.version("IncrementalAlterConfigs")
     interval, timeout = TWO_KEYS[GROUP]
     steps: Sequence[tuple[str, str | None, ErrorCode]] = (
+        (timeout, "5000", ErrorCode.INVALID_CONFIG),  # the default of the interval
         (timeout, "20000", ErrorCode.NONE),
         (interval, "20000", ErrorCode.INVALID_CONFIG),
         (interval, "19999", ErrorCode.NONE),

@@ -82,7 +82,7 @@ DEFECTS = [
     null_is_the_default,
     replace(
         changed_field("CONF-040", "any_name_is_a_broker", r"broker one.*: error is NONE",
-            "AlterConfigs acknowledges configs of a broker with a name that is no id.",
+            "AlterConfigs acknowledges configs of a broker by a name that is no id.",
             AlterConfigsResponse, "responses.error_code",
             ErrorCode.INVALID_REQUEST, ErrorCode.NONE,
             where={"responses.resource_name": "one"}),

@@ -106,7 +106,7 @@ def the_last_value_of_a_key_counts(request: AlterClientQuotasRequest) -> None:
 def parts_are_compared_in_order(
     request: AlterClientQuotasRequest, answer: AlterClientQuotasResponse
 ) -> None:
-    """AlterClientQuotas finds no entity if the client id comes before the user."""
+    """AlterClientQuotas finds no entity that has its client id before its user."""
     for entry, result in zip(request.entries, answer.entries, strict=False):
         if [part.entity_type for part in entry.entity] == [CLIENT_ID, USER]:
             result.error_code = ErrorCode.INVALID_REQUEST

@@ -88,8 +88,11 @@ def test_produce_above_quota_returns_throttle_time_and_mutes_connection(
 def test_requests_sent_with_throttled_produce_are_answered_in_order(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Two small requests in one write with each Produce, until one is throttled: they wait."""
-    topic, client_id = broker.create_topic(), broker.unique_topic()
+    """Two small requests in one write with each Produce, until one is throttled: they wait.
+
+    A client with a later quota is throttled first, as above.
+    """
+    topic, client_id, later = broker.create_topic(), broker.unique_topic(), broker.unique_topic()
     size = BYTES_PER_S * (WINDOW_S + int(broker.scaled_ms(DELAY_MS)) / 1000)
     request = produce(topic, batch_of(b"x" * int(size)), api_version)
     asked = [(request, api_version), (healthy(broker), 0), (healthy(broker), 0)]
@@ -97,7 +100,10 @@ def test_requests_sent_with_throttled_produce_are_answered_in_order(
         frame(encode_request(message, version, number, client_id))
         for number, (message, version) in enumerate(asked)
     )
-    with client_quota(broker, client_id, "producer_byte_rate", BYTES_PER_S):
+    with (
+        client_quota(broker, client_id, "producer_byte_rate", BYTES_PER_S),
+        client_quota(broker, later, "producer_byte_rate", BYTES_PER_S),
+    ):
         connection = broker.connect(client_id)
 
         def throttle_time_ms() -> int:
@@ -109,6 +115,7 @@ def test_requests_sent_with_throttled_produce_are_answered_in_order(
             return answer.throttle_time_ms
 
         with requirement("QUOTA-004"):
+            _produce_until_throttled(broker, broker.connect(later), request, api_version)
             told_ms = broker.last_seen(throttle_time_ms, bool)
             assert told_ms > 0, "a producer above its quota is not throttled"
 

@@ -30,6 +30,8 @@ from labs.mutation.verdicts import JudgedMutant, judge
 MODULE = "labs.mutation.mutated_broker"
 CASE_LIMIT_S = 240
 """A case that takes longer ends the process: the mutant hangs."""
+RUN_LIMIT_S = 300
+"""No other test of a mutant begins later: under some mutants each test waits until it gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ class MutantWorker:
     def _run(self, items: Sequence[pytest.Item], mutant: Mutant, name: str, journal: Path) -> bool:
         """Return True if the broker did not start or could not be probed."""
         self.session.before_each = self._begin_limit
-        self.session.until = lambda: has_failed(journal)
+        deadline_s = time.monotonic() + RUN_LIMIT_S
+        self.session.until = lambda: has_failed(journal) or time.monotonic() > deadline_s
         self._begin_limit()
         try:
             self.session.run(items, target_of(self.spec, mutant.name), self.out, name)

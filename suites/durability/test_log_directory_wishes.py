@@ -16,7 +16,7 @@ from suites.protocol.support.config_admin import AlterOperation, asked_broker, c
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.topic_admin import ask_to_delete
 
-WISHED = 4  # topics in one of two directories
+WISHED = 4  # topics in one of two directories, and so many in the other
 BOTH = 2
 THROTTLE = "replica.alter.log.dirs.io.max.bytes.per.second"
 BATCHES, BATCH_BYTES, SLOWLY = 5, 900_000, "1"
@@ -34,7 +34,10 @@ def _places(client: BrokerUnderTest, topic: str) -> Places:
 def test_topic_is_created_in_wished_directory_else_where_fewest_are(
     persistent_broker: PersistentBroker,
 ) -> None:
-    """Four topics are wished for one directory before they exist, four others for none."""
+    """Four topics are wished for one directory before they exist, eight others for none.
+
+    The first four of these go to the other directory, the rest to both in equal parts.
+    """
     client = persistent_broker.client
     client.version("AlterReplicaLogDirs")
     first, second = (str(folder) for folder in persistent_broker.folders)
@@ -43,16 +46,17 @@ def test_topic_is_created_in_wished_directory_else_where_fewest_are(
         move(client, name, second)
     for name in wished:
         client.create_topic(name=name)
-    others = [client.create_topic().name for _ in range(WISHED)]
+    others = [client.create_topic().name for _ in range(2 * WISHED)]
     with requirement("LDIR-014"):
         found = [_places(client, name) for name in wished]
         expected = [[(second, False)]] * WISHED
         assert found == expected, f"wished for {second} are replicas that are in {found}"
     with requirement("LDIR-015"):
         found = [_places(client, name) for name in others]
-        expected = [[(first, False)]] * WISHED
-        told = f"{second} has {WISHED} replicas more, the next are in {found}"
-        assert found == expected, told
+        level, expected = found[:WISHED], [[(first, False)]] * WISHED
+        assert level == expected, f"{second} has {WISHED} replicas more, the next are in {level}"
+        rest = [found[WISHED:].count([(folder, False)]) for folder in (first, second)]
+        assert rest == [WISHED // 2] * 2, f"both have as many, of the next they have {rest}"
 
 
 def _set_throttle(client: BrokerUnderTest, operation: AlterOperation) -> None:

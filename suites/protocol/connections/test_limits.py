@@ -113,13 +113,19 @@ def test_connections_beyond_max_connections_per_ip_are_closed(broker: BrokerUnde
         )
         for connection in served:
             expect_healthy(connection, broker)
-        for end in (Connection.close, _closed_by_broker):
-            end(served.pop())
-            newcomer = broker.last_seen(partial(_served, broker), lambda one: one is not None)
-            assert newcomer is not None, "a connection has ended, and no other one is served"
-            served.append(newcomer)
+        served.pop().close()
+        served.append(_in_place_of_another(broker))
+        _closed_by_broker(served.pop())
+        served.append(_in_place_of_another(broker))
         for connection in served:
             expect_healthy(connection, broker)
+
+
+def _in_place_of_another(broker: BrokerUnderTest) -> Connection:
+    """Return a connection that is served as soon as another has ended."""
+    newcomer = broker.last_seen(partial(_served, broker), lambda one: one is not None)
+    assert newcomer is not None, "a connection has ended, and no other one is served"
+    return newcomer
 
 
 def _closed_by_broker(connection: Connection) -> None:

@@ -22,15 +22,17 @@ def test_describe_groups_returns_authorized_operations_of_each_group_on_request(
     simple = [fresh_group(broker, topic) for _ in range(2)]
     for each in simple:
         commit(broker, each, {topic: [entry(1)]})
-    with requirement("GRP-069"):
+    with requirement("GRP-069") as check:
         for asked in (True, False):
-            request = DescribeGroupsRequest(
-                groups=[simple[0], group.group_id, simple[1]],
-                include_authorized_operations=asked,
-            )
-            found = [one.authorized_operations for one in broker.ask(request, api_version).groups]
-            told = f"requested: {asked}, the operations are {found}"
-            assert len(found) == len(request.groups), told
-            assert (set(found) == {NOT_ASKED}) is not asked, told
-            assert len(set(found)) == 1, told
-            assert found[0] != 0, told
+            with check.subtest(f"requested: {asked}"):
+                request = DescribeGroupsRequest(
+                    groups=[simple[0], group.group_id, simple[1]],
+                    include_authorized_operations=asked,
+                )
+                answer = broker.ask(request, api_version)
+                found = [one.authorized_operations for one in answer.groups]
+                what = f"requested: {asked}, the operations are {found}"
+                assert len(found) == len(request.groups), what
+                assert (set(found) == {NOT_ASKED}) is not asked, what
+                assert len(set(found)) == 1, what
+                assert found[0] != 0, what

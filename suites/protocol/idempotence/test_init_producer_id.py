@@ -55,7 +55,8 @@ def test_init_producer_id_with_own_id_and_epoch_returns_another_id_with_epoch_0(
     known = {new_producer(broker).id for _ in range(2)}
     with requirement("IDEM-001") as check:
         for producer_id, epoch in [*((one, 0) for one in sorted(known)), (max(known), 5)]:
-            with check.subtest(f"id {producer_id}, epoch {epoch}"):
+            where = f"id {producer_id}, epoch {epoch}"
+            with check.subtest(where):
                 request = InitProducerIdRequest(
                     transactional_id=None,
                     transaction_timeout_ms=NO_TIMEOUT_MS,
@@ -63,9 +64,7 @@ def test_init_producer_id_with_own_id_and_epoch_returns_another_id_with_epoch_0(
                     producer_epoch=epoch,
                 )
                 answer = broker.ask(request, api_version)
-                where = f"id {producer_id}, epoch {epoch}"
                 expect_error(answer.error_code, ErrorCode.NONE, where)
                 found = (answer.producer_id, answer.producer_epoch)
                 assert found[0] not in known, f"{where}: the answer has the id {found[0]} again"
                 assert found[1] == 0, f"{where}: the epoch of the answer is {found[1]}"
-                known.add(answer.producer_id)

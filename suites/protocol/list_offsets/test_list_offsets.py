@@ -156,7 +156,7 @@ def test_list_offsets_returns_first_record_at_or_after_timestamp(
 
 @judges("LISTO-004")
 @at_versions("ListOffsets", "1+")
-def test_list_offsets_for_timestamp_looks_at_all_batches_whose_times_fall(
+def test_list_offsets_for_timestamp_finds_record_before_batches_of_earlier_times(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Later batches have earlier times: a record counts, wherever its batch is."""

@@ -166,15 +166,16 @@ def test_offset_fetch_with_null_topics_returns_committed_leader_epochs(
     entries = [entry(5, "", index) for index in range(3)]
     entries[0].committed_leader_epoch, entries[2].committed_leader_epoch = 7, 0
     commit(broker, group, {topic: entries}, broker.version("OffsetCommit", "6+"))
-    with requirement("OFFS-019"):
+    with requirement("OFFS-019") as check:
         for wanted in ({topic: [0, 1, 2]}, None):
-            found = fetch_offsets(broker, group, wanted, api_version, known=[topic])
             where = "all" if wanted is None else "named"
-            epochs = [
-                found.expect(topic, 5, partition=index, where=where).committed_leader_epoch
-                for index in range(3)
-            ]
-            assert epochs == [7, -1, 0], f"{where}: leader epochs are {epochs}, not [7, -1, 0]"
+            with check.subtest(where):
+                found = fetch_offsets(broker, group, wanted, api_version, known=[topic])
+                epochs = [
+                    found.expect(topic, 5, partition=index, where=where).committed_leader_epoch
+                    for index in range(3)
+                ]
+                assert epochs == [7, -1, 0], f"{where}: leader epochs are {epochs}, not [7, -1, 0]"
 
 
 @judges("OFFS-004")

@@ -117,7 +117,7 @@ def test_requests_sent_with_throttled_produce_are_answered_in_order(
         with requirement("QUOTA-004"):
             _produce_until_throttled(broker, broker.connect(later), request, api_version)
             throttled_ms = broker.last_seen(throttle_time_ms, bool)
-            assert throttled_ms > 0, "a producer above its quota is not told to wait"
+            assert throttled_ms > 0, "a producer above its quota is not throttled"
 
 
 def _session_fetch(topic: Topic, version: int, session_id: int, epoch: int) -> FetchRequest:

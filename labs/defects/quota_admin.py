@@ -106,10 +106,10 @@ def the_last_value_of_a_key_counts(request: AlterClientQuotasRequest) -> None:
 def parts_are_compared_in_order(
     request: AlterClientQuotasRequest, answer: AlterClientQuotasResponse
 ) -> None:
-    """AlterClientQuotas finds no entity that has its client id before its user."""
-    for entry, result in zip(request.entries, answer.entries, strict=False):
-        if [part.entity_type for part in entry.entity] == [CLIENT_ID, USER]:
-            result.error_code = ErrorCode.INVALID_REQUEST
+    """AlterClientQuotas of one entity does not find it if its client id comes before its user."""
+    kinds = [[part.entity_type for part in entry.entity] for entry in request.entries]
+    if kinds == [[CLIENT_ID, USER]]:
+        answer.entries[0].error_code = ErrorCode.INVALID_REQUEST
 
 
 DEFECTS = [

@@ -18,6 +18,7 @@ from suites.durability.support.segments import (
     DAY_MS,
     HOUR_MS,
     OFTEN,
+    SEGMENT_MS,
     append_segments,
     begin_once,
     timed,
@@ -277,3 +278,39 @@ def _expect_log(client: BrokerUnderTest, topic: Topic, partition: int, values: l
     expect_error(answer.error_code, ErrorCode.NONE, f"partition {partition}, Fetch at 0")
     found = [value for _, value in records_of(answer)]
     assert found == values, f"partition {partition} holds {found}, expected {values}"
+
+
+@judges("RECV-015")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_producer_sequences_are_read_from_batches_where_snapshots_are_unreadable(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """The newest segment has no batch of the producer. In one partition all snapshots are nonsense,
+    in the other each is cut to its half."""
+    client = persistent_broker.client
+    topic, producer = client.create_topic(2, {"segment.ms": str(SEGMENT_MS)}), new_producer(client)
+    first, last = producer.batch(0, b"a", b"b"), producer.batch(2, b"c")
+    for partition in range(2):
+        before, behind = (timed(now_ms() + by * SEGMENT_MS, b"filler") for by in (-10, 2))
+        append(client, topic, before, first, last, behind, partition=partition)
+    persistent_broker.stop()
+    _unclean(persistent_broker)
+    for partition in range(2):
+        for file in persistent_broker.partition_folder(topic.name, partition).glob("*.snapshot"):
+            data = file.read_bytes()
+            file.write_bytes(data[: len(data) // 2] if partition else client.random.randbytes(40))
+    with requirement("RECV-015") as check:
+        persistent_broker.start()
+        for partition, what in enumerate(("with nonsense", "with halves")):
+            with check.subtest(what):
+                await_back(client, topic, partition)
+                gap = client.produce(topic, producer.batch(7, b"gap"), partition=partition)
+                expect_error(
+                    gap.error_code, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, f"{what}, a gap"
+                )
+                again = client.produce(topic, last, partition=partition)
+                expect_taken_again(again.error_code, f"{what}: the last batch once more")
+                following = client.produce(topic, producer.batch(3, b"d"), partition=partition)
+                expect_error(following.error_code, ErrorCode.NONE, f"{what}: the next batch")
+                offset = following.base_offset
+                assert offset == 5, f"{what}: the next batch is at offset {offset}, expected 5"

@@ -134,7 +134,7 @@ DEFECTS = [
         one_bad_segment_costs_all,
         the_last_entry_is_always_cut,
         times_are_not_found_again,
-        replace(a_gap_is_left, also=("RECV-021",)),
+        replace(a_gap_is_left, also=("RECV-021", "RECV-028")),
         aborts_are_forgotten,
         any_sequence_goes_on,
         all_is_lost_with_one_directory,

@@ -14,7 +14,7 @@ Seal = Callable[[StoredSegment], None]
 Load = Callable[..., object]
 
 
-@wrong_in_broker("RECV-020", r"after a (kill|second stop), OffsetForLeaderEpoch",
+@wrong_in_broker("RECV-020", r"after a (kill|stop|second stop), OffsetForLeaderEpoch",
                  "storage.epoch_file", "read_leader_epoch_checkpoint")  # fmt: skip
 def a_start_reads_the_last_epoch_alone(read: Read) -> Read:
     """A start reads only the last entry of the file with the leader epochs."""

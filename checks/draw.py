@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +23,12 @@ ROTATING = (
 def number_of(text: str) -> int:
     """A number that follows from the text alone; similar texts have unrelated numbers."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+
+
+def left_out(names: Iterable[str], share: int, word: str) -> set[str]:
+    """Return all names except one in ``share``; at least one stays. Another word leaves others."""
+    drawn = sorted(set(names), key=lambda name: number_of(f"{word}\n{name}"))
+    return set(drawn[-(-len(drawn) // share) :])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
 """A pytest plugin: of the versions between the ends of a range, one in N for each test function.
 
-The draw of ``--draw`` decides which, so that another commit asks others.
+The word of ``--versions-drawn-by`` decides which, so that another commit asks others.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import pytest
 
-from checks.draw import number_of
+from checks.draw import left_out
 from harness.codec.apis import Api
 from harness.runner.case_parameters import api_of, ends_of_case
 
@@ -25,24 +25,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep cases without a version, the ends of each range, and a share of the others."""
     word, share = config.getoption("versions_drawn_by"), config.getoption("one_version_in")
-    gone = {item for cases in _between(items) for item in _left_out(cases, word, share)}
+    gone = {item for cases in _between(items) for item in _not_drawn(cases, word, share)}
     config.hook.pytest_deselected(items=[item for item in items if item in gone])
     items[:] = [item for item in items if item not in gone]
 
 
-def _between(items: list[pytest.Item]) -> Iterator[dict[pytest.Item, int]]:
-    """Yield the cases of each function and API between the ends, with their versions."""
-    groups: dict[tuple[str, Api], dict[pytest.Item, int]] = defaultdict(dict)
+def _between(items: list[pytest.Item]) -> Iterable[dict[pytest.Item, str]]:
+    """Return the cases of each function and API between the ends, with function and version."""
+    groups: dict[tuple[str, Api], dict[pytest.Item, str]] = defaultdict(dict)
     for item in items:
         api, version = api_of(item)
         if api is not None and version is not None and version not in ends_of_case(item):
-            groups[item.nodeid.split("[")[0], api][item] = version
-    yield from groups.values()
+            function = item.nodeid.split("[")[0]
+            groups[function, api][item] = f"{function}\n{version}"
+    return groups.values()
 
 
-def _left_out(cases: dict[pytest.Item, int], word: str, share: int) -> Iterator[pytest.Item]:
-    first = next(iter(cases))
-    where = first.nodeid.split("[")[0]
-    drawn = sorted(set(cases.values()), key=lambda v: number_of(f"{word}\n{where}\n{v}"))
-    kept = set(drawn[: -(-len(drawn) // share)])
-    yield from (item for item, version in cases.items() if version not in kept)
+def _not_drawn(cases: dict[pytest.Item, str], word: str, share: int) -> Iterable[pytest.Item]:
+    gone = left_out(cases.values(), share, word)
+    return (item for item, name in cases.items() if name in gone)

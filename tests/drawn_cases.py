@@ -7,11 +7,10 @@ commit runs other cases; every worker, and a repetition of a run, runs the same 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 
 import pytest
 
-from checks.draw import head, number_of
+from checks.draw import head, left_out
 
 MARKS = ("sample", "rotates")
 
@@ -55,12 +54,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         out |= {item.nodeid for item in items if _function(item) in gone}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
     items[:] = [item for item in items if item.nodeid not in out]
-
-
-def left_out(names: Iterable[str], share: int, draw: str) -> set[str]:
-    """Return all names except one in ``share``."""
-    drawn = sorted(set(names), key=lambda name: number_of(f"{draw}\n{name}"))
-    return set(drawn[-(-len(drawn) // share) :])
 
 
 def _samples(items: list[pytest.Item]) -> dict[tuple[str, int], list[str]]:

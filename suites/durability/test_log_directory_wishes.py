@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
@@ -73,13 +74,7 @@ def test_slow_move_is_described_and_ends_with_wish_for_present_directory(
 ) -> None:
     """The throttle lets no more than the first batches through, until it is removed."""
     client = persistent_broker.client
-    client.version("AlterReplicaLogDirs")
-    client.version("IncrementalAlterConfigs")
-    topic = client.create_topic()
-    append(client, topic, *[batch_of(bytes(BATCH_BYTES))] * BATCHES)
-    _set_throttle(client, AlterOperation.SET)
-    [(old, _)] = _places(client, topic.name)
-    new = next(str(each) for each in persistent_broker.folders if str(each) != old)
+    topic, old, new = _slowly_moving(persistent_broker)
     both = sorted([(old, False), (new, True)])
     with requirement("LDIR-016"):
         expect_error(move(client, topic.name, new), ErrorCode.NONE, "a slow move")
@@ -91,6 +86,19 @@ def test_slow_move_is_described_and_ends_with_wish_for_present_directory(
         _set_throttle(client, AlterOperation.DELETE)
         expect_error(move(client, topic.name, new), ErrorCode.NONE, "the move once more")
         _expect_only(client, topic.name, new, "it is not slow any more")
+
+
+def _slowly_moving(persistent_broker: PersistentBroker) -> tuple[Topic, str, str]:
+    """Return a topic that moves slowly, its directory, and the other one."""
+    client = persistent_broker.client
+    client.version("AlterReplicaLogDirs")
+    client.version("IncrementalAlterConfigs")
+    topic = client.create_topic()
+    append(client, topic, *[batch_of(bytes(BATCH_BYTES))] * BATCHES)
+    _set_throttle(client, AlterOperation.SET)
+    [(old, _)] = _places(client, topic.name)
+    new = next(str(each) for each in persistent_broker.folders if str(each) != old)
+    return topic, old, new
 
 
 def _expect_in_both(client: BrokerUnderTest, topic: str, both: Places, when: str) -> None:
@@ -109,13 +117,7 @@ def test_topic_deleted_during_slow_move_is_in_no_directory(
 ) -> None:
     """Neither its replica nor the future one is described any more."""
     client = persistent_broker.client
-    client.version("AlterReplicaLogDirs")
-    client.version("IncrementalAlterConfigs")
-    topic = client.create_topic()
-    append(client, topic, *[batch_of(bytes(BATCH_BYTES))] * BATCHES)
-    _set_throttle(client, AlterOperation.SET)
-    [(old, _)] = _places(client, topic.name)
-    new = next(str(each) for each in persistent_broker.folders if str(each) != old)
+    topic, _, new = _slowly_moving(persistent_broker)
     with requirement("LDIR-016"):
         expect_error(move(client, topic.name, new), ErrorCode.NONE, "a slow move")
         places = client.last_seen(lambda: _places(client, topic.name), lambda found: len(found) > 1)

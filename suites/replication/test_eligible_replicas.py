@@ -5,6 +5,7 @@ No record is written: the checks judge the metadata that the controller makes of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 import pytest
@@ -97,10 +98,8 @@ def test_registration_with_previous_broker_epoch_keeps_replica_eligible(
     led: LedPartition, broker: BrokerUnderTest
 ) -> None:
     """Two eligible replicas register again: one names its last broker epoch, one a lower one."""
-    first, second, third = led.replicas
-    _need_previous_epoch(first)
-    for member in led.replicas:
-        member.leave()
+    _need_previous_epoch(led.replicas[0])
+    first, second, third = _all_left(led)
     with requirement("ELECT-020"):
         _register_anew(broker, first, first.broker_epoch)
         _register_anew(broker, second, second.broker_epoch - 1)
@@ -114,10 +113,8 @@ def test_registration_without_previous_broker_epoch_ends_eligibility(
     led: LedPartition, broker: BrokerUnderTest
 ) -> None:
     """The first replica is eligible, and its next incarnation does not say how the last ended."""
-    first, second, third = led.replicas
-    _need_previous_epoch(first)
-    for member in led.replicas:
-        member.leave()
+    _need_previous_epoch(led.replicas[0])
+    first, second, third = _all_left(led)
     with requirement("ELECT-020"):
         state = Eligible(NO_LEADER, set(), _ids(first, second, third), _ids(third))
         _expect(broker, led, state, "all have left")
@@ -132,9 +129,7 @@ def test_last_known_leader_is_not_elected_while_another_replica_is_eligible(
     led: LedPartition, broker: BrokerUnderTest
 ) -> None:
     """The last leader comes back after an unclean shutdown, before the replicas that may lead."""
-    first, second, third = led.replicas
-    for member in led.replicas:
-        member.leave()
+    first, second, third = _all_left(led)
     _register_anew(broker, third, UNKNOWN_EPOCH)
     third.come_back()
     await_alive(broker, third.broker_id)
@@ -144,6 +139,13 @@ def test_last_known_leader_is_not_elected_while_another_replica_is_eligible(
         second.come_back()
         state = Eligible(second.broker_id, _ids(second), _ids(first), set())
         _expect(broker, led, state, "an eligible replica is back")
+
+
+def _all_left(led: LedPartition) -> Sequence[KraftMember]:
+    """The replicas, after they have left in their order: the last one was the last leader."""
+    for member in led.replicas:
+        member.leave()
+    return led.replicas
 
 
 def _need_previous_epoch(member: KraftMember) -> None:

@@ -76,7 +76,7 @@ def test_fetch_with_later_broker_epoch_than_known_is_accepted(peers: JoinedClust
 def test_consumer_fetch_with_rack_returns_only_records_below_high_watermark(
     timeline: Timeline, broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Five records, of which three are committed; the leader is in no rack."""
+    """Five records, three of them committed; the leader is in no rack."""
     partition = timeline.partition
     partition.produce(5)
     for offset in (0, 5):

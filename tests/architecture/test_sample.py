@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.draw import NO_COMMIT
-from tests.drawn_cases import left_out
+from checks.draw import NO_COMMIT, left_out
 
 pytest_plugins = ("pytester",)
 CASES = [f"tests/x.py::test_y[{number}]" for number in range(7)]

@@ -33,17 +33,21 @@ def test_init_producer_id_with_only_id_or_only_epoch_returns_invalid_request(
             ("only an epoch, of a transactional id", NONE, 7, transactional_id),
         ):
             with check.subtest(name):
-                request = InitProducerIdRequest(
-                    transactional_id=of,
-                    transaction_timeout_ms=NO_TIMEOUT_MS,
-                    producer_id=producer_id,
-                    producer_epoch=epoch,
-                )
-                answer = broker.ask(request, api_version)
+                answer = broker.ask(_request(of, producer_id, epoch), api_version)
                 where = f"{name}: id {producer_id}, epoch {epoch}"
                 expect_error(answer.error_code, ErrorCode.INVALID_REQUEST, where)
                 found = (answer.producer_id, answer.producer_epoch)
                 assert found == (NONE, NONE), f"{where}: id and epoch of the answer are {found}"
+
+
+def _request(of: str | None, producer_id: int, epoch: int) -> InitProducerIdRequest:
+    """``of``: the transactional id."""
+    return InitProducerIdRequest(
+        transactional_id=of,
+        transaction_timeout_ms=NO_TIMEOUT_MS,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+    )
 
 
 @judges("IDEM-001")
@@ -57,13 +61,7 @@ def test_init_producer_id_with_own_id_and_epoch_returns_another_id_with_epoch_0(
         for producer_id, epoch in [*((one, 0) for one in sorted(known)), (max(known), 5)]:
             where = f"id {producer_id}, epoch {epoch}"
             with check.subtest(where):
-                request = InitProducerIdRequest(
-                    transactional_id=None,
-                    transaction_timeout_ms=NO_TIMEOUT_MS,
-                    producer_id=producer_id,
-                    producer_epoch=epoch,
-                )
-                answer = broker.ask(request, api_version)
+                answer = broker.ask(_request(None, producer_id, epoch), api_version)
                 expect_error(answer.error_code, ErrorCode.NONE, where)
                 found = (answer.producer_id, answer.producer_epoch)
                 assert found[0] not in known, f"{where}: the answer has the id {found[0]} again"

@@ -1,4 +1,4 @@
-"""Logs of which small parts are dirty, and then large ones (KIP-58)."""
+"""Logs with small dirty parts, and then with large ones (KIP-58)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ MOST = 10_000
 def test_create_topics_of_too_many_partitions_is_refused(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """One topic with too many, and two with too many in all, of which one may be illegal: each
+    """One topic with too many, and two with too many in all, one of them illegal or not: each
     result has the error.
 
     Only a validation: a broker without the limit would create them.

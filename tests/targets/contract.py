@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from harness.base.address import Address
+from harness.targets import fork_server
 from harness.targets.asking import ask_api_versions
 from harness.targets.errors import MissingCapability
 from harness.targets.info import TargetInfo, probe
@@ -41,8 +42,17 @@ sys.stdin.read()
 
 
 def family() -> list[psutil.Process]:
-    """Every process below this one."""
-    return psutil.Process().children(recursive=True)
+    """Every process below this one, but for its fork server: that one belongs to no target."""
+    this = psutil.Process()
+    return [each for each in this.children(recursive=True) if not _is_fork_server(each, this.pid)]
+
+
+def _is_fork_server(process: psutil.Process, caller: int) -> bool:
+    """True for the server that forks the commands of ``caller``, from the first one on."""
+    try:
+        return process.ppid() == caller and fork_server.__name__ in process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
 
 
 class TargetContract(CapabilityContract, PowerContract):

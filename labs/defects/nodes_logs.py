@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.requests import EARLIEST
+from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
@@ -11,8 +12,10 @@ from labs.defects.log_compacted import change_runs, without
 from labs.defects.log_cut import answered, having
 from labs.defects.newest_topic import NewestTopic, of_newest
 from labs.defects.one_node import at, of_cluster
+from suites.durability.support.segments import DAY_MS
 
 TOO_OLD = having(segment__ms="60000")
+OLD_SEGMENTS = having(segment__ms="60000", retention__ms=str(DAY_MS))
 
 
 @of_newest("STOR-005", r"the log begins at 3, committed is what is below 2")
@@ -33,4 +36,16 @@ def one_replica_compacts_otherwise(seen: SeenRequest, answer: FetchResponse) -> 
         )
 
 
-DEFECTS = of_cluster((the_leader_does_not_wait, one_replica_compacts_otherwise), private=True)
+@of_newest("STOR-028", r"Fetch at 1 from (follower|leader) \d: error is NONE")
+def removed_offsets_are_in_range(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """A replica returns no error for an offset that retention has removed."""
+    if isinstance(answer, FetchResponse) and OLD_SEGMENTS(newest):
+        for one in (part for topic in answer.responses for part in topic.partitions):
+            if one.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                one.error_code = ErrorCode.NONE
+
+
+DEFECTS = of_cluster(
+    (the_leader_does_not_wait, one_replica_compacts_otherwise, removed_offsets_are_in_range),
+    private=True,
+)

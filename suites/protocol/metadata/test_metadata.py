@@ -61,6 +61,19 @@ def _third(broker: BrokerUnderTest) -> Topic:
     return broker.create_topic()
 
 
+def _expect_as_by_name(broker: BrokerUnderTest, answer: MetadataResponse, name: str) -> None:
+    """The list of all topics has the topic once, with its error and its partitions."""
+    shown = [topic for topic in answer.topics if topic.name == name]
+    assert len(shown) == 1, f"{name} is {len(shown)} times in the list of all topics"
+    expect_error(shown[0].error_code, ErrorCode.NONE, f"{name} in the list of all topics")
+    wanted = only(broker.metadata([name]).topics, "topic")
+    numbers, expected = (
+        sorted(partition.partition_index for partition in topic.partitions)
+        for topic in (shown[0], wanted)
+    )
+    assert numbers == expected, f"{name} has partitions {numbers}, by its name {expected}"
+
+
 def _expect_not_created(broker: BrokerUnderTest, name: str) -> None:
     """A topic that is created after the question is there, the one asked for is not."""
     broker.delete_later(name)
@@ -75,11 +88,12 @@ def _expect_not_created(broker: BrokerUnderTest, name: str) -> None:
 def test_metadata_v0_with_empty_topic_list_returns_all_topics(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """An empty list at v0 stands for all topics."""
-    created = {kept.topic(broker, make).name for make in (_first, _second)}
+    """An empty list at v0 stands for all topics, each as a request by its name shows it."""
+    created = [kept.topic(broker, make).name for make in (_first, _second)]
     with requirement("META-003"):
-        missing = created - _names(_ask(broker, api_version, []))
-        assert not missing, f"{len(missing)} of 2 topics are missing from the list of all"
+        answer = _ask(broker, api_version, [])
+        _expect_as_by_name(broker, answer, created[0])
+        _expect_as_by_name(broker, answer, created[1])
 
 
 @judges("META-004")
@@ -87,11 +101,10 @@ def test_metadata_v0_with_empty_topic_list_returns_all_topics(
 def test_metadata_from_v1_with_null_topic_list_returns_all_topics(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Null stands for all topics from v1."""
+    """Null stands for all topics from v1, each as a request by its name shows it."""
     created = kept.topic(broker, _first).name
     with requirement("META-004"):
-        listed = _names(_ask(broker, api_version, None))
-        assert created in listed, "a topic is missing from the list of all"
+        _expect_as_by_name(broker, _ask(broker, api_version, None), created)
 
 
 @judges("META-004")
@@ -203,15 +216,16 @@ def _await_auto_created(broker: BrokerUnderTest, name: str) -> None:
 def test_metadata_of_illegal_topic_name_returns_invalid_topic_exception(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Empty, one dot, two dots, a slash, 250 characters."""
+    """Empty, one dot, two dots, 250 characters, and characters that no name has."""
     own = broker.unique_topic()
-    names = ["", ".", "..", f"{own}/b", own.ljust(LONGEST_NAME_CHARACTERS + 1, "x")]
+    names = ["", ".", "..", own.ljust(LONGEST_NAME_CHARACTERS + 1, "x")]
+    names += [own + ending for ending in ("/b", " b", ":b", "\u00e4", "\n")]
     with requirement("META-010") as check:
         answer = _ask(broker, api_version, _named(*names))
         codes = {topic.name: topic.error_code for topic in answer.topics}
         assert codes.keys() == set(names), f"names in the answer: {list(codes)}"
         for name, code in codes.items():
-            with check.subtest(f"{len(name or '')} characters"):
+            with check.subtest(f"name {(name or '')[-3:]!r}, {len(name or '')} characters"):
                 expect_error(code, ErrorCode.INVALID_TOPIC_EXCEPTION, where=repr(name))
 
 

@@ -7,7 +7,7 @@ from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsResponse, MetadataRequest
-from harness.conformance.checks import requirement
+from harness.conformance.checks import Check, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.config_admin import (
@@ -30,6 +30,7 @@ from suites.protocol.support.topic_admin import (
 
 OF_ALL_BROKERS = {"log.retention.bytes": "3500000000", "log.roll.ms": "6000000"}
 CREATE_TOPICS = api_named("CreateTopics")
+FIRST_VALIDATE_ONLY = 1
 MOST_REPLICAS = 32_767  # what the field can hold
 BAD_CONFIGS = (
     {"not.a.property": "1"},
@@ -45,16 +46,32 @@ def _broker_ids(broker: BrokerUnderTest) -> list[int]:
     return [node.node_id for node in broker.ask(MetadataRequest(topics=[])).brokers]
 
 
+def _expect_nothing_created(broker: BrokerUnderTest, check: Check, *refused: str) -> None:
+    with check.subtest("nothing is created"):
+        expect_not_created(broker, *refused)
+
+
 @judges("TOPIC-006")
 @at_versions("CreateTopics")
 def test_create_topics_with_existing_name_returns_topic_already_exists(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The second creation of a name is refused."""
-    name = broker.create_topic().name
-    with requirement("TOPIC-006"):
-        again = ask_to_create(broker, api_version, creatable(name))
-        again.expect(name, ErrorCode.TOPIC_ALREADY_EXISTS)
+    """The second creation of a name is refused, also one that is only validated; the topic keeps
+    its partitions and its id."""
+    name = broker.create_topic(partitions=2).name
+    before = described(broker, name, partitions=2)
+    with requirement("TOPIC-006") as check:
+        for validate_only in (False, *([True] if api_version >= FIRST_VALIDATE_ONLY else [])):
+            with check.subtest(f"validate_only is {validate_only}"):
+                wanted = creatable(name, 3)
+                again = ask_to_create(broker, api_version, wanted, validate_only=validate_only)
+                again.expect(name, ErrorCode.TOPIC_ALREADY_EXISTS)
+        with check.subtest("the topic stays as it was"):
+            broker.create_topic()  # Metadata that shows it shows all changes before it.
+            after = described(broker, name, partitions=2)
+            kept = (after.topic_id, len(after.partitions))
+            expected = (before.topic_id, 2)
+            assert kept == expected, f"id and partitions are {kept}, they were {expected}"
 
 
 @judges("TOPIC-007")
@@ -70,6 +87,7 @@ def test_create_topics_with_invalid_num_partitions_returns_invalid_partitions(
         for count, name in names.items():
             with check.subtest(f"{count} partitions"):
                 results.expect(name, ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
+        _expect_nothing_created(broker, check, *names.values())
 
 
 @judges("TOPIC-008")
@@ -87,6 +105,7 @@ def test_create_topics_with_bad_factor_returns_invalid_replication_factor(
             with check.subtest(f"replication factor {factor}"):
                 error = ErrorCode.INVALID_REPLICATION_FACTOR
                 results.expect(name, error, f"replication factor {factor}")
+        _expect_nothing_created(broker, check, *names.values())
 
 
 @judges("TOPIC-009")
@@ -148,6 +167,7 @@ def test_create_topics_with_assignment_and_counts_returns_invalid_request(
         )
         results.expect(with_count, ErrorCode.INVALID_REQUEST, "with a number of partitions")
         results.expect(with_factor, ErrorCode.INVALID_REQUEST, "with a replication factor")
+        expect_not_created(broker, with_count, with_factor)
 
 
 @judges("TOPIC-013")
@@ -166,6 +186,7 @@ def test_create_topics_with_invalid_config_returns_invalid_config(
             where = ", ".join(f"{key}={value}" for key, value in configs.items())
             with check.subtest(where):
                 results.expect(name, ErrorCode.INVALID_CONFIG, where)
+        _expect_nothing_created(broker, check, *names)
 
 
 @judges("TOPIC-014")
@@ -184,6 +205,7 @@ def test_create_topics_with_null_config_value_returns_invalid_config(
         for name, each in zip(names, given, strict=True):
             with check.subtest(f"{each}"):
                 results.expect(name, ErrorCode.INVALID_CONFIG, f"{each}")
+        _expect_nothing_created(broker, check, *names)
 
 
 @judges("TOPIC-017")

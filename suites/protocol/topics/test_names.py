@@ -61,6 +61,8 @@ def test_create_topics_with_illegal_name_returns_invalid_topic_exception(
         for where, name in names.items():
             with check.subtest(where):
                 results.expect(name, ErrorCode.INVALID_TOPIC_EXCEPTION, where)
+        with check.subtest("nothing is created"):
+            expect_not_created(broker, *names.values())
 
 
 @judges("TOPIC-015")

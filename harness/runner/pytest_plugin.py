@@ -20,6 +20,7 @@ from harness.client.errors import BrokerMisbehaved, PreparationFailed
 from harness.client.grants import NotGranted
 from harness.codec import DecodeError
 from harness.codec.records.errors import RecordsError
+from harness.conformance.catalogue import CatalogueError, load_catalogue
 from harness.conformance.outcome import (
     register_broker_fault,
     register_failed_preparation,
@@ -135,13 +136,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     run_id = config.getoption("run_id") or new_run_id(spec, datetime.now(UTC))
     run_dir = Path(config.getoption("out")).absolute() / "runs" / run_id
     try:
+        load_catalogue()
         target = _new_target(config, spec, run_dir)
         seed, greases = config.getoption("seed"), config.getoption("grease")
         run = RunSession(target, run_dir, run_id, seed, greases=greases)
         config.stash[_SESSION] = run
         config.stash[_CONTEXT] = run.start()
         config.pluginmanager.register(_Recording(run))
-    except TargetError as error:
+    except (CatalogueError, TargetError) as error:
         raise pytest.UsageError(str(error)) from error
 
 

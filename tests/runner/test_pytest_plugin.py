@@ -237,3 +237,25 @@ def test_each_attempt_gets_new_topic_names(suite: SmallSuite) -> None:
     made = [check.reason for check in ended.journal.checks]
     assert all(name.startswith("kc-") for name in made)
     assert len(made) == len(set(made)) == 3
+
+
+BROKEN_CATALOGUE = """
+from harness.conformance.catalogue import CatalogueError
+from harness.runner import pytest_plugin
+
+def _broken():
+    raise CatalogueError("STOR.toml: id STOR-001 occurs twice")
+
+pytest_plugin.load_catalogue = _broken
+"""
+
+
+def test_broken_catalogue_is_usage_error(suite: SmallSuite) -> None:
+    """The message names the file and the problem; no target starts."""
+    conftest = suite.folder / "conftest.py"
+    conftest.write_text(conftest.read_text() + BROKEN_CATALOGUE)
+    ended = suite.write(EVERY_VERDICT).run()
+    assert ended.code == pytest.ExitCode.USAGE_ERROR, ended.output
+    assert "ERROR: STOR.toml: id STOR-001 occurs twice" in ended.output
+    assert "INTERNALERROR" not in ended.output
+    assert not suite.run_dir.exists()

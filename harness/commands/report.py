@@ -31,7 +31,10 @@ DECODING = "CONN-025"  # the sweep: every answer has the format of its version, 
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...",
                 type=click.Path(path_type=Path, exists=True, file_okay=False))  # fmt: skip
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the report."
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the report.",
 )
 @click.option("--master", default="local[*]", show_default=True, help="Where Spark runs.")
 def report(folders: tuple[Path, ...], out: Path, master: str) -> None:

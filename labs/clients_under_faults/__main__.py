@@ -55,7 +55,7 @@ def seeds_of(text: str) -> list[int]:
               help="Seconds that a client may do nothing once all is healed.")  # fmt: skip
 @click.option("--no-idempotence", is_flag=True, help="To see what the checker is there for.")
 @click.option("--show", is_flag=True, help="Only print the schedules of the seeds.")
-@click.option("--out", default="results/clients", type=click.Path(path_type=Path),
+@click.option("--out", default="results/clients", type=click.Path(path_type=Path, file_okay=False),
               show_default=True)  # fmt: skip
 def main(
     target: str,

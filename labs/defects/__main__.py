@@ -92,7 +92,7 @@ class TableProgress:
 @click.option("--baseline", "results", type=click.Path(path_type=Path, file_okay=False),
               help="The --out of a run of the suites on TARGET: its verdicts without a defect "
               "count, and rows that judge their own requirement make no such run.")  # fmt: skip
-@click.option("--out", default="results/defects", type=click.Path(path_type=Path))
+@click.option("--out", default="results/defects", type=click.Path(path_type=Path, file_okay=False))
 def main(
     target: str,
     globs: tuple[str, ...],

@@ -35,7 +35,7 @@ EXIT_OK, EXIT_DIFFERENT, EXIT_NOT_COMPARED = 0, 1, 3
 @click.option("--kind", "kinds", multiple=True, metavar="TEXT",
               help="Only kinds of damage whose names hold this. May be repeated.")  # fmt: skip
 @click.option("--old", is_flag=True, help="Logs of magic 0 and 1 that 0.10.2.2 wrote.")
-@click.option("--out", default="results/recovery", type=click.Path(path_type=Path),
+@click.option("--out", default="results/recovery", type=click.Path(path_type=Path, file_okay=False),
               show_default=True)  # fmt: skip
 def main(
     damages: int,

@@ -30,8 +30,8 @@ OF_A_START = 20
 @click.option(
     "--seed", default=1, show_default=True, help="The moments and victims follow from it."
 )
-@click.option("--out", default="results/crash-loops", type=click.Path(path_type=Path, file_okay=False),
-              show_default=True)  # fmt: skip
+@click.option("--out", default="results/crash-loops", show_default=True,
+              type=click.Path(path_type=Path, file_okay=False))  # fmt: skip
 def main(target: str, names: tuple[str, ...], rounds: int, seed: int, out: Path) -> None:
     """Kill brokers, or cut their disks' power, under load, and judge the fate of each record."""
     cases = [named(name) for name in names] or usual(nodes_of(target))

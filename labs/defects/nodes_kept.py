@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    DescribeClusterResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
     MetadataRequest,
@@ -16,6 +17,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
+from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.newest_topic import NewestTopic, drop_value, of_newest
@@ -125,6 +127,23 @@ def large_records_are_never_fetched(asked: ProduceRequest, answer: ProduceRespon
         _refuse(answer, ErrorCode.REQUEST_TIMED_OUT)
 
 
+class FencedBrokersAreAlwaysListed(FrameRule):
+    """DescribeCluster lists the brokers that it has ever listed, whatever the request includes."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, DescribeClusterResponse.DescribeClusterBroker] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        is_asked = seen.api is not None and seen.api.name == "DescribeCluster"
+        return [edited(seen, payload, self._list)] if is_asked else [payload]
+
+    def _list(self, seen: SeenRequest, answer: Message) -> None:
+        del seen
+        assert isinstance(answer, DescribeClusterResponse)
+        self.known |= {each.broker_id: each for each in answer.brokers}
+        answer.brokers = list(self.known.values())
+
+
 DEFECTS = of_cluster(
     [
         half_of_four_are_too_few,
@@ -136,6 +155,10 @@ DEFECTS = of_cluster(
         rule("REPL-019", r"tells 19, told was 20", TheEndIsTakenBack),
         followers_wait_their_time_out,
         large_records_are_never_fetched,
+        changed_field("META-041", "no_broker_is_marked_as_fenced", r"with fenced brokers: ",
+            "DescribeCluster marks no broker as fenced.",
+            DescribeClusterResponse, "brokers.is_fenced", True, False),
+        rule("META-041", r"without fenced brokers: ", FencedBrokersAreAlwaysListed),
     ],
     private=True,
-)
+)  # fmt: skip

@@ -5,10 +5,7 @@ Behaviour
 
 Version notes
 - v1   the client names the kind of endpoint that it means, broker or controller (KIP-919)
-- v2   fenced brokers on demand (KIP-1073)
-
-Not done
-- This node is never fenced.
+- v2   fenced brokers on demand, each marked (KIP-1073)
 """
 
 from harness.codec.error_code import ErrorCode
@@ -30,17 +27,23 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Answer:
         return _refused(
             ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"There are no endpoints of type {wanted}."
         )
-    alive = list(context.state.brokers.alive(context.listener))
+    known = list(context.state.brokers.with_listener(context.listener))
+    alive = [broker.broker_id for broker, _ in known if not broker.is_fenced]
     asks_operations = request.include_cluster_authorized_operations
     return Answer(
         DescribeClusterResponse(
             cluster_id=context.state.identity.cluster_id,
-            controller_id=any_broker([broker.broker_id for broker, _ in alive], context),
+            controller_id=any_broker(alive, context),
             brokers=[
                 DescribeClusterResponse.DescribeClusterBroker(
-                    broker_id=broker.broker_id, host=at.host, port=at.port, rack=broker.rack
+                    broker_id=broker.broker_id,
+                    host=at.host,
+                    port=at.port,
+                    rack=broker.rack,
+                    is_fenced=broker.is_fenced,
                 )
-                for broker, at in alive
+                for broker, at in known
+                if request.include_fenced_brokers or not broker.is_fenced
             ],
             cluster_authorized_operations=CLUSTER_OPERATIONS if asks_operations else NOT_ASKED,
         )

@@ -10,6 +10,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.only import only
 from harness.client.requests import Topic
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DescribeClusterRequest,
@@ -202,6 +203,43 @@ def _described(client: BrokerUnderTest) -> list[int]:
     version = client.version("DescribeCluster")
     request = DescribeClusterRequest(include_fenced_brokers=version >= WITH_FENCED)
     return sorted(each.broker_id for each in client.ask(request, version).brokers)
+
+
+DESCRIBE_CLUSTER = api_named("DescribeCluster")
+
+
+@judges("META-041")
+@needs_broker(Use.CLUSTER)
+def test_describe_cluster_lists_fenced_broker_only_on_request(cluster: Cluster) -> None:
+    """Three live brokers, none of them fenced; then one is killed, and keeps its registration."""
+    version = cluster.front.version("DescribeCluster", f"{WITH_FENCED}+")
+    with requirement("META-041", api_key=DESCRIBE_CLUSTER.key, api_version=version):
+        before = _listed(cluster, version, include_fenced=True)
+        fenced = [node for node, (*_, is_fenced) in before.items() if is_fenced]
+        assert (sorted(before), fenced) == (sorted(cluster.nodes), []), f"listed are {before}"
+    dead = cluster.nodes[-1]
+    _without(cluster, dead)
+    with requirement("META-041", api_key=DESCRIBE_CLUSTER.key, api_version=version):
+        after = cluster.last_seen(
+            partial(_listed, cluster, version, include_fenced=True),
+            lambda listed: dead in listed and listed[dead][-1] is True,
+        )
+        expected = {**before, dead: (*before[dead][:-1], True)}
+        assert after == expected, f"with fenced brokers: {after}, expected {expected}"
+        alive = _listed(cluster, version, include_fenced=False)
+        del expected[dead]
+        assert alive == expected, f"without fenced brokers: {alive}, expected {expected}"
+
+
+def _listed(
+    cluster: Cluster, version: int, *, include_fenced: bool
+) -> dict[int, tuple[object, ...]]:
+    """Return host, port, rack and fencing of the brokers that a live one lists, by their ids."""
+    request = DescribeClusterRequest(include_fenced_brokers=include_fenced)
+    answer = cluster.at(cluster.up[0]).ask(request, version)
+    return {
+        each.broker_id: (each.host, each.port, each.rack, each.is_fenced) for each in answer.brokers
+    }
 
 
 @judges("META-027")

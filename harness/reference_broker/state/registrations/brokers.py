@@ -86,8 +86,12 @@ class Brokers:
 
     def alive(self, listener: str) -> Iterable[tuple[BrokerRegistration, Endpoint]]:
         """Yield the unfenced brokers that have this listener, each with its endpoint."""
+        return (each for each in self.with_listener(listener) if not each[0].is_fenced)
+
+    def with_listener(self, listener: str) -> Iterable[tuple[BrokerRegistration, Endpoint]]:
+        """Yield all brokers that have this listener, fenced ones too, each with its endpoint."""
         for one in self.all():
-            if not one.is_fenced and listener in one.listeners:
+            if listener in one.listeners:
                 yield one, one.listeners[listener]
 
     def get(self, broker_id: int) -> BrokerRegistration | None:

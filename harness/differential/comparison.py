@@ -99,6 +99,10 @@ class ConversationComparison:
         """Let `compare` return differences of every kind again."""
         self._known.clear()
 
+    def forget_kind(self, kind: tuple[str, str]) -> None:
+        """Let `compare` return differences of this kind again."""
+        self._known.discard(kind)
+
     def compare(self, conversation: Conversation) -> FoundDifference | None:
         """Play a conversation and shrink it if there is a difference.
 

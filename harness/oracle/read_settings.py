@@ -13,7 +13,7 @@ BROKER = 4
 """The resource type."""
 STATIC = 4
 """The source of a value from the broker's own file (KIP-226)."""
-_NODE_ID = "node.id"
+NODE_ID, RACK = "node.id", "broker.rack"
 _OF_THE_MACHINE = frozenset({"log.dirs", "advertised.listeners"})
 """Settings with values of that machine, which the normal form of responses leaves out."""
 
@@ -24,13 +24,22 @@ def read_settings(broker: BrokerUnderTest) -> dict[str, str]:
     Values that the broker reports as its defaults are left out: they are compared. Raises
     NotApplicable if there are other brokers, or if the broker does not show its settings.
     """
+    identity = identity_of(broker)
+    shown = _static_settings(broker, int(identity[NODE_ID]))
+    known = known_settings() - _OF_THE_MACHINE
+    return {**identity, **{name: text for name, text in shown.items() if name in known}}
+
+
+def identity_of(broker: BrokerUnderTest) -> dict[str, str]:
+    """Return the id and the rack of a broker that is alone in its cluster, as settings.
+
+    Both are its own choice. Raises NotApplicable if there are other brokers.
+    """
     brokers = broker.metadata([]).brokers
     if len(brokers) != 1:
         raise NotApplicable(CAPABILITY, f"a single broker is compared, not {len(brokers)}")
-    node = only(brokers, "broker").node_id
-    shown = _static_settings(broker, node)
-    known = known_settings() - _OF_THE_MACHINE
-    return {_NODE_ID: str(node), **{name: text for name, text in shown.items() if name in known}}
+    found = only(brokers, "broker")
+    return {NODE_ID: str(found.node_id)} | ({RACK: found.rack} if found.rack else {})
 
 
 def _static_settings(broker: BrokerUnderTest, node: int) -> dict[str, str]:

@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from harness.base.address import Address
 from harness.base.own_names import case_prefix, new_nonce
 from harness.codec.versions import VersionRange
-from harness.differential.comparison import ConversationComparison, FoundDifference
+from harness.differential.comparison import ConversationComparison
 from harness.differential.conversation import Conversation
 from harness.differential.player import Player
-from harness.oracle.first_difference import first_difference
+from harness.oracle.api_differences import ApiDifferences, api_differences
 from harness.oracle.recorded import RecordedBroker, recorded_of
 from harness.oracle.specification import SPECIFICATION
 from harness.oracle.subjects import client_id_of
@@ -59,10 +59,10 @@ class ReplayedConversations:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def first_difference(self, api: str, exchanges: int) -> FoundDifference | None:
-        """Return the first difference in the conversations about an API; None without one."""
+    def differences(self, api: str, exchanges: int) -> ApiDifferences:
+        """Return the differences in the conversations about an API."""
         self._player.client_id = client_id_of(api)
-        return first_difference(self._comparison, self._conversations(api), exchanges)
+        return api_differences(self._comparison, api, self._conversations(api), exchanges)
 
     def _conversations(self, api: str) -> Iterator[Conversation]:
         for one in recorded_of(self._release).get(api, ()):

@@ -9,11 +9,11 @@ from harness.base.address import Address
 from harness.base.own_names import case_prefix, new_nonce
 from harness.client.placeholder_versions import served_ranges
 from harness.codec.versions import VersionRange
-from harness.differential.comparison import ConversationComparison, FoundDifference
+from harness.differential.comparison import ConversationComparison
 from harness.differential.conversation import Conversation
 from harness.differential.generator import Ranges, conversations, shared_versions
 from harness.differential.player import Player
-from harness.oracle.first_difference import first_difference
+from harness.oracle.api_differences import ApiDifferences, api_differences
 from harness.oracle.specification import Specification
 from harness.oracle.subjects import client_id_of, companions_of
 from harness.targets.asking import ask_api_versions
@@ -77,8 +77,8 @@ class SeededConversations:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def first_difference(self, api: str, seed: int, exchanges: int) -> FoundDifference | None:
-        """Return the first difference in conversations about an API, shrunk; None without one.
+    def differences(self, api: str, seed: int, exchanges: int) -> ApiDifferences:
+        """Return the differences in conversations about an API, shrunk.
 
         ``exchanges``: so many are compared, and the rest of the conversation that is begun.
         """
@@ -87,4 +87,4 @@ class SeededConversations:
             player.client_id = client_id_of(api)
         only = [api, *companions_of(api)]
         made = self._chosen(conversations(seed, self.shared, only, about=api))
-        return first_difference(self._comparison, made, exchanges)
+        return api_differences(self._comparison, api, made, exchanges)

@@ -5,8 +5,8 @@ The tests of ``suites/protocol/specification`` get the fixture ``judge``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -14,17 +14,18 @@ import pytest
 
 from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
+from harness.client.errors import BrokerMisbehaved
 from harness.client.placeholder_versions import served_ranges
 from harness.codec.apis import api_named
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import Inconclusive, NotSupported, broken_meanwhile, requirement
 from harness.conformance.dated import APACHE_KAFKA
-from harness.differential.comparison import FoundDifference
 from harness.differential.player import answer_limit_ms
+from harness.oracle.api_differences import ApiDifferences
 from harness.oracle.first_difference import text_of
 from harness.oracle.likeness import RELEASES, likeness_of
 from harness.oracle.own_objects import without_shared
-from harness.oracle.read_settings import read_settings
+from harness.oracle.read_settings import NODE_ID, identity_of, read_settings
 from harness.oracle.recorded import recorded_releases
 from harness.oracle.replayed import ReplayedConversations
 from harness.oracle.seeded import SeededConversations
@@ -40,11 +41,17 @@ RECORDED_EXCHANGES = 200
 """The same of recorded conversations."""
 
 
+RECORDED_IDENTITY = {NODE_ID: "1"}
+"""Of the broker of the recorded conversations: its responses contain the id."""
+
+
 class SharedSpecification:
-    """One specification for all tests of a file. Use as a context manager."""
+    """One specification for all tests of a file, as long as their broker lives. Use as a context
+    manager."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
+        self._address: tuple[str, int] | None = None
         self._seeded: SeededConversations | None = None
         self._replayed: ReplayedConversations | None = None
 
@@ -54,12 +61,20 @@ class SharedSpecification:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def turn_to(self, broker: BrokerUnderTest) -> None:
+        """Begin anew if this is the replacement of a broker that died."""
+        if broker.address != self._address:
+            with suppress(BrokerMisbehaved):  # the dead broker cannot be cleaned
+                self._stack.close()
+            self._seeded = self._replayed = None
+            self._address = broker.address
+
     def beside(self, broker: BrokerUnderTest, info: TargetInfo) -> SeededConversations:
         """Return the conversations with this broker. Raises NotApplicable."""
         if self._seeded is None:
             likeness = likeness_of(info)
             elsewhere = likeness.is_elsewhere
-            settings = read_settings(broker) if elsewhere else QUICK
+            settings = read_settings(broker) if elsewhere else {**QUICK, **identity_of(broker)}
             self._seeded = self._stack.enter_context(
                 SeededConversations(
                     info.spec,
@@ -76,10 +91,12 @@ class SharedSpecification:
 
     def recorded(self, broker: BrokerUnderTest, info: TargetInfo) -> ReplayedConversations | None:
         """Return the recorded conversations with this broker; None if no release is recorded that
-        the broker is to be like, or if it has other settings. Raises NotApplicable."""
+        the broker is to be like, or if it has other settings or another id. Raises NotApplicable.
+        """
         likeness = likeness_of(info)
         release = likeness.like or RELEASES[-1]
-        if likeness.is_elsewhere or release not in recorded_releases():
+        is_like_recorded = identity_of(broker) == RECORDED_IDENTITY and not likeness.is_elsewhere
+        if not is_like_recorded or release not in recorded_releases():
             return None
         if self._replayed is None:
             self._replayed = self._stack.enter_context(
@@ -115,29 +132,53 @@ class SpecificationJudge:
 
         The recorded conversations are played first: their responses are of a real Kafka, and hold
         also where the broker under test and the specification have the same mistake. A difference
-        in the response of a companion breaks the requirement for that API instead.
+        in the response of a companion breaks the requirement for that API instead; the API itself
+        is judged if its responses were compared at every version.
         """
         if api not in self.seeded.shared:
             raise NotSupported(f"{api}: no version is served by both")
         seed = crc32(f"{self.seed} {api}".encode())
+        others: dict[str, str] = {}
         with requirement(REQUIREMENTS[api], api_key=api_named(api).key):
             if self.replayed is not None:
-                found = self.replayed.first_difference(api, RECORDED_EXCHANGES)
-                _refuse(found, api, self.replayed.specs)
-            _refuse(self.seeded.first_difference(api, seed, EXCHANGES), api, self.seeded.specs)
+                recorded = self.replayed.differences(api, RECORDED_EXCHANGES)
+                _refuse_own(recorded, self.replayed.specs)
+                others |= _of_companions(recorded, self.replayed.specs)
+            seeded = self.seeded.differences(api, seed, EXCHANGES)
+            _refuse_own(seeded, self.seeded.specs)
+            others |= _of_companions(seeded, self.seeded.specs)
+            missing = set(self.seeded.shared[api]) - seeded.compared
+            if others and missing:
+                _break(others)
+                names, versions = ", ".join(others), ", ".join(map(str, sorted(missing)))
+                raise Inconclusive(
+                    f"responses of {names} differ before; not compared are versions {versions}"
+                )
+        _break(others)
 
 
-def _refuse(found: FoundDifference | None, api: str, specs: Sequence[str]) -> None:
-    """Raises AssertionError, or Inconclusive where the difference does not judge this API."""
-    if found is None:
+def _refuse_own(found: ApiDifferences, specs: Sequence[str]) -> None:
+    """Raises AssertionError, or Inconclusive for a difference that did not occur again."""
+    if found.own is None:
         return
-    text = text_of(found, specs)
-    if not found.repeats:
+    text = text_of(found.own, specs)
+    if not found.own.repeats:
         raise Inconclusive(f"a difference that did not occur again: {text}")
-    if found.difference.api == api:
-        raise AssertionError(text)
-    broken_meanwhile(REQUIREMENTS[found.difference.api], text)
-    raise Inconclusive(f"the response of {found.difference.api} differs before")
+    raise AssertionError(text)
+
+
+def _of_companions(found: ApiDifferences, specs: Sequence[str]) -> dict[str, str]:
+    """Return the first difference of each companion, as text."""
+    told: dict[str, str] = {}
+    for one in found.of_companions:
+        if one.repeats:
+            told.setdefault(one.difference.api, text_of(one, specs))
+    return told
+
+
+def _break(others: Mapping[str, str]) -> None:
+    for api, text in others.items():
+        broken_meanwhile(REQUIREMENTS[api], text)
 
 
 @pytest.fixture(scope="module")
@@ -155,5 +196,6 @@ def judge(
     context = request.node.stash[CASE].context
     chosen = request.config.getoption("oracle_seed")
     seed = load_catalogue().version if chosen is None else str(chosen)
+    specification.turn_to(broker)
     seeded = specification.beside(broker, context.info)
     return SpecificationJudge(seeded, specification.recorded(broker, context.info), seed)

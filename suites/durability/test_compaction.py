@@ -11,7 +11,7 @@ from harness.runner.marks import judges, needs_broker
 from suites.durability.support.keyed import USUAL, CleaningWitness, Kept, KeyedLog, compacted
 from suites.durability.support.segments import DAY_MS, HOUR_MS, MINUTE_MS, begin_once
 from suites.protocol.support.compacted import COMPACTED_WITHIN_MS, QUICKLY
-from suites.protocol.support.config_admin import TOPIC, expect_values, replace_all
+from suites.protocol.support.config_admin import TOPIC, prepare_all, prepare_shown
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.record_formats import ReadRecord, records_in
 
@@ -144,8 +144,7 @@ def test_compaction_removes_records_without_key(broker: BrokerUnderTest) -> None
     log.append((None, b"2"), (b"a", b"1"), (None, b"3"), (b"b", b"1"))
     log.append((b"a", b"2"))
     log.append((b"end", b"1"))
-    code = replace_all(broker, (TOPIC, topic.name), USUAL)
-    expect_error(code, ErrorCode.NONE, "cleanup.policy=compact")
+    prepare_all(broker, (TOPIC, topic.name), USUAL)
     with requirement("STOR-027"):
         _expect_left(log, log.written[4:], "records without a key and an old value")
 
@@ -219,8 +218,7 @@ def test_max_compaction_lag_ms_forces_compaction_below_dirty_ratio(broker: Broke
         for log in (patient, one_old):
             log.append((b"aged", b"%d" % age_ms), age_ms=age_ms)
     limited = {**USUAL, "min.cleanable.dirty.ratio": "1", "max.compaction.lag.ms": str(HOUR_MS)}
-    code = replace_all(broker, (TOPIC, one_old.topic.name), limited)  # all segments are there
-    expect_error(code, ErrorCode.NONE, "max.compaction.lag.ms of an hour")
+    prepare_all(broker, (TOPIC, one_old.topic.name), limited)  # all segments are there
     with requirement("STOR-015"):
         _expect_left(forced, forced.written[1:], "max.compaction.lag.ms is over")
         _expect_left(one_old, one_old.written[2:], "max.compaction.lag.ms is over for one segment")
@@ -283,8 +281,8 @@ def test_large_batches_are_compacted(broker: BrokerUnderTest) -> None:
     for number in range(3):
         log.append((b"large", b"%d" % number * LARGE_BYTES))
     limited = {**USUAL, "max.message.bytes": "1024"}
-    expect_error(replace_all(broker, (TOPIC, log.topic.name), limited), ErrorCode.NONE, "limit")
-    expect_values(broker, (TOPIC, log.topic.name), {"max.message.bytes": "1024"}, "changed")
+    prepare_all(broker, (TOPIC, log.topic.name), limited)
+    prepare_shown(broker, (TOPIC, log.topic.name), {"max.message.bytes": "1024"})
     for number in range(2):
         log.append((b"small", b"%d" % number))
     log.append((b"end", b"1"))

@@ -99,15 +99,15 @@ def _commits(offset: int) -> list[Committed]:
 def _delete_one(client: BrokerUnderTest, group: str, topic: Topic) -> None:
     answer = ask_to_delete_offsets(client, client.version("OffsetDelete"), group, (topic.name, 1))
     for code in deleted_codes(answer).values():
-        _expect_prepared(code, "OffsetDelete")
+        _require_success(code, "OffsetDelete")
 
 
 def _delete_group(client: BrokerUnderTest, group: str) -> None:
     (result,) = client.ask(DeleteGroupsRequest(groups_names=[group])).results
-    _expect_prepared(result.error_code, "DeleteGroups")
+    _require_success(result.error_code, "DeleteGroups")
 
 
-def _expect_prepared(code: int, what: str) -> None:
+def _require_success(code: int, what: str) -> None:
     if code != ErrorCode.NONE:
         raise PreparationFailed(f"{what}: {ErrorCode.describe(code)}", code)
 
@@ -169,7 +169,7 @@ def _change(
     client: BrokerUnderTest, resource: Resource, *changes: tuple[str, AlterOperation, str | None]
 ) -> None:
     """Change the configs, and wait until the broker describes them so."""
-    _expect_prepared(change(client, resource, *changes), "IncrementalAlterConfigs")
+    _require_success(change(client, resource, *changes), "IncrementalAlterConfigs")
     for name, operation, value in changes:
         client.eventually(
             lambda name=name, value=value: _own_values(client, resource).get(name) == value,  # type: ignore[misc]
@@ -246,7 +246,7 @@ def test_topics_are_the_same_after_restarts(persistent_broker: PersistentBroker)
     grow = client.version("CreatePartitions")
     grown, gone, again = (client.create_topic(count) for count in (2, 3, 4))
     grew = ask_to_grow(client, grow, (grown.name, GROWN))
-    _expect_prepared(grew[grown.name][0].error_code, "CreatePartitions")
+    _require_success(grew[grown.name][0].error_code, "CreatePartitions")
     for topic in (gone, again):
         _delete(client, topic)
     names = [grown.name, gone.name, again.name]
@@ -262,7 +262,7 @@ def test_topics_are_the_same_after_restarts(persistent_broker: PersistentBroker)
 def _delete(client: BrokerUnderTest, topic: Topic) -> None:
     """Delete the topic, and wait until Metadata does not list it."""
     results = ask_to_delete(client, client.version("DeleteTopics"), topic.name)
-    _expect_prepared(results[topic.name][0].error_code, "DeleteTopics")
+    _require_success(results[topic.name][0].error_code, "DeleteTopics")
     client.eventually(
         lambda: topic.name not in {each.name for each in client.metadata(None).topics},
         f"{topic.name} is gone",

@@ -6,6 +6,7 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ApiNotAdvertised
+from harness.client.preparing import preparing
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionResponse
 from harness.conformance.checks import requirement
@@ -37,6 +38,12 @@ def _expect_leader(broker: BrokerUnderTest, led: LedPartition, leader: int, when
     """Await this leader. Raises AssertionError."""
     found = broker.last_seen(lambda: led.state().leader, leader.__eq__)
     assert found == leader, f"{when}: the leader is {found}, expected {leader} of {_all(led)}"
+
+
+def _await_no_leader(broker: BrokerUnderTest, led: LedPartition) -> None:
+    """Raises PreparationFailed."""
+    with preparing("the partition has no leader"):
+        broker.eventually(lambda: led.state().leader == NO_LEADER, "the partition has no leader")
 
 
 def _all(led: LedPartition) -> list[int]:
@@ -79,7 +86,7 @@ def test_unclean_election_elects_first_live_replica_of_assignment(
     """The only replica in sync has left, and two others are alive."""
     led.propose(led.proposal(_ids(led, 0)))
     led.leader.leave()
-    _expect_leader(broker, led, NO_LEADER, "preparation")
+    _await_no_leader(broker, led)
     with requirement("ELECT-022"):
         elect(broker, led.topic, UNCLEAN)
         wanted = led.replicas[1].broker_id
@@ -102,7 +109,7 @@ def test_partition_goes_on_recovering_when_its_leader_leaves_and_comes_back(
     second = led.replicas[1]
     _lead(broker, led, second)
     second.leave()
-    _expect_leader(broker, led, NO_LEADER, "preparation")
+    _await_no_leader(broker, led)
     second.come_back()
     _lead(broker, led, second)
     alone, both = _ids(led, 1), _ids(led, 1, 2)

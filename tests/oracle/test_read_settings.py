@@ -9,7 +9,7 @@ import pytest
 from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
 from harness.conformance.outcome import NotApplicable
-from harness.oracle.read_settings import read_settings
+from harness.oracle.read_settings import identity_of, read_settings
 from harness.oracle.specification import Specification
 from harness.targets.asking import ask_api_versions
 
@@ -32,6 +32,17 @@ def settings_of(given: Mapping[str, str], without: int | None = None) -> dict[st
 def test_given_settings_are_read_and_defaults_are_not() -> None:
     given = {"node.id": "7", "num.partitions": "3", "log.retention.ms": "86400000"}
     assert settings_of(given) == given
+
+
+def test_id_and_rack_of_broker_are_read_without_described_configs() -> None:
+    with Specification("", {"node.id": "7", "broker.rack": "r"}) as broker:
+        served = ask_api_versions(broker.address, TIMEOUT_MS)
+        served.pop(DESCRIBE_CONFIGS)
+        client = BrokerUnderTest([Address(*broker.address)], served)
+        try:
+            assert identity_of(client) == {"node.id": "7", "broker.rack": "r"}
+        finally:
+            client.close()
 
 
 def test_broker_that_does_not_show_its_settings_is_not_applicable() -> None:

@@ -101,12 +101,13 @@ def replayed_with(rule: FrameRule) -> Iterator[ReplayedConversations]:
 def test_built_in_broker_responds_as_recorded(api: str) -> None:
     """InitProducerId has a Fetch that Kafka answers with a fault of its own."""
     with replayed_with(FrameRule()) as conversations:
-        assert conversations.first_difference(api, 200) is None
+        found = conversations.differences(api, 200)
+    assert (found.own, found.of_companions) == (None, ())
 
 
 def test_wrong_field_is_found_and_repeats() -> None:
     with replayed_with(OffsetIsOneMore()) as conversations:
-        found = conversations.first_difference("ListOffsets", 60)
+        found = conversations.differences("ListOffsets", 60).own
         assert found is not None
         text = text_of(found, conversations.specs)
     assert found.repeats

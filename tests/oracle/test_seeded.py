@@ -55,12 +55,14 @@ def conversations_with(rule: FrameRule) -> Iterator[SeededConversations]:
 
 def test_right_broker_has_no_difference() -> None:
     with conversations_with(FrameRule()) as seeded:
-        assert seeded.first_difference("ListOffsets", 1, EXCHANGES) is None
+        found = seeded.differences("ListOffsets", 1, EXCHANGES)
+    assert (found.own, found.of_companions) == (None, ())
+    assert found.compared == set(seeded.shared["ListOffsets"])
 
 
 def test_wrong_field_is_shrunk_to_one_request_of_its_api() -> None:
     with conversations_with(OffsetIsOneMore()) as seeded:
-        found = seeded.first_difference("ListOffsets", 1, EXCHANGES)
+        found = seeded.differences("ListOffsets", 1, EXCHANGES).own
         assert found is not None
         text = text_of(found, seeded.specs)
     assert found.repeats
@@ -69,16 +71,19 @@ def test_wrong_field_is_shrunk_to_one_request_of_its_api() -> None:
     assert "reference -1, wrong 0" in text
 
 
-def test_wrong_response_of_companion_names_the_companion() -> None:
+def test_wrong_response_of_companion_hides_no_response_of_api() -> None:
     with conversations_with(OffsetIsOneMore()) as seeded:
-        found = seeded.first_difference("DeleteRecords", 1, 4 * EXCHANGES)
-    assert found is not None
-    assert found.difference.api == "ListOffsets"
+        found = seeded.differences("DeleteRecords", 1, 4 * EXCHANGES)
+    assert found.own is None
+    assert {one.difference.api for one in found.of_companions} == {"ListOffsets"}
+    kinds = [one.difference.kind for one in found.of_companions]
+    assert len(kinds) == len(set(kinds))
+    assert found.compared == set(seeded.shared["DeleteRecords"])
 
 
 def test_same_seed_makes_same_conversation() -> None:
     with conversations_with(OffsetIsOneMore()) as seeded:
-        first, second = [seeded.first_difference("ListOffsets", 7, EXCHANGES) for _ in range(2)]
+        first, second = [seeded.differences("ListOffsets", 7, EXCHANGES).own for _ in range(2)]
     assert first is not None
     assert second is not None
     assert first.conversation == second.conversation

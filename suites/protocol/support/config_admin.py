@@ -227,6 +227,23 @@ def prepare_key(broker: BrokerUnderTest, resource: Resource, name: str, value: s
         raise PreparationFailed(told, code)
 
 
+def prepare_all(broker: BrokerUnderTest, resource: Resource, configs: Mapping[str, str]) -> None:
+    """Set all configs of a resource by AlterConfigs. Raises PreparationFailed when refused."""
+    code = replace_all(broker, resource, configs)
+    if code != ErrorCode.NONE:
+        told = f"AlterConfigs of {resource}: {ErrorCode.describe(code)}"
+        raise PreparationFailed(told, code)
+
+
+def prepare_shown(
+    broker: BrokerUnderTest, resource: Resource, expected: Mapping[str, str | None]
+) -> None:
+    """Wait until DescribeConfigs returns these values. Raises PreparationFailed."""
+    found = values_once_changed(broker, resource, expected)
+    if found != dict(expected):
+        raise PreparationFailed(f"configs of {resource} are {found}, set were {dict(expected)}")
+
+
 def asked_broker(broker: BrokerUnderTest) -> Resource:
     """The broker that answers, which is the one that knows its own configs."""
     return BROKER, str(own_id(broker))

@@ -154,7 +154,40 @@ LENGTHS: dict[str, Pool] = {
 }
 """Numbers of elements of an array, None for null, by the same rules."""
 
+
+def _assigned(*partitions: int, **more: Any) -> dict[str, Any]:
+    """A topic with the brokers of these partitions chosen, and no counts but those in ``more``."""
+    chosen = [{"partition_index": index, "broker_ids": [1]} for index in partitions]
+    return {"num_partitions": -1, "replication_factor": -1, "assignments": chosen, **more}
+
+
+def _grown(*brokers: tuple[int, ...], count: int = 3) -> dict[str, Any]:
+    """A topic that grows to this count, with the brokers of each new partition."""
+    return {"count": count, "assignments": [{"broker_ids": list(each)} for each in brokers]}
+
+
+def _protocols(*names: str) -> dict[str, Any]:
+    # Without metadata: Kafka 3.9 reads those of consumers, and fails at what is no subscription.
+    return {"protocols": [{"name": name, "metadata": ""} for name in names]}
+
+
 JOINT: dict[str, Pool] = {
+    "CreatePartitions.topics": Pool(
+        ({}, {}, {}, _grown((1,)), _grown((1,), (1,)), _grown((1,), count=2)),
+        ({}, {}, _grown(), _grown((2,)), _grown((1, 1)), _grown((1,), (1, 2)), _grown(())),
+    ),
+    "JoinGroup": Pool(
+        ({}, {}, _protocols("range", "sticky"), _protocols("sticky", "range")),
+        ({}, _protocols("other", "sticky")),
+    ),
+    "CreateTopics.topics": Pool(
+        ({}, {}, {}, {}, _assigned(0), _assigned(1, 0), _assigned()),
+        (
+            *({}, {}, {}, {}),
+            *(_assigned(1), _assigned(0, 0), _assigned(0, 2), _assigned(-1, 0)),
+            *(_assigned(0, num_partitions=1), _assigned(0, replication_factor=1)),
+        ),
+    ),
     "Fetch": Pool(
         ({}, {}, {"session_id": 0, "session_epoch": 0}),
         (

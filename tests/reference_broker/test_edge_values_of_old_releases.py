@@ -13,6 +13,7 @@ from harness.codec.messages import (
     DescribeGroupsRequest,
     FetchRequest,
     FindCoordinatorRequest,
+    JoinGroupRequest,
     ListGroupsRequest,
     ListOffsetsRequest,
     OffsetDeleteRequest,
@@ -122,6 +123,22 @@ def test_group_without_members_is_removed_with_its_last_offset(connection: Conne
     assert groups() == [GROUP]
     connection.ask(deleted((TOPIC, [1])), 0)
     assert groups() == []
+
+
+def test_deleted_offset_of_one_group_removes_no_other_group(connection: Connection) -> None:
+    joined = JoinGroupRequest(
+        group_id="other",
+        session_timeout_ms=30_000,
+        rebalance_timeout_ms=30_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequest.JoinGroupRequestProtocol(name="range")],
+    )
+    assert connection.ask(joined, 5).error_code == ErrorCode.MEMBER_ID_REQUIRED
+    connection.ask(commit((TOPIC, [0])), 6)
+    connection.ask(deleted(("missing", [0])), 0)
+    connection.ask(deleted((TOPIC, [0])), 0)
+    groups = connection.ask(ListGroupsRequest(), 0).groups
+    assert [group.group_id for group in groups] == ["other"]
 
 
 def test_authorized_operations_of_group_exclude_config_operations(connection: Connection) -> None:

@@ -57,7 +57,10 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> Answer:
             done.append(_TopicResult(name=wanted.name, partitions=results))
         elif here:
             _delete_once(request.group_id, wanted.name, here, done, context)
-    context.state.forget_groups_at_once(context.now())
+    group = context.state.groups.find(request.group_id)
+    found = [part.error_code for topic in done for part in topic.partitions]
+    if group is not None and ErrorCode.NONE in found:
+        context.state.forget_at_once(group, context.now())
     return Answer(OffsetDeleteResponse(topics=merged(refused, done, lambda topic: topic.name)))
 
 

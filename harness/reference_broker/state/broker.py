@@ -175,7 +175,9 @@ class BrokerState:
     def forget_topic(self, topic: TopicState, now: TimeMs) -> None:
         """Remove a topic with its data and its committed offsets."""
         self.committed_offsets.remove_topic(topic.name, now)
-        self.forget_groups_at_once(now)
+        # Before 4.0 this looks at every group (GroupCoordinator.handleDeletedPartitions).
+        if not self.like.since(*_GROUPS_OUTLIVE_OFFSETS):
+            self._forget_groups(now)
         self.effects.append(self.cluster.delete(topic))
 
     def delete_group(self, group: Group, now: TimeMs) -> None:
@@ -195,20 +197,23 @@ class BrokerState:
         self.committed_offsets.expire(now, age_since)
         self._forget_groups(now)
 
-    def forget_groups_at_once(self, now: TimeMs) -> None:
-        """Remove groups without offsets and members right after a removal of offsets.
+    def forget_at_once(self, group: Group, now: TimeMs) -> None:
+        """Remove a group without offsets and members right after a removal of its offsets.
 
-        Only the coordinator before 4.0 does so; later ones wait for the next `expire_offsets`.
+        Only the coordinator before 4.0 does so (``GroupCoordinator.handleDeleteOffsets``); later
+        ones wait for the next `expire_offsets`.
         """
         if not self.like.since(*_GROUPS_OUTLIVE_OFFSETS):
-            self._forget_groups(now)
+            self._forget_unused(group, now)
 
     def _forget_groups(self, now: TimeMs) -> None:
         for group in list(self.groups.all()):
-            if group.state is GroupState.EMPTY and not self.committed_offsets.has_any(
-                group.group_id
-            ):
-                self.groups.remove(group, now)
+            self._forget_unused(group, now)
+
+    def _forget_unused(self, group: Group, now: TimeMs) -> None:
+        has_offsets = self.committed_offsets.has_any(group.group_id)
+        if group.state is GroupState.EMPTY and not has_offsets:
+            self.groups.remove(group, now)
 
     def auto_create_topic(self, name: str, randomness: Randomness, now: TimeMs) -> None:
         """Create a topic that a client has asked for; do nothing if it may not exist.

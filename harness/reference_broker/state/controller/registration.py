@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.registrations.brokers import BrokerRegistration
 
 METADATA_VERSION = "metadata.version"
+_QUORUM, _ELIGIBLE_REPLICAS = (3, 0), (4, 0)
+"""Between these releases a new incarnation changes no partition by itself, whether the last one
+ended in good order or not (``MetadataVersion.isElrSupported``). With a ZooKeeper the session of
+the last one is over before, so that its partitions had no leader in between."""
 
 
 @dataclass(slots=True)
@@ -79,17 +83,29 @@ def registration_records(
     _check_directories(state, request)
     _check_features(state.features, request)
     records: list[Message] = []
-    if not is_same and existing is not None:  # handleBrokerShutdown
-        came_back = fencing.came_back_unclean
-        if request.previous_broker_epoch == existing.epoch:
-            came_back = fencing.came_back_clean  # it says so (KIP-966)
-        records += came_back(state, broker_id)
+    if not is_same and existing is not None:
+        records += _on_return(state, existing, request.previous_broker_epoch)
     epoch = existing.epoch if existing is not None and is_same else offset + len(records)
     register = _record(request, epoch)
     if existing is not None and is_same:
         register.fenced = existing.is_fenced
         register.in_controlled_shutdown = existing.is_shutting_down
     return [*records, register]
+
+
+def _on_return(
+    state: BrokerState, existing: BrokerRegistration, previous_epoch: int
+) -> list[Message]:
+    """Return the records for a new incarnation of a broker.
+
+    Source: ReplicationControlManager.handleBrokerShutdown, handleBrokerUncleanShutdown.
+    """
+    if state.like.since(*_QUORUM) and not state.like.since(*_ELIGIBLE_REPLICAS):
+        return []
+    came_back = fencing.came_back_unclean
+    if previous_epoch == existing.epoch:
+        came_back = fencing.came_back_clean  # it says so (KIP-966)
+    return came_back(state, existing.broker_id)
 
 
 def _record(request: BrokerRegistrationRequest, epoch: int) -> RegisterBrokerRecord:

@@ -8,6 +8,7 @@ import pytest
 from harness.base.ids import BrokerId, TimeMs
 from harness.codec import messages
 from harness.codec.error_code import ErrorCode
+from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers import (
     api_62_broker_registration,
     api_63_broker_heartbeat,
@@ -158,6 +159,18 @@ def test_restarted_broker_leaves_isr_and_joins_elr_only_after_clean_shutdown(
     assert (made.partition.isr, made.partition.leader) == ((2,), 2)
     assert made.partition.elr == eligible
     assert answer.broker_epoch == made.role.log.end_offset - 1
+
+
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_restarted_broker_of_3_9_changes_no_partition_by_its_registration(is_clean: bool) -> None:
+    made = with_brokers(1, 2)
+    made.state.like = EmulatedRelease.of("3.9.2")
+    made.with_partition(registered([1, 2], [1, 2]))
+    before, old = made.partition, made.state.brokers.get(1)
+    assert old is not None
+    previous = old.epoch if is_clean else -1
+    register(made, 1, LATER, incarnation_id=UUID(int=9), previous_broker_epoch=previous)
+    assert made.partition == before
 
 
 # -- heartbeats ------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from harness.differential.explained import Explained, judged, load_explained
 from harness.differential.player import How, PlayedAnswer
 from harness.differential.shrinking import PLAYS, shrink
 
-_BEHIND_NOW_MS = 60_000
+BEHIND_NOW_MS = 60_000
 _REPEATS = 3
 Seen = tuple[Difference, tuple[PlayedAnswer, PlayedAnswer]]
 """A difference, and the answers that differ."""
@@ -88,7 +88,7 @@ class ConversationComparison:
         """Play at both brokers at the same time, with names that were never used."""
         self._plays += 1
         name = f"{case_prefix(self.prefix, self._nonce, 'diff')}-{self._plays}"
-        base_ms = int(time.time() * 1000) - _BEHIND_NOW_MS
+        base_ms = int(time.time() * 1000) - BEHIND_NOW_MS
         one, other = [
             self._threads.submit(player.play, conversation, name, base_ms, patient=patient)
             for player in self.players

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -98,14 +98,33 @@ class Player:
 
         Raises ConnectionClosed when the broker cannot be reached.
         """
-        self._shares = {} if patient else PATIENCE
         bound = Bindings(prefix, base_ms)
-        self._hang_up()
-        answers = [self._exchange(step, bound) for step in conversation.steps]
-        self._hang_up()
-        self._settling.delete_topics(prefix)
-        self._settling.close_fetch_sessions(bound.ids.get("session_id", []))
+        answers = self.converse(conversation.steps, bound, patient=patient)
+        self.clean(bound)
         return answers
+
+    def converse(
+        self, steps: Sequence[ConversationStep], bound: Bindings, *, patient: bool = False
+    ) -> list[PlayedAnswer]:
+        """Return one answer per step, on a connection of their own.
+
+        What they made stays until :meth:`clean`; later steps with ``bound`` go on with it. Raises
+        as :meth:`play`.
+        """
+        self._shares = {} if patient else PATIENCE
+        self._hang_up()
+        answers = [self._exchange(step, bound) for step in steps]
+        self._hang_up()
+        return answers
+
+    def clean(self, bound: Bindings) -> None:
+        """Delete the topics of a conversation, and close its fetch sessions."""
+        self._settling.delete_topics(bound.prefix)
+        self._settling.close_fetch_sessions(bound.ids.get("session_id", []))
+
+    def meet_again(self) -> None:
+        """Wait until a broker that has been restarted serves what it served before."""
+        self._settling.after_restart()
 
     def _hang_up(self) -> None:
         if self._connection is not None:

@@ -22,6 +22,11 @@ Fields = Mapping[str, Any]
 _PAUSE_S, _LIMIT_S, _AUTOMATIC_LIMIT_S, _COORDINATOR_LIMIT_S = 0.01, 10.0, 3.0, 60.0
 _ABSENT = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 _NOT_YET = (*_ABSENT, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+_NOT_LOADED = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+)
 _COORDINATOR_KINDS = (0, 1)
 _GROUP_IS_MADE = (ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 """Errors of a new member's join that are sent before the new group is written."""
@@ -185,6 +190,17 @@ class Settling:
         for kind in _COORDINATOR_KINDS:
             self._until(lambda kind=kind: self._has_coordinator(kind), _COORDINATOR_LIMIT_S)  # type: ignore[misc]
 
+    def after_restart(self) -> None:
+        """Wait until a restarted broker serves our topics, and coordinates."""
+        self._connect_again()
+        self.coordinators()
+        self._until(self._has_groups, _COORDINATOR_LIMIT_S)
+        everything = self._ask("Metadata", 1, 3, {"topics": None})
+        for topic in everything["topics"] if everything else ():
+            if topic["name"].startswith(self.prefix):
+                kept = AwaitedTopic(topic["name"], len(topic["partitions"]))
+                self._until(lambda kept=kept: self._shows(kept), kept.limit_s)  # type: ignore[misc]
+
     def pass_first_producer_ids(self) -> None:
         """Let the broker hand out the producer ids that requests also have as fixed values.
 
@@ -209,6 +225,13 @@ class Settling:
         fields = {"key": self.prefix, "key_type": kind}
         answer = self._ask("FindCoordinator", 1, 3, fields)
         return answer is None or answer["error_code"] != ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+    def _has_groups(self) -> bool:
+        """True when the groups are loaded: until then each Heartbeat succeeds."""
+        listed = self._ask("ListGroups", 0, 2, {})
+        described = self._ask("DescribeGroups", 0, 5, {"groups": [self.prefix]})
+        told = [listed, *(described["groups"] if described else ())]
+        return not any(one is not None and one["error_code"] in _NOT_LOADED for one in told)
 
     def _pass_barrier(self) -> None:
         self.barriers += 1
@@ -256,7 +279,10 @@ class Settling:
         try:
             return to_dict(self.connection.ask(request, version, tolerant=True), version)
         except BrokerMisbehaved:
-            address, timeout_ms = self.connection.address, self.connection.timeout_ms
-            self.connection.close()
-            self.connection = Connection(address, timeout_ms=timeout_ms)
+            self._connect_again()
             return None
+
+    def _connect_again(self) -> None:
+        address, timeout_ms = self.connection.address, self.connection.timeout_ms
+        self.connection.close()
+        self.connection = Connection(address, timeout_ms=timeout_ms)

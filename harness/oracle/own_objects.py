@@ -47,7 +47,7 @@ SHARED: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
 def without_shared(conversations: Iterator[Conversation]) -> Iterator[Conversation]:
     """Yield the conversations without the requests that change an object of all clients."""
     for one in conversations:
-        kept = [step for step in one.steps if not _is_shared(step)]
+        kept = [step for step in one.steps if not is_shared(step)]
         if kept:
             yield one.with_steps(kept)
 
@@ -65,5 +65,6 @@ def _groups_named(step: ConversationStep) -> list[Any]:
     return [*named, fields.get("group_id")]
 
 
-def _is_shared(step: ConversationStep) -> bool:
+def is_shared(step: ConversationStep) -> bool:
+    """True if a request changes an object of all clients."""
     return step.api in SHARED and SHARED[step.api](step.fields)

@@ -15,6 +15,11 @@ SPECIFICATION = "reference"
 """The beginning of its spec, as in ``--target``."""
 
 
+def spec_like(like: str) -> str:
+    """Return the target string of a specification like a release; empty: like none."""
+    return f"{SPECIFICATION},like={like}" if like else SPECIFICATION
+
+
 class Specification:
     """The built-in broker like one release. Use as a context manager.
 
@@ -28,7 +33,7 @@ class Specification:
 
         Raises LikenessError, SettingError.
         """
-        self.spec = f"{SPECIFICATION},like={like}" if like else SPECIFICATION
+        self.spec = spec_like(like)
         self.address = Address(HOST, 0)
         self._settings = BrokerSettings.of(settings, like)
         self._loop = asyncio.new_event_loop()

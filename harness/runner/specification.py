@@ -181,6 +181,12 @@ def _break(others: Mapping[str, str]) -> None:
         broken_meanwhile(REQUIREMENTS[api], text)
 
 
+def seed_text(config: pytest.Config) -> str:
+    """Return what the conversations are drawn by: the catalogue's version, or the option."""
+    chosen = config.getoption("oracle_seed")
+    return load_catalogue().version if chosen is None else str(chosen)
+
+
 @pytest.fixture(scope="module")
 def specification() -> Iterator[SharedSpecification]:
     """The specification, started by the first test that needs it."""
@@ -194,8 +200,7 @@ def judge(
 ) -> SpecificationJudge:
     """The judge by seeded conversations with the broker under test."""
     context = request.node.stash[CASE].context
-    chosen = request.config.getoption("oracle_seed")
-    seed = load_catalogue().version if chosen is None else str(chosen)
     specification.turn_to(broker)
     seeded = specification.beside(broker, context.info)
-    return SpecificationJudge(seeded, specification.recorded(broker, context.info), seed)
+    recorded = specification.recorded(broker, context.info)
+    return SpecificationJudge(seeded, recorded, seed_text(request.config))

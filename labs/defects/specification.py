@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from harness.codec.apis import api_named
 from harness.codec.definition import snake_case
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ListOffsetsResponse
 from harness.codec.structs import Message
+from harness.oracle.restarted import CLIENT_ID as RESTARTS
 from harness.oracle.subjects import REQUIREMENTS, client_id_of
 from harness.proxies import SeenRequest
 from labs.defects.defect import Defect
@@ -107,4 +109,19 @@ def _defect_of(wrong: WrongField) -> Defect:
     )
 
 
-DEFECTS = [_defect_of(one) for one in _FIELDS]
+def _first_epoch(seen: SeenRequest, message: Message) -> None:
+    """A leader has epoch 0 until its broker is restarted."""
+    if is_from(seen, RESTARTS) and isinstance(message, ListOffsetsResponse):
+        for partition in structs_at(message, "topics", "partitions"):
+            partition.leader_epoch = min(partition.leader_epoch, 0)
+
+
+_AFTER_RESTART = Defect(
+    "list_offsets_after_restart_differs_from_specification",
+    "SPEC-038",
+    r"ListOffsets v\d+, step \d+: .*leader_epoch",
+    partial(EditedAnswers, ListOffsetsResponse, _first_epoch, None),
+    "ListOffsets responses after a restart have the leader epoch of before.",
+    private=True,
+)
+DEFECTS = [*(_defect_of(one) for one in _FIELDS), _AFTER_RESTART]

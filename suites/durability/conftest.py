@@ -8,10 +8,11 @@ import pytest
 
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.brokers.provider import new_disk
+from harness.runner.restarted_specification import restart_likeness, restarted_judge
 from suites.durability.support.half_on_disk import HalfOnDisk
 from suites.protocol.conftest import group
 
-__all__ = ["group"]
+__all__ = ["group", "restart_likeness", "restarted_judge"]
 
 
 @pytest.fixture

@@ -38,10 +38,14 @@ _NO_EXPIRY = -1
 
 @dataclass(slots=True)
 class _Found:
-    """The last record of each group, and of each of its offsets."""
+    """The last record of each group, and of each of its offsets.
+
+    `committed` has the groups with a commit, in order, that no tombstone of the group follows.
+    """
 
     offsets: dict[str, dict[Place, CommittedOffset]] = field(default_factory=dict)
     groups: dict[str, GroupMetadataValue] = field(default_factory=dict)
+    committed: dict[str, None] = field(default_factory=dict)
 
 
 def load_groups(
@@ -57,6 +61,9 @@ def load_groups(
         return
     for group_id, offsets in found.offsets.items():
         committed.restore(group_id, offsets)
+    # Since 4.0 a commit makes its group when it is read, and only the group's own tombstone
+    # removes it (OffsetMetadataManager.replay); before, a group without offsets is not made.
+    for group_id in found.committed if groups.log.groups_outlive_offsets else found.offsets:
         groups.restore(Group(GroupId(group_id), now))
     for group_id, value in found.groups.items():
         group = _group(group_id, value, now)
@@ -105,10 +112,12 @@ def _replay(found: _Found, key_bytes: bytes, value_bytes: bytes | None) -> None:
         held.pop(place, None)
         if isinstance(value, OffsetCommitValue):
             held[place] = _committed(value)
+            found.committed[key.group] = None
         if not held:
             del found.offsets[key.group]
     elif isinstance(key, GroupMetadataKey):
         found.groups.pop(key.group, None)
+        found.committed.pop(key.group, None)
         if isinstance(value, GroupMetadataValue):
             found.groups[key.group] = value
 

@@ -42,6 +42,11 @@ class GroupLog:
         taken, self._effects = self._effects, []
         return taken
 
+    @property
+    def groups_outlive_offsets(self) -> bool:
+        """True if a group without members and offsets stays until it has expired: since 4.0."""
+        return self._like.since(*_NEW_GROUPS_ARE_KEPT)
+
     def end_of_unshown(self, group_id: str) -> Offset | None:
         """Return the end of the group's partition; None where a new group is shown at once.
 

@@ -222,8 +222,9 @@ class Settling:
             time.sleep(_PAUSE_S)
 
     def _has_coordinator(self, kind: int) -> bool:
-        fields = {"key": self.prefix, "key_type": kind}
-        answer = self._ask("FindCoordinator", 1, 3, fields)
+        # Version 0 finds the coordinators of groups alone, and makes their topic too.
+        fields = {"key": self.prefix, **({"key_type": kind} if kind else {})}
+        answer = self._ask("FindCoordinator", 1 if kind else 0, 3, fields)
         return answer is None or answer["error_code"] != ErrorCode.COORDINATOR_NOT_AVAILABLE
 
     def _has_groups(self) -> bool:

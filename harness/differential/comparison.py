@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from harness.base.own_names import case_prefix, new_nonce
+from harness.client.errors import ConnectionClosed
 from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.difference import Difference, differences
 from harness.differential.explained import Explained, judged, load_explained
@@ -107,11 +108,19 @@ class ConversationComparison:
         """Play a conversation and shrink it if there is a difference.
 
         Return None without a difference, and for a difference of a kind that was found before.
+        Raises ConnectionClosed if a broker cannot be reached.
         """
         seen = self._differs(conversation, first=True)
         if seen is None or seen[0].kind in self._known:
             return None
         self._known.add(seen[0].kind)
+        try:
+            return self._repeated(conversation, seen)
+        except ConnectionClosed:  # the conversation has ended a broker
+            played = conversation.with_steps(conversation.steps[: seen[0].step + 1])
+            return FoundDifference(played, *seen, repeats=True)
+
+    def _repeated(self, conversation: Conversation, seen: Seen) -> FoundDifference:
         for _ in range(_REPEATS):
             again = self._differs(conversation)
             if again is not None and again[0].kind == seen[0].kind:

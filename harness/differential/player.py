@@ -96,7 +96,7 @@ class Player:
     ) -> list[PlayedAnswer]:
         """Return one answer per step. ``patient``: :data:`PATIENCE` does not count.
 
-        Raises ConnectionClosed when the broker cannot be reached.
+        Raises ConnectionClosed when the broker cannot be reached at the beginning.
         """
         bound = Bindings(prefix, base_ms)
         answers = self.converse(conversation.steps, bound, patient=patient)
@@ -113,6 +113,7 @@ class Player:
         """
         self._shares = {} if patient else PATIENCE
         self._hang_up()
+        self._connect()
         answers = [self._exchange(step, bound) for step in steps]
         self._hang_up()
         return answers
@@ -126,6 +127,11 @@ class Player:
         """Wait until a broker that has been restarted serves what it served before."""
         self._settling.after_restart()
 
+    def _connect(self) -> Connection:
+        if self._connection is None:
+            self._connection = Connection(self.address, self.client_id, timeout_ms=self.timeout_ms)
+        return self._connection
+
     def _hang_up(self) -> None:
         if self._connection is not None:
             self._connection.close()
@@ -135,10 +141,8 @@ class Player:
         api = api_named(step.api)
         fields = bound.filled(step.fields)
         request: Any = from_dict(api.request, step.version, fields)
-        if self._connection is None:
-            self._connection = Connection(self.address, self.client_id, timeout_ms=self.timeout_ms)
         try:
-            answer = self._ask_until_loaded(self._connection, request, step.version)
+            answer = self._ask_until_loaded(self._connect(), request, step.version)
         except BrokerMisbehaved as problem:
             self._hang_up()
             return PlayedAnswer(_how(problem), note=str(problem))

@@ -118,11 +118,15 @@ class Settling:
 
     def __init__(self, address: Address, advertised: Mapping[int, VersionRange], timeout_ms: float,
                  prefix: str) -> None:  # fmt: skip
-        self.connection = Connection(address, timeout_ms=timeout_ms)
+        self._address, self._timeout_ms = address, timeout_ms
+        self._connection: Connection | None = Connection(address, timeout_ms=timeout_ms)
         self.advertised, self.prefix, self.barriers = advertised, prefix, 0
 
     def close(self) -> None:
-        self.connection.close()
+        """Close the connection; the next request opens another one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def after(self, api: str, request: Fields, answer: Fields) -> None:
         """Wait for the changes of this exchange, each up to its limit."""
@@ -192,7 +196,7 @@ class Settling:
 
     def after_restart(self) -> None:
         """Wait until a restarted broker serves our topics, and coordinates."""
-        self._connect_again()
+        self.close()
         self.coordinators()
         self._until(self._has_groups, _COORDINATOR_LIMIT_S)
         everything = self._ask("Metadata", 1, 3, {"topics": None})
@@ -269,7 +273,10 @@ class Settling:
         return not any(one["error_code"] in _NOT_YET for one in shown)
 
     def _ask(self, name: str, lowest: int, highest: int, fields: Fields) -> Fields | None:
-        """Send a request at the highest version that fits; None if the broker does not serve it."""
+        """Send a request at the highest version that fits.
+
+        None if the broker does not serve it, does not answer as it should, or cannot be reached.
+        """
         api = api_named(name)
         usable = self.advertised.get(api.key)
         usable = usable & VersionRange(lowest, highest) if usable else None
@@ -278,12 +285,9 @@ class Settling:
         version = usable.highest
         request: Any = from_dict(api.request, version, fields)
         try:
-            return to_dict(self.connection.ask(request, version, tolerant=True), version)
+            if self._connection is None:
+                self._connection = Connection(self._address, timeout_ms=self._timeout_ms)
+            return to_dict(self._connection.ask(request, version, tolerant=True), version)
         except BrokerMisbehaved:
-            self._connect_again()
+            self.close()
             return None
-
-    def _connect_again(self) -> None:
-        address, timeout_ms = self.connection.address, self.connection.timeout_ms
-        self.connection.close()
-        self.connection = Connection(address, timeout_ms=timeout_ms)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from harness.client.errors import ConnectionClosed
 from harness.differential.comparison import ConversationComparison, FoundDifference
 from harness.differential.conversation import Conversation
 
@@ -43,7 +44,9 @@ def api_differences(
 
     ``exchanges``: so many are compared, and the rest of the conversation that is begun. A
     difference that does not occur again counts from the :data:`LEAST_UNREPEATED`-th on: one may
-    come from other traffic at the broker.
+    come from other traffic at the broker. Conversations end if one ends the broker.
+
+    Raises ConnectionClosed if the broker cannot be reached, and no difference was found before.
     """
     own: FoundDifference | None = None
     others: list[FoundDifference] = []
@@ -52,7 +55,12 @@ def api_differences(
     before = Counter(counted)
     comparison.forget_kinds()
     for _, conversation in zip(range(MOST_CONVERSATIONS), conversations, strict=False):
-        found = comparison.compare(conversation)
+        try:
+            found = comparison.compare(conversation)
+        except ConnectionClosed:
+            if not others:
+                raise
+            break
         if found is not None and not found.repeats:
             unrepeated += 1
             comparison.forget_kind(found.difference.kind)

@@ -11,8 +11,8 @@ from harness.reference_broker.state.producers.producer_states import (
 )
 
 
-def _batch(first: int) -> ProducerBatch:
-    return ProducerBatch(ProducerId(1), ProducerEpoch(0), first, first + 1)
+def _batch(first: int, epoch: int = 0) -> ProducerBatch:
+    return ProducerBatch(ProducerId(1), ProducerEpoch(epoch), first, first + 1)
 
 
 def _after_two_records(expiration: ProducerExpiration) -> ProducerStates:
@@ -23,6 +23,14 @@ def _after_two_records(expiration: ProducerExpiration) -> ProducerStates:
 
 def test_unknown_producer_must_begin_at_sequence_0_before_2_5() -> None:
     states = ProducerStates(ProducerExpiration(60_000, 1_000, goes_on=False), RememberedProducers())
+    assert states.problem_with(_batch(7)) is ErrorCode.UNKNOWN_PRODUCER_ID
+    assert states.problem_with(_batch(0)) is ErrorCode.NONE
+
+
+def test_producer_without_epoch_must_go_on_in_order_before_2_5() -> None:
+    states = ProducerStates(ProducerExpiration(60_000, 1_000, goes_on=False), RememberedProducers())
+    states.remember(_batch(0, epoch=-1), AppendedBatch(0, 1, Offset(10), TimeMs(0)))
+    assert states.problem_with(_batch(7, epoch=-1)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert states.problem_with(_batch(7)) is ErrorCode.UNKNOWN_PRODUCER_ID
     assert states.problem_with(_batch(0)) is ErrorCode.NONE
 

@@ -17,7 +17,7 @@ from harness.codec.records import BatchHeader
 REMEMBERED_BATCHES = 5
 _REMEMBERED_PRODUCERS = 100_000
 _SEQUENCE_MAX = 2**31 - 1
-_NO_SEQUENCE = _NEVER = _NO_COORDINATOR = _NO_TRANSACTION = -1
+_NO_SEQUENCE = _NO_EPOCH = _NEVER = _NO_COORDINATOR = _NO_TRANSACTION = -1
 
 
 class ProducerBatch(NamedTuple):
@@ -302,9 +302,11 @@ class ProducerStates:
     def problem_with(self, batch: ProducerBatch) -> ErrorCode:
         """Return the error if `batch` may not be appended next, NONE if it may."""
         state = self._states.get(batch.producer_id)
-        if state is None:
-            # Without state any sequence may be the next one: the rest may have been deleted.
-            may_begin = self._expiration.goes_on or batch.first_sequence == 0
+        goes_on = self._expiration.goes_on
+        if state is None or (
+            state.producer_epoch == _NO_EPOCH and (goes_on or batch.producer_epoch != _NO_EPOCH)
+        ):  # Without an epoch any sequence may be the next one: the rest may have been deleted.
+            may_begin = goes_on or batch.first_sequence == 0
             return ErrorCode.NONE if may_begin else ErrorCode.UNKNOWN_PRODUCER_ID
         if batch.producer_epoch < state.producer_epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH

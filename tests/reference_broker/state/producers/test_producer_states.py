@@ -70,6 +70,13 @@ def test_new_producer_epoch_starts_at_sequence_zero_and_old_is_refused() -> None
     assert states.problem_with(batch(0, 1, epoch=4)) is ErrorCode.NONE
 
 
+def test_producer_without_epoch_may_go_on_with_any_sequence() -> None:
+    states = states_of()
+    remember(states, 0, 0, epoch=-1)
+    assert states.problem_with(batch(7, 7, epoch=-1)) is ErrorCode.NONE
+    assert states.problem_with(batch(7, 7, epoch=0)) is ErrorCode.NONE
+
+
 def test_sequence_wraps_to_zero_after_maximum() -> None:
     states = states_of()
     assert last_sequence_of(2**31 - 2, 2) == 0

@@ -16,6 +16,8 @@ _FIRST_FETCH_BY_ID = 13
 _RESOURCE_TYPES = (2, 4, 8, 16, 32)
 _LONGEST_PAGE = 2000  # max.request.partition.size.limit
 _SET_OR_DELETE, _OF_LISTS = (0, 1), (2, 3)
+_ONLY_BROKER = 1
+_ELECTION_TYPES = (0, 1)
 _NO_ID = str(ZERO_UUID)
 
 
@@ -75,9 +77,33 @@ def _mixes_unknown_operations(steps: Sequence[ConversationStep]) -> bool:
     return False
 
 
+def _produces_null(steps: Sequence[ConversationStep]) -> bool:
+    topics = steps[-1].fields.get("topic_data", [])
+    data = [part for topic in topics for part in topic.get("partition_data", [])]
+    return any(part.get("records") is None for part in data)
+
+
+def _assigns_to_others(steps: Sequence[ConversationStep]) -> bool:
+    assigned = [
+        one.get("broker_ids", [])
+        for topic in steps[-1].fields.get("topics", [])
+        for one in topic.get("assignments", [])
+    ]
+    return any(not ids or {*ids} - {_ONLY_BROKER} for ids in assigned)
+
+
+def _elects_all_by_unknown_type(steps: Sequence[ConversationStep]) -> bool:
+    fields = steps[-1].fields
+    is_known = fields.get("election_type", 0) in _ELECTION_TYPES
+    return not is_known and fields.get("topic_partitions", []) is None
+
+
 CONDITIONS: Mapping[str, Callable[[Sequence[ConversationStep]], bool]] = {
     "a resource is named twice": _names_a_resource_twice,
     "a topic without an id is fetched": _fetches_no_id,
+    "a new partition is assigned to no broker, or to one that is not there": _assigns_to_others,
+    "an unknown election of all partitions": _elects_all_by_unknown_type,
+    "records are null": _produces_null,
     "no group is asked for": _asks_for_no_group,
     "a topic without an id is fetched, and another partition": _names_a_topic_without_id,
     "a page would end behind the largest int32": _pages_beyond_int32,

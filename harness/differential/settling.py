@@ -255,9 +255,22 @@ class Settling:
             return True
         (topic,) = answer["topics"]
         if not awaited.partitions:
-            return topic["error_code"] in _ABSENT
+            return topic["error_code"] in _ABSENT and self._is_free(awaited.topic)
         indexes = [one["partition_index"] for one in topic["partitions"] if not one["error_code"]]
         return len(indexes) >= awaited.partitions and self._serves(awaited.topic, indexes)
+
+    def _is_free(self, name: str) -> bool:
+        """True if a topic of this name may be created.
+
+        A controller with a ZooKeeper removes the name after its brokers have forgotten the topic.
+        """
+        topic = {"name": name, "num_partitions": 1, "replication_factor": 1}
+        request = {"topics": [topic], "timeout_ms": 30_000, "validate_only": True}
+        answer = self._ask("CreateTopics", 2, 4, request)
+        if answer is None:
+            return True
+        (checked,) = answer["topics"]
+        return bool(checked["error_code"] != ErrorCode.TOPIC_ALREADY_EXISTS)
 
     def _shows_group(self, group_id: str) -> bool:
         answer = self._ask("DescribeGroups", 0, 5, {"groups": [group_id]})

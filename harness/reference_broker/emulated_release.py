@@ -61,6 +61,14 @@ class EmulatedRelease:
         return not self.release or not self.since(*_WITHOUT_ZOOKEEPER)
 
     @property
+    def keeps_topics_in_zookeeper(self) -> bool:
+        """True if the release's controller keeps topics, configs and quotas in ZooKeeper.
+
+        Such a controller checks requests in another order than KRaft (class ZkAdminManager).
+        """
+        return bool(self.release) and self.has_zookeeper
+
+    @property
     def between_nodes(self) -> EmulatedRelease:
         """The release that nodes of a cluster emulate between themselves.
 

@@ -46,6 +46,7 @@ _TIMEOUTS_CHANGE = (3, 4)  # KAFKA-14009
 _REMOVED_ARE_TOLD = (2, 1)  # class GroupCoordinator (removeMemberAndUpdateGroup)
 _PRODUCER_IDS_EXPIRE = (3, 4)  # KIP-854
 _PRODUCERS_OUTLIVE_RECORDS = (2, 4)  # KAFKA-7190
+_INSTANCES_ARE_KNOWN = (3, 0)  # class GroupCoordinator (validateCurrentMember)
 _HELD_BELOW_MINIMUM = (3, 7)  # KAFKA-15583
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 
@@ -176,6 +177,7 @@ def _group_limits(settings: BrokerSettings) -> GroupLimits:
         wants_protocols=since(*_PROTOCOLS_ARE_WANTED),
         timeouts_change=since(*_TIMEOUTS_CHANGE),
         tells_removed=since(*_REMOVED_ARE_TOLD),
+        instances_are_known=since(*_INSTANCES_ARE_KNOWN),
     )
 
 

@@ -123,6 +123,30 @@ def test_alter_configs_entry_treats_unknown_resource_types_as_one(
     assert any(one.covers(found, [step], SPECS) for one in load_explained()) is is_true
 
 
+@pytest.mark.parametrize(
+    ("api", "fields", "is_true"),
+    [
+        ("Produce", {"topic_data": [{"partition_data": [{"records": None}]}]}, True),
+        ("Produce", {"topic_data": [{"partition_data": [{"records": "00"}]}]}, False),
+        ("CreateTopics", {"topics": [{"assignments": [{"broker_ids": [1]}]}]}, False),
+        ("CreateTopics", {"topics": [{"assignments": [{"broker_ids": [1, 2]}]}]}, True),
+        ("CreateTopics", {"topics": [{"assignments": [{}]}]}, True),
+        ("ElectLeaders", {"election_type": 2, "topic_partitions": None}, True),
+        ("ElectLeaders", {"election_type": 1, "topic_partitions": None}, False),
+        ("ElectLeaders", {"election_type": 2, "topic_partitions": []}, False),
+    ],
+)
+def test_faults_of_2_8_are_explained_under_their_conditions(
+    api: str, fields: dict[str, Any], is_true: bool
+) -> None:
+    where = "responses[0].partition_responses[0].error_code" if api == "Produce" else "how"
+    found = Difference(0, api, 2, where, ("answered", "silence"))
+    specs = ("reference,like=2.8.2", "kafka:2.8.2")
+    step = ConversationStep(api, 2, fields)
+    assert any(one.covers(found, [step], specs) for one in load_explained()) is is_true
+    assert not any(one.covers(found, [step], SPECS) for one in load_explained())
+
+
 def test_steps_after_diverging_brokers_are_not_compared(tmp_path: Path) -> None:
     one = entry(tmp_path, ENTRY + 'parts = "a session"\n')
     told = [difference("responses[0].a", 0, 3), difference("x", 0, 3)]

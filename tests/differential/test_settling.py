@@ -22,3 +22,16 @@ def test_first_producer_ids_are_passed_after_errors() -> None:
     answers = iter([loads, loads, *ids])
     _WithAnswers(answers).pass_first_producer_ids()
     assert next(answers)["producer_id"] == FIRST_PRODUCER_IDS
+
+
+def test_deleted_topic_is_awaited_until_its_name_is_free() -> None:
+    """A controller with a ZooKeeper still has the name when its brokers show no topic."""
+    gone = {"topics": [{"error_code": int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)}]}
+    there = {"topics": [{"error_code": int(ErrorCode.TOPIC_ALREADY_EXISTS)}]}
+    free = {"topics": [{"error_code": 0}]}
+    answers = iter([gone, there, gone, free])
+    deleted = {"responses": [{"error_code": 0, "name": "t"}]}
+    settling = _WithAnswers(answers)
+    settling._pass_barrier = lambda: None  # type: ignore[method-assign]
+    settling.after("DeleteTopics", {}, deleted)
+    assert not [*answers]

@@ -13,6 +13,7 @@ from harness.codec.messages import (
     DescribeGroupsRequest,
     FetchRequest,
     FindCoordinatorRequest,
+    HeartbeatRequest,
     JoinGroupRequest,
     ListGroupsRequest,
     ListOffsetsRequest,
@@ -20,7 +21,7 @@ from harness.codec.messages import (
     OffsetFetchRequest,
     ProduceRequest,
 )
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, encode_batch
 from tests.reference_broker.running import create_topic, running_broker
 from tests.reference_broker.test_edge_values_of_groups import DELETE, GROUP, commit
 
@@ -244,3 +245,77 @@ def test_produce_2_appends_last_data_of_repeated_partition_or_nothing(
     codes = [part.error_code for part in answered.partition_responses]
     (found,) = connection.ask(listed(0), 5).topics
     assert (codes, found.partitions[0].offset) == ([ErrorCode.INVALID_RECORD], end)
+
+
+def test_missing_partition_has_no_list_of_aborted_transactions_before_3_0(
+    connection: Connection, release: str
+) -> None:
+    topic = FetchRequest.FetchTopic(topic="never", partitions=[FetchRequest.FetchPartition()])
+    (answered,) = connection.ask(FetchRequest(topics=[topic]), 11).responses
+    assert answered.partitions[0].aborted_transactions == (None if release == "2.8.2" else [])
+
+
+def test_unforeseen_fetch_has_each_partition_once_before_3_1(
+    connection: Connection, release: str
+) -> None:
+    parts = [FetchRequest.FetchPartition()] * 2
+    topic = FetchRequest.FetchTopic(topic=TOPIC, partitions=parts)
+    asked = FetchRequest(isolation_level=2, session_epoch=-1, topics=[topic])
+    (answered,) = connection.ask(asked, 11).responses
+    aborted = [part.aborted_transactions is None for part in answered.partitions]
+    assert aborted == ([True] if release == "2.8.2" else [False, False])
+
+
+def test_unknown_timestamp_of_list_offsets_0_is_a_time_before_3_9(
+    connection: Connection, release: str
+) -> None:
+    part = ListOffsetsRequest.ListOffsetsPartition(timestamp=-5)
+    topic = ListOffsetsRequest.ListOffsetsTopic(name="never", partitions=[part])
+    (answered,) = connection.ask(ListOffsetsRequest(replica_id=-1, topics=[topic]), 0).topics
+    expected = (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if release == "2.8.2"
+        else ErrorCode.UNSUPPORTED_VERSION
+    )
+    assert answered.partitions[0].error_code == expected
+
+
+def test_unknown_instance_counts_as_none_before_3_0(connection: Connection, release: str) -> None:
+    protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range")
+    asked = JoinGroupRequest(
+        group_id="g",
+        protocol_type="consumer",
+        protocols=[protocol],
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+    )
+    asked.member_id = connection.ask(asked, 7).member_id
+    joined = connection.ask(asked, 7)
+    beat = HeartbeatRequest(group_id="g", member_id=joined.member_id, group_instance_id="other")
+    answer = connection.ask(beat, 4)
+    assert answer.error_code == (
+        ErrorCode.ILLEGAL_GENERATION if release == "2.8.2" else ErrorCode.UNKNOWN_MEMBER_ID
+    )
+
+
+def produced(connection: Connection, records: bytes, version: int, acks: int = 1) -> int:
+    data = ProduceRequest.PartitionProduceData(index=0, records=records)
+    topic = ProduceRequest.TopicProduceData(name=TOPIC, partition_data=[data])
+    asked = ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic])
+    (answered,) = connection.ask(asked, version).responses
+    return answered.partition_responses[0].error_code
+
+
+def test_batch_with_log_append_time_is_refused_before_3_6(
+    connection: Connection, release: str
+) -> None:
+    batch = RecordBatch([Record(b"v")], attributes=LOG_APPEND_TIME)
+    assert produced(connection, encode_batch(batch), 7) == (
+        ErrorCode.INVALID_TIMESTAMP if release == "2.8.2" else ErrorCode.NONE
+    )
+
+
+def test_wrong_acks_precede_repeated_batches_of_old_versions(connection: Connection) -> None:
+    batch = encode_batch(RecordBatch([Record(b"v")]))
+    assert produced(connection, batch * 2, 2, acks=2) == ErrorCode.INVALID_REQUIRED_ACKS
+    assert produced(connection, batch * 2, 2) == ErrorCode.INVALID_RECORD

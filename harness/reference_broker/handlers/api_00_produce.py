@@ -180,15 +180,14 @@ def _produce(
     if isinstance(found, ErrorCode):
         return _failed(data.index, found)
     try:
+        if context.api_version < _FIRST_VERSION_WITH_BATCHES:
+            # Only the log looks at the records of these versions (class LogValidator).
+            _check_place(found, request.acks, context)
         batch = _records_of(data, context.api_version)
         verifies_first = context.state.like.since(*_VERIFIES_FIRST_SINCE)
         if verifies_first:
             _check_transaction(batch, request.transactional_id, context)
-        if request.acks not in _LEGAL_ACKS:
-            raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
-        if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
-            raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        _check_leader(found.partition, request.acks)
+        _check_place(found, request.acks, context)
         if not batch:
             return _nothing_appended(data.index, found.partition)
         if not verifies_first:
@@ -210,6 +209,14 @@ def _produce(
     if request.acks == _ALL:
         awaited.append(AwaitedPartition(result, found.partition, appended.end_offset))
     return result
+
+
+def _check_place(found: _Target, acks: int, context: RequestContext) -> None:
+    if acks not in _LEGAL_ACKS:
+        raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
+    if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
+        raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    _check_leader(found.partition, acks)
 
 
 def _check_leader(partition: Partition, acks: int) -> None:

@@ -42,7 +42,11 @@ from uuid import UUID
 from harness.base.ids import FetchSessionId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.reference_broker.handlers.fetch_error import records_sent, unforeseen_fetch
+from harness.reference_broker.handlers.fetch_error import (
+    none_aborted,
+    records_sent,
+    unforeseen_fetch,
+)
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -326,13 +330,14 @@ def _add(
     aborted = [
         made(producer_id=a.producer_id, first_offset=a.first_offset) for a in reading.aborted
     ]
+    unread = none_aborted(fetch.context.state.like) if reading.is_missing else None
     part = FetchResponse.PartitionData(
         partition_index=index,
         error_code=reading.error,
         high_watermark=reading.high_watermark,
         last_stable_offset=reading.last_stable_offset,
         log_start_offset=reading.log_start_offset,
-        aborted_transactions=aborted if reading.is_missing or lists_aborted else None,
+        aborted_transactions=aborted if lists_aborted else unread,
         records=records_sent(reading, fetch.context),
     )
     if reading.diverging is not None:

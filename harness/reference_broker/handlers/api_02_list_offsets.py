@@ -261,7 +261,7 @@ def _old_find(
     context: RequestContext,
 ) -> _Result:
     index = wanted.partition_index
-    if wanted.timestamp < EARLIEST:
+    if wanted.timestamp < EARLIEST and context.state.like.since(*_UNKNOWN_IS_REFUSED):
         return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):

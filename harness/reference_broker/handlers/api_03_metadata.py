@@ -4,7 +4,7 @@ Behaviour
 - Answers for the whole cluster: the brokers that clients of this listener can reach, all topics.
 - A partition with an unreachable leader has the leader -1 and an error.
 - An unknown topic is created when client and broker allow it; the answer that causes the
-  creation still says UNKNOWN_TOPIC_OR_PARTITION.
+  creation still says UNKNOWN_TOPIC_OR_PARTITION, with a ZooKeeper LEADER_NOT_AVAILABLE.
 
 Version notes
 - v0   an empty list means all topics; replicas that are not there are left out, with an error
@@ -133,6 +133,10 @@ def _unknown(
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif may_create:
         context.state.auto_create_topic(name, context.randomness, context.now())
+        is_there = context.state.cluster.named(name) is not None
+        if is_there and context.state.like.keeps_topics_in_zookeeper:
+            # The controller itself creates it there (class AutoTopicCreationManager).
+            error = ErrorCode.LEADER_NOT_AVAILABLE
     return MetadataResponse.MetadataResponseTopic(
         error_code=error, name=name, is_internal=name in INTERNAL_TOPICS
     )

@@ -233,7 +233,8 @@ def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -
     generation = request.generation_id_or_member_epoch
     group = context.state.groups.find(request.group_id)
     if group is not None:
-        member_id, instance_id = request.member_id, request.group_instance_id
+        member_id, groups = request.member_id, context.state.groups
+        instance_id = groups.instance_to_check(group, request.group_instance_id)
         return problem_with_commit(group, member_id, generation, instance_id)
     if generation < 0:
         has_room = context.state.groups.has_room_for(request.group_id, context.now())

@@ -38,6 +38,7 @@ from harness.reference_broker.state.topics.topic_creation import (
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 
 API_KEY = 19
+_NO_ID = UUID(int=0)
 _METADATA_LOG_IS_RESERVED = (3, 9)  # with a ZooKeeper never
 _EARLIER_ERRORS: tuple[tuple[type[CreationRefused], tuple[int, int], ErrorCode], ...] = (
     (ConfigsWithoutValue, (3, 3), ErrorCode.INVALID_REQUEST),
@@ -72,7 +73,9 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     ]
     for name, times in times_named.items():
         if times > 1:
-            results.append(_refused(name, _bad_request("Duplicate topic name.")))
+            # Each entry is answered where there is a ZooKeeper (class KafkaApis).
+            answered = times if state.like.keeps_topics_in_zookeeper else 1
+            results += [_refused(name, _bad_request("Duplicate topic name."))] * answered
         elif name in reserved:
             results.append(_refused(name, _bad_request(f"No client may create {name}.")))
     return Answer(CreateTopicsResponse(topics=results))
@@ -100,7 +103,9 @@ def _carried_out(
     if isinstance(outcome, CreationRefused):
         return _refused(name, _as_it_was(outcome, context.state.like))
     if validate_only:
-        topic_id = random_uuid(context.randomness)
+        # With a ZooKeeper the id is drawn when the topic is created (class AdminZkClient).
+        no_id = context.state.like.keeps_topics_in_zookeeper
+        topic_id = _NO_ID if no_id else random_uuid(context.randomness)
     else:
         created = context.state.create_topic(outcome, context.randomness, context.now())
         topic_id = created.topic_id

@@ -1,7 +1,8 @@
 """DeleteTopics: API key 20, versions 1 to 6.
 
 Behaviour
-- Errors are per topic; a topic named twice, or by name and by id, is refused and stays.
+- Errors are per topic; a topic named twice, or by name and by id, is refused and stays. With a
+  ZooKeeper it is deleted, and a topic with both in one entry fails the whole request.
 - Fetches that wait for a deleted topic answer at once.
 
 Version notes
@@ -43,6 +44,8 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> Outcome:
         if not context.state.like.since(*_DISABLED_IS_TOLD):
             return _never_done(request, context)
         return Answer(_all_refused(wanted, context.api_version))
+    if context.state.like.keeps_topics_in_zookeeper:
+        return Answer(_deleted_with_zookeeper(wanted, context))
     clear = [topic for topic in wanted if not _is_unclear(topic)]
     times_wanted = Counter(clear)
     results = [
@@ -89,6 +92,34 @@ def _never_done(request: DeleteTopicsRequest, context: RequestContext) -> Outcom
         return Answer(response)
     deadline = TimeMs(context.now() + request.timeout_ms)
     return PurgatoryWait(frozenset(), deadline, lambda: None, lambda: response)
+
+
+def _deleted_with_zookeeper(wanted: list[_Wanted], context: RequestContext) -> DeleteTopicsResponse:
+    """Delete all topics that exist; each entry has the id of the request.
+
+    Source: class KafkaApis (handleDeleteTopicsRequest).
+    """
+    if any(name is not None and topic_id != _NO_ID for name, topic_id in wanted):
+        message, error = "Give either a topic's name or its id.", ErrorCode.INVALID_REQUEST
+        refused = [_refused(topic, error, message) for topic in wanted]
+        return DeleteTopicsResponse(responses=refused)
+    cluster, results, found = context.state.cluster, [], {}
+    for name, topic_id in wanted:
+        topic = cluster.with_id(topic_id) if name is None else cluster.named(name)
+        error = ErrorCode.NONE
+        if topic is not None:
+            found[topic.topic_id] = topic
+        elif name is not None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        elif topic_id != _NO_ID:
+            error = ErrorCode.UNKNOWN_TOPIC_ID
+        else:  # a name that is null is not in the set of authorized ones
+            error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        known = name if topic is None else topic.name
+        results.append(_Result(name=known, topic_id=topic_id, error_code=error))
+    removals = [RemoveTopicRecord(topic_id=topic_id) for topic_id in found]
+    context.state.change_metadata(removals, context.now())
+    return DeleteTopicsResponse(responses=results)
 
 
 def _is_unclear(wanted: _Wanted) -> bool:

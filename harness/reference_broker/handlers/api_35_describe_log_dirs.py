@@ -3,6 +3,7 @@
 Behaviour
 - Each folder of `log.dirs` is listed, with those of the requested partitions that it holds.
 - A topic or partition that does not exist is left out; one that is named twice is listed once.
+- Before Kafka 3.7.1 every topic in the folder is listed, without partitions if none is requested.
 - A future log is listed beside the current one, with its offset lag (KIP-113).
 
 Version notes
@@ -15,6 +16,8 @@ Version notes
 - A folder that has failed is listed with an error, without its partitions (KIP-112).
 """
 
+from functools import partial
+
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeLogDirsRequest, DescribeLogDirsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
@@ -26,6 +29,7 @@ from harness.reference_broker.state.replica_moves.log_moving import lag_of
 from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 35
+_EMPTY_ARE_LEFT_OUT = (3, 7, 1)  # KAFKA-16807
 _Topic = DescribeLogDirsResponse.DescribeLogDirsTopic
 _Partition = DescribeLogDirsResponse.DescribeLogDirsPartition
 _Result = DescribeLogDirsResponse.DescribeLogDirsResult
@@ -38,7 +42,8 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Answer:
     wanted = _wanted(request, context)
     if storage is None:
         return Answer(DescribeLogDirsResponse(results=_in_memory(wanted, context.state)))
-    results = [_on_disk(directory, wanted) for directory in storage.directories()]
+    directories = storage.directories()
+    results = [_on_disk(each, wanted, lists_all=_lists_all(context.state)) for each in directories]
     return Answer(DescribeLogDirsResponse(results=results))
 
 
@@ -49,19 +54,22 @@ def _in_memory(wanted: _Wanted, state: BrokerState) -> list[_Result]:
     for folder in folders(state):
         result = _Result(log_dir=folder, total_bytes=total, usable_bytes=usable)
         for topic, indexes in wanted:
-            here = [index for index in indexes if folder_of(state, topic.name, index) == folder]
+            place = partial(folder_of, state, topic.name)
+            here = [index for index in indexes if place(index) == folder]
+            is_held = any(place(index) == folder for index in _here(topic))
             logs = [
                 _Partition(
                     partition_index=index, partition_size=topic.partitions[index].log.size_bytes
                 )
                 for index in here
             ]
-            result.topics += [_Topic(name=topic.name, partitions=logs)] if logs else []
+            if logs or (is_held and _lists_all(state)):
+                result.topics.append(_Topic(name=topic.name, partitions=logs))
         found.append(result)
     return found
 
 
-def _on_disk(directory: DescribedDirectory, wanted: _Wanted) -> _Result:
+def _on_disk(directory: DescribedDirectory, wanted: _Wanted, *, lists_all: bool) -> _Result:
     result = _Result(
         log_dir=directory.path,
         total_bytes=directory.total_bytes,
@@ -70,10 +78,12 @@ def _on_disk(directory: DescribedDirectory, wanted: _Wanted) -> _Result:
     if not directory.is_online:
         result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         return result
+    held = {name for name, _ in directory.logs}
     for topic, indexes in wanted:
         found = ((index, directory.logs.get((topic.name, index))) for index in indexes)
         logs = [_described(topic.partitions[at], log) for at, log in found if log is not None]
-        result.topics += [_Topic(name=topic.name, partitions=logs)] if logs else []
+        if logs or (lists_all and topic.name in held):
+            result.topics.append(_Topic(name=topic.name, partitions=logs))
     return result
 
 
@@ -87,19 +97,26 @@ def _described(partition: Partition, log: DescribedLog) -> _Partition:
 
 
 def _wanted(request: DescribeLogDirsRequest, context: RequestContext) -> _Wanted:
-    """Return the requested partitions that exist here."""
+    """Return the requested partitions that exist here, in releases before 3.7.1 of every topic."""
     cluster = context.state.cluster
     if request.topics is None:
         return [(topic, _here(topic)) for topic in cluster.topics()]
     indexes: dict[str, set[int]] = {}
     for asked in request.topics:
         indexes.setdefault(asked.topic, set()).update(asked.partitions)
+    if _lists_all(context.state):
+        indexes = {topic.name: indexes.get(topic.name, set()) for topic in cluster.topics()}
     topics = [(cluster.named(name), wanted) for name, wanted in indexes.items()]
     return [
         (topic, sorted(wanted.intersection(_here(topic))))
         for topic, wanted in topics
         if topic is not None
     ]
+
+
+def _lists_all(state: BrokerState) -> bool:
+    """True if each topic of a folder is listed, also without requested partitions."""
+    return not state.like.since(*_EMPTY_ARE_LEFT_OUT)
 
 
 def _here(topic: TopicState) -> list[int]:

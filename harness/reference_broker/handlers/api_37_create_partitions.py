@@ -13,6 +13,7 @@ Not done
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreatePartitionsRequest, CreatePartitionsResponse
@@ -20,9 +21,11 @@ from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.registrations.metadata_records import partition_records
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.topic_growth import WantedGrowth, plan_growth
+from harness.reference_broker.state.topics.zookeeper_names import is_node_name
 
 API_KEY = 37
 _Result = CreatePartitionsResponse.CreatePartitionsTopicResult
+_Topic = CreatePartitionsRequest.CreatePartitionsTopic
 
 
 def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
@@ -30,6 +33,8 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
     times_named = Counter(topic.name for topic in request.topics)
     sound = [topic for topic in request.topics if times_named[topic.name] == 1]
     state = context.state
+    unforeseen = _first_unforeseen(sound, context)
+    sound = sound[:unforeseen]
     try:
         outcomes = plan_growth(
             [_wanted(topic) for topic in sound], state.cluster, context.randomness
@@ -48,10 +53,24 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
             records = partition_records(grown.topic_id, first, outcome.partitions)
             state.change_metadata(records, context.now())
         results.append(_Result(name=topic.name))
+    if unforeseen is not None:
+        failed = CreationRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "A name is no path.")
+        results = [_refused(topic.name, failed) for topic in request.topics]
     return Answer(CreatePartitionsResponse(results=results))
 
 
-def _wanted(topic: CreatePartitionsRequest.CreatePartitionsTopic) -> WantedGrowth:
+def _first_unforeseen(topics: Sequence[_Topic], context: RequestContext) -> int | None:
+    """Return the index of the first topic that a ZooKeeper cannot look for; None without one.
+
+    It fails the whole request, but the topics before it grow (class ZkAdminManager,
+    createPartitions).
+    """
+    if not context.state.like.keeps_topics_in_zookeeper:
+        return None
+    return next((at for at, one in enumerate(topics) if not is_node_name(one.name)), None)
+
+
+def _wanted(topic: _Topic) -> WantedGrowth:
     assignments = topic.assignments
     return WantedGrowth(
         topic.name,

@@ -5,7 +5,8 @@ Behaviour
   if not); an unclean one finds any replica for a partition without a leader (83 if there is none).
   If nothing has to change, no election is needed (84).
 - Without a list all partitions are meant, and those that need no election are left out.
-- An unknown type of election gives each partition INVALID_REQUEST.
+- An unknown type of election gives each partition INVALID_REQUEST, with a ZooKeeper
+  UNKNOWN_SERVER_ERROR.
 
 Version notes
 - v0   always elects the preferred leader (KIP-183)
@@ -35,16 +36,20 @@ _TEXTS = {
 def handle(request: ElectLeadersRequest, context: RequestContext) -> Answer:
     """Elect the leaders, partition by partition."""
     state = context.state.cluster
-    if request.topic_partitions is not None and not request.topic_partitions:
+    zookeeper = context.state.like.keeps_topics_in_zookeeper
+    if request.topic_partitions is not None and not request.topic_partitions and not zookeeper:
         return Answer(ElectLeadersResponse())
-    problem = _type_problem(request, context.api_version)
+    problem = _type_problem(request, context)
     answer = ElectLeadersResponse()
     if problem is not None and context.api_version >= _TYPE_SINCE:
         answer.error_code = problem[0]
     election = _election(request, context.api_version)
     if request.topic_partitions is None:
         topics = [] if problem else list(state.topics())
-        answer.replica_election_results = [_all_of(topic, election, context) for topic in topics]
+        results = [_all_of(topic, election, context) for topic in topics]
+        # With a ZooKeeper the results are grouped after the needless ones are left out.
+        kept = [one for one in results if one.partition_result or not zookeeper]
+        answer.replica_election_results = kept
     else:
         answer.replica_election_results = [
             _Result(
@@ -56,15 +61,36 @@ def handle(request: ElectLeadersRequest, context: RequestContext) -> Answer:
                     for index in asked.partitions
                 ],
             )
-            for asked in request.topic_partitions
+            for asked in _asked(request, as_set=zookeeper and problem is None)
         ]
     return Answer(answer)
 
 
-def _type_problem(request: ElectLeadersRequest, version: int) -> _Problem | None:
-    if version < _TYPE_SINCE or request.election_type in (_PREFERRED, _UNCLEAN):
+def _asked(
+    request: ElectLeadersRequest, *, as_set: bool
+) -> list[ElectLeadersRequest.TopicPartitions]:
+    """Return the requested partitions; as a set each once, without topics that have none.
+
+    A controller with a ZooKeeper gets a set (class KafkaApis, handleElectReplicaLeader).
+    """
+    asked = request.topic_partitions or []
+    if not as_set:
+        return asked
+    indexes: dict[str, dict[int, None]] = {}
+    for topic in asked:
+        if topic.partitions:
+            indexes.setdefault(topic.topic, {}).update(dict.fromkeys(topic.partitions))
+    made = ElectLeadersRequest.TopicPartitions
+    return [made(topic=name, partitions=[*each]) for name, each in indexes.items()]
+
+
+def _type_problem(request: ElectLeadersRequest, context: RequestContext) -> _Problem | None:
+    if context.api_version < _TYPE_SINCE or request.election_type in (_PREFERRED, _UNCLEAN):
         return None
-    return ErrorCode.INVALID_REQUEST, f"There is no election type {request.election_type}."
+    error = ErrorCode.INVALID_REQUEST
+    if context.state.like.keeps_topics_in_zookeeper:
+        error = ErrorCode.UNKNOWN_SERVER_ERROR  # class ElectionType (valueOf)
+    return error, f"There is no election type {request.election_type}."
 
 
 def _asked_for(

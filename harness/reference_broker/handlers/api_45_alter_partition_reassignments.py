@@ -18,10 +18,13 @@ from harness.codec.messages import (
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.reassignment import cancelled, reassigned
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
+from harness.reference_broker.state.topics.replica_assignment import check_replicas
 
 API_KEY = 45
 _FACTOR_SINCE = 1
 _Response = AlterPartitionReassignmentsResponse
+_Topic = AlterPartitionReassignmentsRequest.ReassignableTopic
+_Partition = AlterPartitionReassignmentsRequest.ReassignablePartition
 _Problem = tuple[ErrorCode, str | None]
 
 
@@ -42,12 +45,23 @@ def handle(request: AlterPartitionReassignmentsRequest, context: RequestContext)
                     for one in topic.partitions
                 ],
             )
-            for topic in request.topics
+            for topic in _asked(request, context)
         ],
     )
     if request.topics:
         answer.allow_replication_factor_change = request.allow_replication_factor_change
     return Answer(answer)
+
+
+def _asked(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> list[_Topic]:
+    """Return the requested topics; with a ZooKeeper each partition counts once, the last time."""
+    if not context.state.like.keeps_topics_in_zookeeper:
+        return request.topics
+    last: dict[str, dict[int, _Partition]] = {}
+    for topic in request.topics:
+        for one in topic.partitions:
+            last.setdefault(topic.name, {})[one.partition_index] = one
+    return [_Topic(name=name, partitions=[*each.values()]) for name, each in last.items()]
 
 
 def _keeps_factor(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> bool:
@@ -57,7 +71,7 @@ def _keeps_factor(request: AlterPartitionReassignmentsRequest, context: RequestC
 
 def _problem(
     name: str,
-    wanted: AlterPartitionReassignmentsRequest.ReassignablePartition,
+    wanted: _Partition,
     context: RequestContext,
     *,
     keeps_factor: bool,
@@ -67,7 +81,8 @@ def _problem(
     partition = None if topic is None else topic.partition(wanted.partition_index)
     if topic is None or partition is None:
         what = f"{name}-{wanted.partition_index}"
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {what}."
+        earlier = _earlier_problem(wanted, context)
+        return earlier or (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {what}.")
     try:
         if wanted.replicas is None:
             change = cancelled(state, topic, partition)
@@ -78,6 +93,22 @@ def _problem(
     if change is not None:
         state.change_metadata([change], context.now())
     return ErrorCode.NONE, None
+
+
+def _earlier_problem(wanted: _Partition, context: RequestContext) -> _Problem | None:
+    """Return the error that precedes that of a missing partition where there is a ZooKeeper.
+
+    Source: class KafkaController (processApiPartitionReassignment).
+    """
+    if not context.state.like.keeps_topics_in_zookeeper:
+        return None
+    if wanted.replicas is None:
+        return ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No reassignment is in progress."
+    try:
+        check_replicas(wanted.replicas, None, context.state.brokers)
+    except CreationRefused as refusal:
+        return refusal.error, refusal.message
+    return None
 
 
 def _result(index: int, problem: _Problem) -> _Response.ReassignablePartitionResponse:

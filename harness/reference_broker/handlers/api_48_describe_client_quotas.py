@@ -13,7 +13,13 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeClientQuotasRequest, DescribeClientQuotasResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.quotas.client_quotas import Entity
-from harness.reference_broker.state.quotas.quota_filter import FilterRefused, QuotaFilter, filter_of
+from harness.reference_broker.state.quotas.quota_filter import (
+    FilterRefused,
+    QuotaFilter,
+    check_lookups,
+    filter_of,
+    parsed,
+)
 
 API_KEY = 48
 _Response = DescribeClientQuotasResponse
@@ -23,7 +29,11 @@ def handle(request: DescribeClientQuotasRequest, context: RequestContext) -> Ans
     """Return the quotas of the entities that pass the filter."""
     parts = [(one.entity_type, one.match_type, one.match) for one in request.components]
     try:
+        if context.state.like.keeps_topics_in_zookeeper:
+            parts = parsed(parts)
         wanted = filter_of(parts, is_strict=request.strict)
+        if context.state.like.keeps_topics_in_zookeeper:
+            check_lookups(wanted)
     except FilterRefused as refused:
         return Answer(_Response(error_code=refused.error, error_message=str(refused), entries=None))
     return Answer(_Response(error_code=ErrorCode.NONE, entries=_entries(wanted, context)))

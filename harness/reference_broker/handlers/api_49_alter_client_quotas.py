@@ -3,7 +3,8 @@
 Behaviour
 - Each entity has its own result; one that is refused does not touch the others.
 - For an entity type that is named twice only the last name counts.
-- For an entity that is named twice only the first changes count, and it gets an error.
+- For an entity that is named twice only the first changes count, and it gets an error. With a
+  ZooKeeper all changes count, also two of one quota, and values may be 0 or less.
 
 Version notes
 - v1   compact fields (KIP-482)
@@ -22,6 +23,7 @@ from harness.reference_broker.state.quotas.client_quotas import (
     QuotaRefused,
     check_entity,
     check_quota,
+    stored_quota,
 )
 from harness.reference_broker.state.registrations.metadata_records import quota_records
 
@@ -33,15 +35,20 @@ _Parts = tuple[tuple[str, str | None], ...]
 def handle(request: AlterClientQuotasRequest, context: RequestContext) -> Answer:
     """Set and remove quotas."""
     problems: dict[_Parts, str | None] = {}
+    has_zookeeper = context.state.like.keeps_topics_in_zookeeper
     for entry in request.entries:
         named = {part.entity_type: part.entity_name for part in entry.entity}
         parts = tuple(sorted(named.items()))
-        if parts in problems:
+        if parts in problems and not has_zookeeper:
             problems[parts] = "The same entity was named before."
             continue
         try:
             entity = check_entity(list(parts))
-            changes = _changes(entity, entry.ops, context.state.like.since(*_FINITE_ONLY))
+            changes = (
+                _changes_with_zookeeper(entity, entry.ops)
+                if has_zookeeper
+                else _changes(entity, entry.ops, context.state.like.since(*_FINITE_ONLY))
+            )
         except QuotaRefused as refused:
             problems[parts] = str(refused)
             continue
@@ -62,6 +69,13 @@ def _changes(
         if not op.remove:
             check_quota(entity, op.key, op.value, finite=finite)
     return changes
+
+
+def _changes_with_zookeeper(
+    entity: Entity, ops: list[AlterClientQuotasRequest.OpData]
+) -> dict[str, float | None]:
+    """Return the last change of each quota. Anything may be removed."""
+    return {op.key: None if op.remove else stored_quota(entity, op.key, op.value) for op in ops}
 
 
 def _result(parts: _Parts, problem: str | None) -> AlterClientQuotasResponse.EntryData:

@@ -14,6 +14,7 @@ from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.topics.topic_names import topic_name_problem
 
 API_KEY = 61
+_NAMES_ARE_CHECKED = (3, 0)  # KAFKA-12434
 _Result = DescribeProducersResponse.PartitionResponse
 
 
@@ -36,7 +37,7 @@ def handle(request: DescribeProducersRequest, context: RequestContext) -> Answer
 
 def _described(name: str, index: int, context: RequestContext) -> _Result:
     problem = topic_name_problem(name)
-    if problem is not None:
+    if problem is not None and context.state.like.since(*_NAMES_ARE_CHECKED):
         return _Result(
             partition_index=index,
             error_code=ErrorCode.INVALID_TOPIC_EXCEPTION,

@@ -29,7 +29,11 @@ from harness.reference_broker.state.registrations.metadata_records import config
 
 R = TypeVar("R")
 _OPERATIONS = frozenset(ConfigOperation)
-_TWICE_IS_REFUSED = (3, 2)  # KAFKA-13552; before, what is asked last of a resource counts
+_TWICE_IS_REFUSED = (3, 2)
+"""KAFKA-13552 (class ConfigAdminManager). Before, what is asked last of a resource counts, and
+in AlterConfigs what is asked last of a config. There a null fails all resources, and in both
+requests a type that cannot be changed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,13 @@ def change_all(
     In a cluster this is the controller: the broker itself has checked configs of one broker before.
     """
     if not context.state.like.since(*_TWICE_IS_REFUSED):
+        refusal = _refusal_of_all(asked, way)
+        if refusal is not None:
+            return [(each, refusal) for each in asked]
         asked = list({(each.resource_type, each.resource_name): each for each in asked}.values())
     refusals = refused_here(asked, way, context.state, is_controller=context.role is not None)
-    broken = any(
+    has_zookeeper = context.state.like.keeps_topics_in_zookeeper
+    broken = not has_zookeeper and any(
         refusal is None and each.resource_type not in OF_ONE_BROKER and each.has_unknown_operation
         for each, refusal in zip(asked, refusals, strict=True)
     )
@@ -85,6 +93,16 @@ def change_all(
             else _refusal(each, way, context, validate_only=validate_only)
         )
     return list(zip(asked, refusals, strict=True))
+
+
+def _refusal_of_all(asked: Sequence[RequestedChange], way: ResponseForm) -> ConfigsRefused | None:
+    """Return the error of a request that fails as a whole before 3.2 (class KafkaApis)."""
+    values = [change.value for each in asked for change in each.changes]
+    if None in values and not way.by_key:
+        return ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "A config needs a value.")
+    if any(each.resource_type not in way.types for each in asked):
+        return _bad_request("A type of resource cannot be changed.")
+    return None
 
 
 def refused_here(
@@ -124,12 +142,13 @@ def _refusal_before(
     asked: RequestedChange, way: ResponseForm, state: BrokerState, *, is_controller: bool
 ) -> ConfigsRefused | None:
     try:
-        check_changes(asked.changes)
+        by_key = way.by_key or state.like.since(*_TWICE_IS_REFUSED)
+        check_changes(asked.changes, each_once=by_key)
         if asked.resource_type not in way.types:
             return _bad_request(f"Unknown resource type {asked.resource_type}")
         kind = OF_ONE_BROKER.get(asked.resource_type)
         if kind is not None:
-            if asked.has_unknown_operation:
+            if asked.has_unknown_operation and not state.like.keeps_topics_in_zookeeper:
                 return _bad_request("There is no such operation.")
             if not is_controller:
                 kind.check_here(state, asked.resource_name, _wanted(kind, asked, way, state))

@@ -25,6 +25,7 @@ _SMALL_SEGMENTS = Definition("internal.segment.bytes", "int", "0", since=(4, 1))
 
 _FORMAT_IS_IGNORED = (3, 0)  # KIP-724
 _FIRST_RELEASES_OF_MAGIC = ((0, 10), (0, 11))  # 1 (KIP-32) and 2 (KIP-98)
+_BEFORE = "message.timestamp.before.max.ms"
 _DIFFERENCE = "message.timestamp.difference.max.ms"
 
 
@@ -221,9 +222,14 @@ class TopicConfig:
         return self.values["message.timestamp.type"] == "LogAppendTime"
 
     @cached_property
+    def refuses_append_time(self) -> bool:
+        """True before 3.6: a producer's batch with LogAppendTime is refused by every topic."""
+        return _BEFORE not in self.released.known  # KIP-937
+
+    @cached_property
     def timestamp_before_max_ms(self) -> int:
         """The largest time in ms by which a record may be older than the broker's time."""
-        return self._timestamp_limit("message.timestamp.before.max.ms")
+        return self._timestamp_limit(_BEFORE)
 
     @cached_property
     def timestamp_after_max_ms(self) -> int:

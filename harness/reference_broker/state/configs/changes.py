@@ -21,6 +21,9 @@ class ConfigOperation(IntEnum):
     SUBTRACT = 3
 
 
+_OF_LISTS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
     """`operation` is as sent and may be unknown. DELETE ignores `value`."""
@@ -63,9 +66,11 @@ ListDefault = Callable[[str], str | None]
 """The default of a config that is a list; None for all others."""
 
 
-def check_changes(changes: Sequence[ConfigChange]) -> None:
-    """Raise ConfigsRefused if a key occurs twice, or has no value without being deleted."""
-    if len({change.name for change in changes}) < len(changes):
+def check_changes(changes: Sequence[ConfigChange], *, each_once: bool = True) -> None:
+    """Raise ConfigsRefused if a key has no value without being deleted, or with `each_once` if it
+    occurs twice.
+    """
+    if each_once and len({change.name for change in changes}) < len(changes):
         raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A config is named twice.")
     nulls = [c.name for c in changes if c.value is None and c.operation != ConfigOperation.DELETE]
     if nulls:
@@ -80,7 +85,11 @@ def changed(
     list_default: ListDefault,
     dialect: Dialect = SINCE_3_3,
 ) -> Changed:
-    """Return `current` after the changes. Raises ConfigsRefused for a list operation on no list."""
+    """Return `current` after the changes.
+
+    Raises ConfigsRefused for a list operation on no list, and for an unknown operation, which
+    fails only its resource where there is a ZooKeeper (class ZkAdminManager).
+    """
     values = dict(current)
     for change in changes:
         value = change.value or ""
@@ -88,6 +97,8 @@ def changed(
             values[change.name] = value
         elif change.operation == ConfigOperation.DELETE:
             values.pop(change.name, None)
+        elif change.operation not in _OF_LISTS:
+            raise ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "There is no such operation.")
         else:
             values[change.name] = _list_changed(values, change, value, list_default, dialect)
     return Changed(values, frozenset(change.name for change in changes))

@@ -17,6 +17,7 @@ from harness.reference_broker.state.configs.changes import Changed, dialect_of
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import topic_name_problem
+from harness.reference_broker.state.topics.zookeeper_names import is_node_name
 
 _EXISTENCE_IS_LOOKED_AT = (2, 0)  # KAFKA-6778
 
@@ -55,7 +56,12 @@ class TopicConfigs:
         return [topic_entry(name, config, state.configs) for name in config.listed_names()]
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """Return the configs that are set for the topic itself."""
+        """Return the configs that are set for the topic itself.
+
+        Raises ConfigsRefused for a name that is no path where configs are read from a ZooKeeper.
+        """
+        if state.like.keeps_topics_in_zookeeper and not is_node_name(resource):
+            raise ConfigsRefused(ErrorCode.INVALID_REQUEST, f"'{resource}' is no path.")
         topic = state.cluster.named(resource)
         return {} if topic is None else topic.config.overrides
 
@@ -65,8 +71,13 @@ class TopicConfigs:
         return definition.default if definition and definition.type == "list" else None
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Raise ConfigsRefused for bad values, then for an unknown topic, in Kafka's order."""
-        if not resource:
+        """Raise ConfigsRefused for bad values, then for an unknown topic, in Kafka's order.
+
+        With a ZooKeeper the topic comes first (class ZkAdminManager).
+        """
+        if state.like.keeps_topics_in_zookeeper:
+            _existing(state, resource)
+        elif not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "There are no configs of all topics.")
         _check_name(resource)
         try:

@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import PartitionChangeRecord
 from harness.reference_broker.state.controller.circumstances import changed
 from harness.reference_broker.state.controller.leader_election import Election
 from harness.reference_broker.state.controller.partition_change import TargetReplicas, without
-from harness.reference_broker.state.registrations.partition_registration import ids_of
+from harness.reference_broker.state.registrations.partition_registration import (
+    NO_LEADER_CHANGE,
+    ids_of,
+)
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.replica_assignment import bad_assignment, check_replicas
 
 if TYPE_CHECKING:
-    from harness.codec.messages import PartitionChangeRecord
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
     from harness.reference_broker.state.topics.topic import TopicState
@@ -44,7 +47,25 @@ def reassigned(
     target = TargetReplicas(
         replicas=(*wanted, *removing), removing=removing or None, adding=adding or None
     )
-    return changed(state, topic, partition, target, Election.ONLINE)  # never unclean
+    record = changed(state, topic, partition, target, Election.ONLINE)  # never unclean
+    return _in_new_epoch(record, topic, partition) if _begins_epoch(state) else record
+
+
+def _begins_epoch(state: BrokerState) -> bool:
+    """True if a new epoch begins with each step of a move, also where the leader stays.
+
+    Source: class KafkaController (updateLeaderEpochAndSendRequest).
+    """
+    return state.like.keeps_topics_in_zookeeper
+
+
+def _in_new_epoch(
+    record: PartitionChangeRecord | None, topic: TopicState, partition: Partition
+) -> PartitionChangeRecord:
+    made = record or PartitionChangeRecord(topic_id=topic.topic_id, partition_id=partition.index)
+    if made.leader == NO_LEADER_CHANGE:
+        made.leader = partition.registration.leader
+    return made
 
 
 def cancelled(

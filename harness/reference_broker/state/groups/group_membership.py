@@ -48,7 +48,7 @@ def sync(groups: Groups, wanted: WantedSync, now: TimeMs) -> Parked[Synced]:
     parked: Parked[Synced] = Parked()
     caller = wanted.caller
     group = groups.find(caller.group_id)
-    error = _problem_with_sync(group, wanted)
+    error = _problem_with_sync(groups, group, wanted)
     if group is None or error is not ErrorCode.NONE:
         parked.outcome = Synced(error)
         return parked
@@ -66,11 +66,12 @@ def sync(groups: Groups, wanted: WantedSync, now: TimeMs) -> Parked[Synced]:
     return parked
 
 
-def _problem_with_sync(group: Group | None, wanted: WantedSync) -> ErrorCode:
+def _problem_with_sync(groups: Groups, group: Group | None, wanted: WantedSync) -> ErrorCode:
     caller = wanted.caller
     if group is None or group.state is GroupState.EMPTY:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    error = group.problem_with(caller.member_id, caller.generation, caller.instance_id)
+    instance_id = groups.instance_to_check(group, caller.instance_id)
+    error = group.problem_with(caller.member_id, caller.generation, instance_id)
     if error is not ErrorCode.NONE:
         return error
     if _differ(wanted.protocol_type, group.protocol_type) or _differ(
@@ -91,7 +92,8 @@ def heartbeat(groups: Groups, caller: Caller, now: TimeMs) -> ErrorCode:
     group = groups.find(caller.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    error = group.problem_with(caller.member_id, caller.generation, caller.instance_id)
+    instance_id = groups.instance_to_check(group, caller.instance_id)
+    error = group.problem_with(caller.member_id, caller.generation, instance_id)
     if error is not ErrorCode.NONE:
         return error
     renew_session(groups, group, group.members[caller.member_id], now)
@@ -131,7 +133,8 @@ def _remove(groups: Groups, group: Group, leaver: Leaver) -> ErrorCode:
             return ErrorCode.UNKNOWN_MEMBER_ID
         member_id = group.instances[leaver.instance_id]
     elif member_id not in group.pending_members:
-        error = group.problem_with_member(member_id, leaver.instance_id)
+        instance_id = groups.instance_to_check(group, leaver.instance_id)
+        error = group.problem_with_member(member_id, instance_id)
         if error is not ErrorCode.NONE:
             return error
     remove_member(groups, group, member_id)

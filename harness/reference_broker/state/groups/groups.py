@@ -23,7 +23,8 @@ class GroupLimits:
     `awaits_syncs`: members that do not sync in time are removed. `wants_protocols`: a group needs a
     type and a protocol. `timeouts_change`: each join of a member sets its timeouts.
     `tells_removed`: a member that is removed while its join waits gets a response. `memory_bytes`:
-    limit for the estimated memory of all groups.
+    limit for the estimated memory of all groups. `instances_are_known`: an instance id that the
+    group does not know is an error; if not, it counts as none.
     """
 
     initial_rebalance_delay_ms: int | None
@@ -34,6 +35,7 @@ class GroupLimits:
     wants_protocols: bool = True
     timeouts_change: bool = True
     tells_removed: bool = True
+    instances_are_known: bool = True
     memory_bytes: int = 256 * 1024 * 1024
 
 
@@ -78,6 +80,11 @@ class Groups:
         """Return the group of that id; None if there is none or it is not shown yet."""
         found = self.find(group_id)
         return found if found is not None and self._is_shown(found) else None
+
+    def instance_to_check(self, group: Group, instance_id: str | None) -> str | None:
+        """Return the instance id, None for one that the group does not know and may ignore."""
+        is_known = self.limits.instances_are_known or instance_id in group.instances
+        return instance_id if is_known else None
 
     def has_room_for(self, group_id: str, now: TimeMs) -> bool:
         """True if the group exists, or if there is memory for one more group without members."""

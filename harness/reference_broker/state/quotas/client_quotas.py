@@ -4,10 +4,10 @@ Source: KIP-13, KIP-546, classes ClientQuotaControlManager and ClientQuotaManage
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from math import isfinite
+from math import isfinite, isnan
 
 from harness.base.ids import TimeMs
-from harness.reference_broker.state.quotas.rate import SAMPLES, Rate
+from harness.reference_broker.state.quotas.rate import ENDLESS_MS, SAMPLES, Rate
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE = "producer_byte_rate", "consumer_byte_rate"
@@ -19,6 +19,7 @@ _EVERYBODY = "ANONYMOUS"  # the user of every connection, as none is authenticat
 _LONGEST_WAIT_FOR_TIME_MS = 1_000
 _CHECK_INTERVAL_MS = 5_000
 _LONG_MAX, _INT_MAX = 2**63 - 1, 2**31 - 1
+_ALMOST = 1e-6
 # The largest whole number, None for a quota that may be a fraction.
 _OF_CLIENTS: Mapping[str, int | None] = {
     PRODUCER_BYTE_RATE: _LONG_MAX,
@@ -72,7 +73,10 @@ class ClientQuotas:
         entity, limit = found
         rate = self._rates.setdefault((key, entity), Rate())
         rate.record(amount, now)
-        return rate.throttle_ms(limit, now)
+        throttle_ms = rate.throttle_ms(limit, now)
+        # Of bytes it becomes an int32 in releases that accept 0 (class ClientQuotaManager).
+        is_none = throttle_ms == ENDLESS_MS and key != REQUEST_PERCENTAGE
+        return 0 if is_none else throttle_ms
 
     def worked(self, client_id: str | None, duration_ns: int, now: TimeMs) -> int:
         """Add the time that a request has taken; return the throttle time in ms.
@@ -163,5 +167,23 @@ def check_quota(entity: Entity, key: str, value: float, *, finite: bool = True) 
         return
     if value > largest:
         raise QuotaRefused(f"The quota {key} is too large.")
-    if value % 1 > 1e-6:
+    if value % 1 > _ALMOST:
         raise QuotaRefused(f"The quota {key} has to be a whole number.")
+
+
+def stored_quota(entity: Entity, key: str, value: float) -> float:
+    """Return the value that a broker with a ZooKeeper stores: any number, whole where it has to be.
+
+    Raises QuotaRefused for a key that the entity does not have, or a number that is not whole.
+    Source: class ZkAdminManager (alterClientQuotas).
+    """
+    known = _OF_ADDRESSES if any(kind == IP for kind, _ in entity) else _OF_CLIENTS
+    if key not in known:
+        raise QuotaRefused(f"There is no quota {key}.")
+    largest = known[key]
+    if largest is None:
+        return value
+    whole = 0 if isnan(value) else int(max(-largest - 1, min(value + _ALMOST, largest)))
+    if abs(whole - value) > _ALMOST:
+        raise QuotaRefused(f"The quota {key} has to be a whole number.")
+    return float(whole)

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.quotas.client_quotas import CLIENT_ID, IP, USER, Entity
+from harness.reference_broker.state.topics.zookeeper_names import is_node_name
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 """The match types: by name; the default entity, which stands for all others; any entity."""
+FilterPart = tuple[str, int, str | None]
+"""An entity type, a match type and a name."""
 
 
 class FilterRefused(Exception):
@@ -39,7 +42,7 @@ class QuotaFilter:
         )
 
 
-def filter_of(parts: Sequence[tuple[str, int, str | None]], *, is_strict: bool) -> QuotaFilter:
+def filter_of(parts: Sequence[FilterPart], *, is_strict: bool) -> QuotaFilter:
     """Return the filter of types, match types and names. Raises FilterRefused."""
     names: dict[str, str | None] = {}
     kinds: set[str] = set()
@@ -54,6 +57,32 @@ def filter_of(parts: Sequence[tuple[str, int, str | None]], *, is_strict: bool) 
     if IP in asked and len(asked) > 1:
         raise FilterRefused(ErrorCode.INVALID_REQUEST, "An ip is asked for alone.")
     return QuotaFilter(names, frozenset(kinds), is_strict)
+
+
+def parsed(parts: Sequence[FilterPart]) -> list[FilterPart]:
+    """Return the parts as a broker with a ZooKeeper parses them, without needless names.
+
+    Raises FilterRefused for what it does not foresee (class DescribeClientQuotasRequest, filter).
+    """
+    for kind, match_type, match in parts:
+        if match_type not in (EXACT, DEFAULT, ANY) or (match_type == EXACT and match is None):
+            message = f"Match type {match_type} of {kind} is not foreseen with {match!r}."
+            raise FilterRefused(ErrorCode.UNKNOWN_SERVER_ERROR, message)
+    return [(kind, how, match if how == EXACT else None) for kind, how, match in parts]
+
+
+def check_lookups(wanted: QuotaFilter) -> None:
+    """Raise FilterRefused for a name that a broker looks for in ZooKeeper, and that is no path.
+
+    It looks for the names of whole entities; all others it compares (class ZkAdminManager,
+    handleDescribeClientQuotas).
+    """
+    asked, named = {*wanted.names, *wanted.kinds}, {*wanted.names}
+    is_whole = bool(named) and (wanted.is_strict or IP in named or {USER, CLIENT_ID} == named)
+    if is_whole and asked == named:
+        for name in wanted.names.values():
+            if name is not None and not is_node_name(name):
+                raise FilterRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"{name!r} is no path.")
 
 
 def _check_kind(kind: str, before: set[str]) -> None:

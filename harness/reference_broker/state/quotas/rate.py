@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.base.ids import TimeMs
 
 SAMPLES = 11
+ENDLESS_MS = 2**63 - 1
 _SAMPLE_MS = 1_000
 _WINDOW_MS = SAMPLES * _SAMPLE_MS
 
@@ -38,11 +39,15 @@ class Rate:
     def throttle_ms(self, limit_per_s: float, now: TimeMs) -> int:
         """Return the pause in ms until the rate is at its limit again; 0 if it is not above.
 
+        Above a limit of 0 the pause is endless.
+
         Source: class QuotaUtils (throttleTime).
         """
         self._forget(now)
         window_ms = self._window_ms(now)
         rate = sum(sample.amount for sample in self._samples) * 1_000 / window_ms
+        if limit_per_s == 0:
+            return ENDLESS_MS if rate > 0 else 0
         return max(0, round((rate - limit_per_s) / limit_per_s * window_ms))
 
     def is_over(self, now: TimeMs) -> bool:

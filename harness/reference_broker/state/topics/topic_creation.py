@@ -115,21 +115,44 @@ def _outcome(
 ) -> PlannedTopic | CreationRefused:
     """Check in Kafka's order: name, existence, configs, assignment."""
     try:
+        if defaults.like.keeps_topics_in_zookeeper:
+            return _outcome_with_zookeeper(wanted, cluster, defaults, randomness)
         _check_name(wanted.name, cluster)
-        config = _config_of(wanted, defaults)
+        config = _config_with(_given_configs(wanted), defaults)
         if wanted.assignments:
-            return _plan_assigned(wanted, config, cluster.host.brokers)
-        return _plan_counted(wanted, config, (cluster.host.brokers, defaults, randomness))
+            _check_counts_left_open(wanted)
+            partitions = _assigned(wanted, cluster.host.brokers)
+        else:
+            partitions = _counted(wanted, cluster.host.brokers, defaults, randomness)
+        return PlannedTopic(wanted.name, config, partitions)
     except CreationRefused as refusal:
         return refusal
+
+
+def _outcome_with_zookeeper(
+    wanted: WantedTopic, cluster: ClusterState, defaults: CreationDefaults, randomness: Randomness
+) -> PlannedTopic:
+    """Check in the order of class ZkAdminManager (createTopics): existence, configs without value,
+    what an assignment excludes, counts, name, assignment, configs. Raises CreationRefused.
+    """
+    _check_is_new(wanted.name, cluster)
+    given = _given_configs(wanted)
+    brokers = cluster.host.brokers
+    if wanted.assignments:
+        _check_counts_left_open(wanted)
+        _check_name(wanted.name, cluster)
+        partitions = _assigned(wanted, brokers)
+    else:
+        partitions = _counted(wanted, brokers, defaults, randomness)
+        _check_name(wanted.name, cluster)
+    return PlannedTopic(wanted.name, _config_with(given, defaults), partitions)
 
 
 def _check_name(name: str, cluster: ClusterState) -> None:
     problem = topic_name_problem(name)
     if problem is not None:
         raise CreationRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if cluster.named(name) is not None:
-        raise CreationRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+    _check_is_new(name, cluster)
     other = cluster.colliding_with(name)
     if other is not None:
         raise CreationRefused(
@@ -139,13 +162,21 @@ def _check_name(name: str, cluster: ClusterState) -> None:
         )
 
 
-def _config_of(wanted: WantedTopic, defaults: CreationDefaults) -> TopicConfig:
+def _check_is_new(name: str, cluster: ClusterState) -> None:
+    if cluster.named(name) is not None:
+        raise CreationRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+
+
+def _given_configs(wanted: WantedTopic) -> dict[str, str]:
     nulls = [name for name, value in wanted.configs.items() if value is None]
     if nulls:
         raise ConfigsWithoutValue(
             ErrorCode.INVALID_CONFIG, f"Topic configs need a value: {', '.join(nulls)}"
         )
-    given = {name: value for name, value in wanted.configs.items() if value is not None}
+    return {name: value for name, value in wanted.configs.items() if value is not None}
+
+
+def _config_with(given: Mapping[str, str], defaults: CreationDefaults) -> TopicConfig:
     try:
         return TopicConfig.of(given, defaults.topic_defaults, defaults.like)
     except ConfigError as error:
@@ -154,23 +185,20 @@ def _config_of(wanted: WantedTopic, defaults: CreationDefaults) -> TopicConfig:
         raise refused(ErrorCode.INVALID_CONFIG, str(error)) from error
 
 
-def _plan_counted(
-    wanted: WantedTopic,
-    config: TopicConfig,
-    where: tuple[Brokers, CreationDefaults, Randomness],
-) -> PlannedTopic:
-    brokers, defaults, randomness = where
+def _counted(
+    wanted: WantedTopic, brokers: Brokers, defaults: CreationDefaults, randomness: Randomness
+) -> tuple[PartitionRegistration, ...]:
     factor, count = wanted.replication_factor, wanted.partition_count
-    if factor == 0 or factor < USE_DEFAULT:
-        raise CreationRefused(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            "The replication factor has to be above 0, or -1 for the broker's default.",
+    problems = [
+        CreationRefused(error, f"The {what} has to be above 0, or -1 for the broker's default.")
+        for what, asked, error in (
+            ("replication factor", factor, ErrorCode.INVALID_REPLICATION_FACTOR),
+            ("number of partitions", count, ErrorCode.INVALID_PARTITIONS),
         )
-    if count == 0 or count < USE_DEFAULT:
-        raise CreationRefused(
-            ErrorCode.INVALID_PARTITIONS,
-            "The number of partitions has to be above 0, or -1 for the broker's default.",
-        )
+        if asked == 0 or asked < USE_DEFAULT
+    ]
+    if problems:  # with a ZooKeeper the partitions come first (class AdminUtils)
+        raise problems[-1 if defaults.like.keeps_topics_in_zookeeper else 0]
     factor = defaults.replication_factor if factor == USE_DEFAULT else factor
     count = defaults.partition_count if count == USE_DEFAULT else count
     try:
@@ -178,8 +206,7 @@ def _plan_counted(
     except PlacementRefused as problem:
         raise _cannot_replicate(factor, str(problem)) from problem
     refusal = _cannot_replicate(factor, "All brokers are fenced or in controlled shutdown.")
-    partitions = tuple(new_partition(replicas, brokers, refusal) for replicas in placed)
-    return PlannedTopic(wanted.name, config, partitions)
+    return tuple(new_partition(replicas, brokers, refusal) for replicas in placed)
 
 
 def _cannot_replicate(factor: int, why: str) -> CreationRefused:
@@ -189,12 +216,15 @@ def _cannot_replicate(factor: int, why: str) -> CreationRefused:
     )
 
 
-def _plan_assigned(wanted: WantedTopic, config: TopicConfig, brokers: Brokers) -> PlannedTopic:
+def _check_counts_left_open(wanted: WantedTopic) -> None:
     if wanted.replication_factor != USE_DEFAULT or wanted.partition_count != USE_DEFAULT:
         raise CreationRefused(
             ErrorCode.INVALID_REQUEST,
             "With a manual assignment, partitions and replication factor have to be -1.",
         )
+
+
+def _assigned(wanted: WantedTopic, brokers: Brokers) -> tuple[PartitionRegistration, ...]:
     found: dict[int, PartitionRegistration] = {}
     replica_count = None
     for partition, replicas in wanted.assignments:
@@ -205,5 +235,4 @@ def _plan_assigned(wanted: WantedTopic, config: TopicConfig, brokers: Brokers) -
         found[partition] = new_partition(replicas, brokers, none_active(partition))
     if set(found) != set(range(len(found))):
         raise bad_assignment("Partitions have to be numbered from 0 without gaps.")
-    partitions = tuple(found[index] for index in range(len(found)))
-    return PlannedTopic(wanted.name, config, partitions)
+    return tuple(found[index] for index in range(len(found)))

@@ -117,6 +117,7 @@ class _Checks:
             latest=place.now + config.timestamp_after_max_ms,
             every_record_has=None,
             is_checked=not config.uses_log_append_time,
+            of_broker_is_refused=config.refuses_append_time,
         )
         return cls(config.is_compacted, limits)
 

@@ -14,6 +14,7 @@ from harness.reference_broker.state.log.append_error import AppendRefused, Recor
 
 _NO_TIMESTAMP = -1
 _INT64_MAX = 2**63 - 1
+_NOT_OF_BROKER = "A producer may not set the timestamp type to LogAppendTime."
 _KEYLESS = "A compacted topic takes no record without a key."
 
 
@@ -21,7 +22,8 @@ class TimestampLimits(NamedTuple):
     """The timestamps that the records of one batch may have.
 
     `is_checked` is False on topics with the broker's time. `every_record_has` is the batch's max
-    timestamp if the header sets it for all records.
+    timestamp if the header sets it for all records. `of_broker_is_refused`: a batch with the
+    broker's time is always refused; since 3.6 (KIP-937) only if its own time is not checked.
     """
 
     base_timestamp: int
@@ -29,6 +31,7 @@ class TimestampLimits(NamedTuple):
     latest: int
     every_record_has: int | None
     is_checked: bool
+    of_broker_is_refused: bool = False
 
     @classmethod
     def of(cls, config: TopicConfig, header: BatchHeader, now: TimeMs) -> "TimestampLimits":
@@ -40,6 +43,7 @@ class TimestampLimits(NamedTuple):
             now + config.timestamp_after_max_ms,
             header.max_timestamp if in_header else None,
             not config.uses_log_append_time,
+            config.refuses_append_time,
         )
 
     @property
@@ -49,16 +53,14 @@ class TimestampLimits(NamedTuple):
 
     def problem_with(self, timestamp_delta: int) -> str | None:
         """Return the problem of a record's timestamp; None if it has none."""
-        timestamp = self.every_record_has
+        timestamp, in_header = self.every_record_has, self.every_record_has is not None
         if timestamp is None:
             timestamp = as_int64(self.base_timestamp + timestamp_delta)
         if self.is_checked and timestamp != _NO_TIMESTAMP:
             if self.earliest <= timestamp <= self.latest:
-                return None
+                return _NOT_OF_BROKER if in_header and self.of_broker_is_refused else None
             return f"Timestamp {timestamp} is outside of [{self.earliest}, {self.latest}]."
-        if self.every_record_has is not None:
-            return "A producer may not set the timestamp type to LogAppendTime."
-        return None
+        return _NOT_OF_BROKER if in_header else None
 
 
 def may_have_problems(

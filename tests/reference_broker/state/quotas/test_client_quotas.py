@@ -158,3 +158,11 @@ def test_client_rate_is_dropped_after_its_window() -> None:
     assert quotas.used(PRODUCER_BYTE_RATE, "client-0", 0, at(10_000)) > 0
     quotas.used(PRODUCER_BYTE_RATE, "another", 1, at(22_000))
     assert quotas.rate_count == 1
+
+
+def test_quota_of_zero_throttles_request_time_only() -> None:
+    """The endless pause of bytes does not fit into Kafka's int32 (class ClientQuotaManager)."""
+    quotas = ClientQuotas()
+    quotas.alter(check_entity([("user", None)]), {PRODUCER_BYTE_RATE: 0.0, REQUEST_PERCENTAGE: 0.0})
+    assert quotas.used(PRODUCER_BYTE_RATE, "c", 100, NOW) == 0
+    assert quotas.worked("c", 1_000, NOW) == 1_000

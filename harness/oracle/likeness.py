@@ -12,11 +12,13 @@ from harness.targets.info import TargetInfo
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import CREATE_TOPICS
 
-RELEASES = ("3.9.2", "4.4.0")
+RELEASES = ("2.8.2", "3.9.2", "4.4.0")
 """Releases of Apache Kafka that agreed with the specification; docs/differential.md has the runs.
 
 The last one is what every other product is compared with.
 """
+_WITH_ZOOKEEPER = frozenset({"2.8.2"})
+"""Those of them whose controller keeps its data there."""
 SET = ",set."
 """In the spec of a target with other settings than its kind has."""
 CAPABILITY = "specification"
@@ -47,7 +49,7 @@ def likeness_of(info: TargetInfo) -> Likeness:
         raise NotApplicable(CAPABILITY, "the specification is a single broker")
     if SET in info.spec:
         raise NotApplicable(CAPABILITY, "the specification has the default settings")
-    if info.zookeeper is not None:
+    if info.zookeeper is not None and info.release not in _WITH_ZOOKEEPER:
         raise NotApplicable(CAPABILITY, "the specification is like brokers without a ZooKeeper")
     if NEVER not in info.safety:
         return _elsewhere(info)

@@ -21,7 +21,7 @@ from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.registrations.metadata_records import partition_records
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.topic_growth import WantedGrowth, plan_growth
-from harness.reference_broker.state.topics.zookeeper_names import is_node_name
+from harness.reference_broker.zookeeper_names import is_node_name
 
 API_KEY = 37
 _Result = CreatePartitionsResponse.CreatePartitionsTopicResult

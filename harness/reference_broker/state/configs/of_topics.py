@@ -17,7 +17,7 @@ from harness.reference_broker.state.configs.changes import Changed, dialect_of
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import topic_name_problem
-from harness.reference_broker.state.topics.zookeeper_names import is_node_name
+from harness.reference_broker.zookeeper_names import is_node_name
 
 _EXISTENCE_IS_LOOKED_AT = (2, 0)  # KAFKA-6778
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.quotas.client_quotas import CLIENT_ID, IP, USER, Entity
-from harness.reference_broker.state.topics.zookeeper_names import is_node_name
+from harness.reference_broker.zookeeper_names import is_node_name
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 """The match types: by name; the default entity, which stands for all others; any entity."""

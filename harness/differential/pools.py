@@ -43,6 +43,12 @@ _CONFIG_NAMES = Pool(
     ("retention.ms", "cleanup.policy", "max.message.bytes"), ("not.a.config", "", "Retention.MS")
 )
 
+
+def _kept_for(*values: str | None) -> dict[str, Any]:
+    """Fields of a topic with retention.ms once for each of these values."""
+    return {"configs": [{"name": "retention.ms", "value": value} for value in values]}
+
+
 POOLS: dict[str, Pool] = {
     "*.topics.name": _TOPICS,
     "DeleteTopics.topic_names": _TOPICS,
@@ -186,6 +192,7 @@ JOINT: dict[str, Pool] = {
             *({}, {}, {}, {}),
             *(_assigned(1), _assigned(0, 0), _assigned(0, 2), _assigned(-1, 0)),
             *(_assigned(0, num_partitions=1), _assigned(0, replication_factor=1)),
+            *(_kept_for(*values) for values in ((None, "1000"), ("1000", None), ("many", "1000"))),
         ),
     ),
     "Fetch": Pool(

@@ -166,6 +166,18 @@ def deleted_records_keep_their_bytes(newest: NewestTopic, _: SeenRequest, answer
                 one.partition_size *= 2
 
 
+@of_newest("STOR-029", r"the compacted log has \d+ bytes, Fetch returns")
+def compacted_segments_keep_their_bytes(
+    newest: NewestTopic, _: SeenRequest, answer: Message
+) -> None:
+    """The size of a compacted log counts the segments before the compaction."""
+    if isinstance(answer, DescribeLogDirsResponse):
+        for directory in answer.results:
+            for topic in directory.topics:
+                for one in topic.partitions if topic.name == newest.name else ():
+                    one.partition_size += 1
+
+
 DEFECTS = [
     rule("STOR-001", r"nothing at 0; .*error is OFFSET_OUT_OF_RANGE", WhatIsConsumedIsGone),
     *(
@@ -185,6 +197,7 @@ DEFECTS = [
             what_is_compacted_is_not_cut,
             what_is_compacted_has_any_size,
             what_is_compacted_expires,
+            compacted_segments_keep_their_bytes,
             deleted_records_keep_their_bytes,
         )
     ),

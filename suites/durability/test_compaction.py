@@ -178,6 +178,9 @@ def test_compaction_skips_young_records_and_active_segment(broker: BrokerUnderTe
     mixed = KeyedLog(broker, compacted(broker, **wide))
     for age_h in (60, 59, 30, 20, 1):  # two segments of two batches; the second has a young one
         mixed.append((b"mixed", b"%d" % age_h), age_ms=age_h * HOUR_MS)
+    ahead = KeyedLog(broker, compacted(broker))  # min.compaction.lag.ms is 0
+    for later_min in (17, 18, 19):
+        ahead.append((b"ahead", b"%d" % later_min), age_ms=-later_min * MINUTE_MS)
     active = KeyedLog(broker, compacted(broker))
     active.append((b"a", b"1"))
     active.append((b"a", b"2"))
@@ -186,6 +189,7 @@ def test_compaction_skips_young_records_and_active_segment(broker: BrokerUnderTe
         _expect_left(log, expected, "records younger than min.compaction.lag.ms and one old one")
         _expect_left(active, active.written[1:], "the active segment")
         _expect_left(mixed, mixed.written[1:], "a segment with a record that is too young")
+        _expect_left(ahead, ahead.written[1:], "records of a later time than now")
         witness.look()
         _expect_left(mixed, mixed.written[1:], "once more, of a segment with a young record")
         _expect_left(log, expected, "once more, of the young ones")

@@ -19,13 +19,17 @@ SPELLINGS = {
     "cleanup.policy": ("compact, delete", "compact,delete"),
 }
 
+RATIO = "min.cleanable.dirty.ratio"
+RATIOS = {"0.001": "0.001", "0.0001": "1.0E-4", "0.00015": "1.5E-4", "1e-3": "0.001"}
+"""Numbers below a thousandth have an exponent, and a digit behind the point (Double.toString)."""
+
 
 @judges("CONF-027")
 @at_versions("AlterConfigs")
 def test_config_values_are_read_with_blanks_and_in_any_case_and_shown_in_one_form(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Booleans, numbers and a list; each of them alone."""
+    """Booleans, numbers and a list, each of them alone; then several small numbers."""
     topic = TOPIC, broker.create_topic().name
     with requirement("CONF-027") as check:
         for name, (written, shown) in SPELLINGS.items():
@@ -33,3 +37,8 @@ def test_config_values_are_read_with_blanks_and_in_any_case_and_shown_in_one_for
                 error = replace_all(broker, topic, {name: written}, api_version)
                 expect_error(error, ErrorCode.NONE, f"{name}={written!r}")
                 expect_values(broker, topic, {name: shown}, f"{name}={written!r}")
+        for written, shown in RATIOS.items():
+            with check.subtest(f"{RATIO} {written}"):
+                error = replace_all(broker, topic, {RATIO: written}, api_version)
+                expect_error(error, ErrorCode.NONE, f"{RATIO}={written!r}")
+                expect_values(broker, topic, {RATIO: shown}, f"{RATIO}={written!r}")

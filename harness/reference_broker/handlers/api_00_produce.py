@@ -62,6 +62,8 @@ _VERIFIES_FIRST_SINCE = (3, 6)
 """Since this release a broker verifies a transactional batch before it checks the acks (KIP-890,
 ReplicaManager.handleProduceAppend)."""
 _SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
+_TOO_FEW_REPLICAS_HIDE_LOG_START = (3, 9)
+"""Up to 3.8 it is an error that ReplicaManager.appendToLocalLog does not handle by its class."""
 _ERRORS_BEFORE = {
     ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
     ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: ((2, 1), ErrorCode.UNKNOWN_SERVER_ERROR),  # KIP-110
@@ -195,6 +197,9 @@ def _produce(
         appended = found.partition.append(batch, context.now())
     except AppendRefused as refusal:
         refused = _refused(data.index, refusal, found.partition)
+        if refusal.error is ErrorCode.NOT_ENOUGH_REPLICAS:
+            told = not context.state.like.since(*_TOO_FEW_REPLICAS_HIDE_LOG_START)
+            refused.log_start_offset = found.partition.log.start_offset if told else -1
         first, before = _ERRORS_BEFORE.get(refusal.error, ((), refusal.error))
         if not context.state.like.since(*first):
             refused.error_code = before

@@ -16,11 +16,11 @@ from harness.base.address import Address
 from harness.base.own_names import case_prefix, new_nonce
 from harness.client.placeholder_versions import served_ranges
 from harness.codec.versions import VersionRange
-from harness.conformance.checks import Inconclusive, requirement
+from harness.conformance.checks import Inconclusive, NotApplicable, requirement
 from harness.differential.generator import Ranges, shared_versions
 from harness.differential.player import Player, answer_limit_ms
 from harness.oracle.kept_specification import KeptSpecification
-from harness.oracle.likeness import Likeness, likeness_of
+from harness.oracle.likeness import CAPABILITY, Likeness, likeness_of
 from harness.oracle.read_settings import identity_of
 from harness.oracle.restart_requests import parted_conversations
 from harness.oracle.restarted import (
@@ -96,7 +96,10 @@ def _beside(
 @pytest.fixture
 def restart_likeness(request: pytest.FixtureRequest) -> Likeness:
     """The release that the specification is like; not_applicable without one."""
-    return likeness_of(request.node.stash[CASE].context.info)
+    info = request.node.stash[CASE].context.info
+    if info.zookeeper is not None:
+        raise NotApplicable(CAPABILITY, "restarts are compared without a ZooKeeper alone")
+    return likeness_of(info)
 
 
 @pytest.fixture

@@ -63,7 +63,8 @@ _VERIFIES_FIRST_SINCE = (3, 6)
 ReplicaManager.handleProduceAppend)."""
 _SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
 _TOO_FEW_REPLICAS_HIDE_LOG_START = (3, 9)
-"""Up to 3.8 it is an error that ReplicaManager.appendToLocalLog does not handle by its class."""
+"""Seen: 2.8.2 returns the log start, 3.9.2 does not. In 2.8 ReplicaManager.appendToLocalLog has no
+case of its own for the error."""
 _ERRORS_BEFORE = {
     ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
     ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: ((2, 1), ErrorCode.UNKNOWN_SERVER_ERROR),  # KIP-110

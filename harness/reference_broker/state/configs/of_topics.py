@@ -66,8 +66,14 @@ class TopicConfigs:
         return {} if topic is None else topic.config.overrides
 
     def list_default(self, state: BrokerState, name: str) -> str | None:
-        """Return the default of a topic's config that is a list; None for all others."""
+        """Return the default of a topic's config that is a list; None for all others.
+
+        Raises ConfigsRefused for an unknown name where there is a ZooKeeper: it is looked up before
+        all checks (class ZkAdminManager, prepareIncrementalConfigs).
+        """
         definition = configs_of(state.like).known.get(name)
+        if definition is None and state.like.keeps_topics_in_zookeeper:
+            raise ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"There is no config {name!r}.")
         return definition.default if definition and definition.type == "list" else None
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:

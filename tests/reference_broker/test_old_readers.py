@@ -49,7 +49,8 @@ from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.state.partition.test_partition import NOW, Counting, partition, refusal
 
 KEY = ("t", 0)
-ANY, ZSTD = ConversionRules(), ConversionRules(stores_zstd=True)
+ANY = ConversionRules()
+LOOKS = ConversionRules(looks_at_batches=True)
 
 
 def _batch(compression: str = "none", size: int = 20) -> bytes:
@@ -106,9 +107,8 @@ def test_first_converted_batch_is_returned_whole_although_it_grew() -> None:
 
 
 def test_conversion_of_zstd_returns_unsupported_compression_type() -> None:
-    for reading, rules in ((_reading(_batch("zstd")), ANY), (_reading(_batch()), ZSTD)):
-        found = as_message_sets(reading, 1, 0, rules)
-        assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b"")
+    found = as_message_sets(_reading(_batch("zstd")), 1, 0, ANY)
+    assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b"")
 
 
 def test_conversion_stops_before_chunk_with_zstd() -> None:
@@ -134,7 +134,7 @@ def test_conversion_stops_at_damaged_batch_or_returns_corrupt_message() -> None:
 
 def test_conversion_keeps_errors_and_empty_readings() -> None:
     error = PartitionReading(KEY, ErrorCode.OFFSET_OUT_OF_RANGE)
-    assert as_message_sets(error, 0, 0, ZSTD) is error
+    assert as_message_sets(error, 0, 0, ANY) == error
     assert as_message_sets(PartitionReading(KEY), 0, 0, ANY).records == b""
 
 
@@ -279,7 +279,7 @@ def test_topic_of_old_format_stores_and_finds_single_messages(compression: str) 
     assert [message.offset for message in messages] == expected
     assert record_at(target, NOW).offset == 0
     as_it_is = as_message_sets(PartitionReading(KEY, records=stored),
-                               1, 4, ConversionRules(may_convert=False))  # fmt: skip
+                               1, 4, replace(LOOKS, may_convert=False))  # fmt: skip
     assert as_it_is.records == stored
 
 
@@ -287,7 +287,16 @@ def test_disabled_conversion_returns_unsupported_version() -> None:
     rules = ConversionRules(may_convert=False)
     found = as_message_sets(_reading(_batch()), 1, 0, rules)
     assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_VERSION, b"")
-    assert as_message_sets(_reading(), 1, 0, rules).error is ErrorCode.NONE
+    for empty in (_reading(), PartitionReading(KEY, ErrorCode.OFFSET_OUT_OF_RANGE)):
+        assert as_message_sets(empty, 1, 0, rules).error is ErrorCode.UNSUPPORTED_VERSION
+        looks = replace(LOOKS, may_convert=False)
+        assert as_message_sets(empty, 1, 0, looks).error is empty.error
+
+
+def test_unfinished_batch_alone_is_no_data_where_all_is_converted() -> None:
+    reading = _reading(cut_bytes=40)
+    assert as_message_sets(reading, 0, 0, ANY).records == b""
+    assert as_message_sets(reading, 0, 0, LOOKS).records == reading.records
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ class TargetContract(CapabilityContract, PowerContract):
         log_path = target.log_path
         target.stop()
         assert not target.is_alive()
-        assert not [each for each in started if each.is_running()]
+        assert not psutil.wait_procs(started, timeout=GONE_TIMEOUT_S)[1]
         assert not [each for each in addresses if accepts(each)]
         target.stop()
         assert log_path is not None

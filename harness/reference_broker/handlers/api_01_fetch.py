@@ -47,6 +47,7 @@ from harness.reference_broker.handlers.fetch_error import (
     records_sent,
     unforeseen_fetch,
 )
+from harness.reference_broker.handlers.fetch_format import in_format_of
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -55,11 +56,7 @@ from harness.reference_broker.handlers.outcome import (
 )
 from harness.reference_broker.handlers.snapshot_instead import set_snapshot_id
 from harness.reference_broker.handlers.storage_error import error_for_version
-from harness.reference_broker.state.fetch.down_conversion import (
-    ConversionRules,
-    as_message_sets,
-    magic_for,
-)
+from harness.reference_broker.state.fetch.down_conversion import magic_for
 from harness.reference_broker.state.fetch.fetch_plan import (
     FetchLimits,
     FetchPlan,
@@ -269,7 +266,8 @@ def _response(fetch: _Fetch, plan: FetchPlan, readings: list[PartitionReading]) 
         news = [reading for reading in readings if _note(session, reading)]
         readings = news if fetch.session is not None else readings
     response = FetchResponse(session_id=NO_SESSION if session is None else session.session_id)
-    for reading in _as_read_at(fetch.context.api_version, plan, readings):
+    like = fetch.context.state.like
+    for reading in in_format_of(fetch.context.api_version, plan, readings, like):
         _add(response, reading, plan, fetch)
     return response
 
@@ -290,24 +288,6 @@ def _throttle_ms(fetch: _Fetch, readings: list[PartitionReading]) -> int:
     if throttle_ms > 0:
         quotas.used(CONSUMER_BYTE_RATE, client_id, -size_bytes, now)
     return throttle_ms
-
-
-def _as_read_at(
-    version: int, plan: FetchPlan, readings: list[PartitionReading]
-) -> list[PartitionReading]:
-    """Return the readings in the format that the request's version knows."""
-    magic = magic_for(version)
-    if magic is None:
-        return readings
-
-    def converted(reading: PartitionReading) -> PartitionReading:
-        planned, rules = plan.partitions[reading.key], ConversionRules()
-        if planned.partition is not None:
-            config = planned.partition.config
-            rules = ConversionRules(config.compression_type == "zstd", config.may_be_down_converted)
-        return as_message_sets(reading, magic, planned.want.fetch_offset, rules)
-
-    return [converted(reading) for reading in readings]
 
 
 def _note(session: FetchSession, reading: PartitionReading) -> bool:

@@ -34,10 +34,15 @@ def magic_for(api_version: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ConversionRules:
-    """Rules of a topic: it `stores_zstd` whatever producers send; it `may_convert` batches."""
+    """Rules of a topic: it `may_convert` batches.
 
-    stores_zstd: bool = False
+    `looks_at_batches`: what is in the reader's format already is sent as it is read. Otherwise all
+    is converted, so that an unfinished batch alone is no data, and a topic that may not convert has
+    nothing for old readers (KAFKA-12944: since 3.0 the format of a topic is always the newest).
+    """
+
     may_convert: bool = True
+    looks_at_batches: bool = False
 
 
 def as_message_sets(
@@ -46,22 +51,18 @@ def as_message_sets(
     """Return the reading with its batches converted if any is newer, or with an error.
 
     UNSUPPORTED_COMPRESSION_TYPE: a batch in zstd has no old form. After other batches it is left
-    for the next fetch; if it is the first, or the topic stores zstd, the reader gets the error.
+    for the next fetch; if it is the first, the reader gets the error.
     UNSUPPORTED_VERSION: a batch is newer than the reader's format, and the topic forbids
     conversion. CORRUPT_MESSAGE: the first batch is damaged, and its old form would hide that.
     """
-    if reading.error is not ErrorCode.NONE:
-        return reading
     records = bytes(reading.records)
     entries = _entries(records)
-    is_newer = any(magic_of(entry) > magic for entry in entries)
+    as_read = rules.looks_at_batches and all(magic_of(entry) <= magic for entry in entries)
     try:
-        if rules.stores_zstd:
-            raise NoOldForm("the topic stores zstd")
-        if is_newer and not rules.may_convert:
-            return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_VERSION)
-        if not is_newer:
+        if as_read:
             return reading
+        if not rules.may_convert:
+            return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_VERSION)
         records = _converted(entries, len(records), magic, fetch_offset)
     except NoOldForm:
         return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)

@@ -9,7 +9,13 @@ from typing import NamedTuple
 from harness.base.ids import LeaderEpoch, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import CodecError
-from harness.codec.records import BATCH_HEADER_BYTES, CONTROL, LOG_APPEND_TIME, BatchHeader
+from harness.codec.records import (
+    BATCH_HEADER_BYTES,
+    CONTROL,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    BatchHeader,
+)
 from harness.codec.records.compression import LimitError, decompress
 from harness.codec.records.walk import BadRecord, RecordsSummary, walk_records
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
@@ -33,6 +39,7 @@ from harness.reference_broker.state.validation.record_problems import (
 )
 
 _ZSTD = 4
+_NO_PRODUCER_ID = _NO_PRODUCER_EPOCH = -1
 _FIRST_VERSION_WITH_ZSTD = 7
 _Payload = tuple[bytes, int]  # records, and where they begin: a large batch is not copied for it
 
@@ -81,7 +88,7 @@ def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> bytes
     append_time = place.now if config.uses_log_append_time else None
     codec = target_codec(config.compression_type, header.codec_id)
     if codec != header.codec_id:
-        stored = _rebuilt(batch, codec, place, append_time)
+        stored = _rebuilt(batch, header, codec, place, append_time)
         if len(stored) > config.max_message_bytes:
             raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
     elif header.codec_id != 0 and not summary.sequential:
@@ -157,11 +164,29 @@ def _largest_timestamp(header: BatchHeader, summary: RecordsSummary) -> int:
     return as_int64(header.base_timestamp + summary.max_timestamp_delta)
 
 
-def _rebuilt(batch: bytes, codec: int, place: Placement, append_time: TimeMs | None) -> bytes:
+def _rebuilt(
+    batch: bytes, header: BatchHeader, codec: int, place: Placement, append_time: TimeMs | None
+) -> bytes:
+    _refuse_producers_that_cannot_be_written(header)
     try:
         return rebuilt(batch, codec, place.base_offset, place.leader_epoch, append_time)
     except CodecError as error:
         raise _invalid(str(error)) from error
+
+
+def _refuse_producers_that_cannot_be_written(header: BatchHeader) -> None:
+    """Refuse a producer that only a batch stored as sent may have.
+
+    Source: class MemoryRecordsBuilder (validateProducerState), which raises an error of Java's own.
+    """
+    if header.producer_id == _NO_PRODUCER_ID:
+        if header.attributes & TRANSACTIONAL:
+            raise _unexpected("a transaction has no producer id")
+    elif header.producer_epoch == _NO_PRODUCER_EPOCH or header.base_sequence < 0:
+        raise _unexpected(
+            f"producer {header.producer_id} has epoch {header.producer_epoch} and sequence "
+            f"{header.base_sequence}"
+        )
 
 
 def _invalid(reason: str) -> AppendRefused:

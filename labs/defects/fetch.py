@@ -174,7 +174,8 @@ def what_came_meanwhile_is_left_out(request: FetchRequest, answer: FetchResponse
                 data.records = (data.records or b"")[: found[1][1]]
 
 
-@answers("FETCH-014", r"\d+ bytes with partition_max_bytes \d+", OF_MESSAGE_SETS)
+@answers("FETCH-014", r"\d+ bytes (with partition_max_bytes|of whole messages fit into) \d+",
+         OF_MESSAGE_SETS)  # fmt: skip
 def the_first_message_is_always_whole(seen: SeenRequest, answer: FetchResponse) -> None:
     """Fetch returns a first message whole where it does not fit, as in version 3 and later."""
     for asked, data in _pairs(_request(seen), answer):

@@ -1,4 +1,4 @@
-"""Parts run two at a time, after what they need; those that measure time run alone at the end."""
+"""Parts run three at a time, after what they need; those that measure time run alone at the end."""
 
 from __future__ import annotations
 
@@ -43,18 +43,19 @@ def of(*parts: Part) -> list[Slice]:
     return [Slice(part) for part in parts]
 
 
-def test_parts_of_different_lanes_run_concurrently() -> None:
-    both = threading.Barrier(2, timeout=LIMIT_S)
-    runs = Runs(lambda _: both.wait())
-    rows = run_all(of(Part("a"), Part("b", lane=Lane.WAITS)), runs, threading.Event())
-    assert {row.slice.name for row in rows} == {"a", "b"}
-    assert runs.beside["a"] == {"a", "b"}
+def test_part_that_works_runs_beside_two_that_wait() -> None:
+    three = threading.Barrier(3, timeout=LIMIT_S)
+    runs = Runs(lambda _: three.wait())
+    waiting = [Part(name, lane=Lane.WAITS) for name in "bc"]
+    rows = run_all(of(Part("a"), *waiting), runs, threading.Event())
+    assert {row.slice.name for row in rows} == {"a", "b", "c"}
+    assert runs.beside["a"] == {"a", "b", "c"}
 
 
-def test_idle_lane_runs_parts_of_other_lane() -> None:
-    both = threading.Barrier(2, timeout=LIMIT_S)
-    run_all(of(Part("a"), Part("b")), Runs(lambda _: both.wait()), threading.Event())
-    assert not both.broken
+def test_idle_lanes_run_parts_of_other_lane() -> None:
+    three = threading.Barrier(3, timeout=LIMIT_S)
+    run_all(of(*(Part(name) for name in "abc")), Runs(lambda _: three.wait()), threading.Event())
+    assert not three.broken
 
 
 def test_part_runs_after_its_predecessors() -> None:

@@ -23,6 +23,7 @@ from harness.client.errors import (
     ResponseTimeout,
 )
 from harness.client.grants import Grants
+from harness.client.growing_pause import GrowingPause
 from harness.client.new_topic import make_topic
 from harness.client.older_forms import records_for, with_one_offset
 from harness.client.only import only
@@ -60,7 +61,6 @@ __all__ = ["ApiNotAdvertised", "BrokerUnderTest", "PreparationFailed"]
 
 M = TypeVar("M", bound=Message)
 T = TypeVar("T")
-POLL_MS = 10
 KEPT_TRANSCRIPTS = 20
 
 
@@ -369,9 +369,9 @@ class BrokerUnderTest:
         self, ask: Callable[[], T], is_right: Callable[[T], bool], within_ms: float = 15_000
     ) -> T:
         """The first answer that is right; when none was within the time, the last."""
-        deadline = time.monotonic() + self.scaled_ms(within_ms) / 1000
+        deadline, pause = time.monotonic() + self.scaled_ms(within_ms) / 1000, GrowingPause()
         while not is_right(found := ask()) and time.monotonic() <= deadline:
-            time.sleep(POLL_MS / 1000)
+            pause.sleep()
         return found
 
 

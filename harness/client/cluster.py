@@ -16,6 +16,7 @@ from harness.client.cluster_registry import ClusterRegistry
 from harness.client.cluster_topics import ask_to_create
 from harness.client.deletion import delete_topics
 from harness.client.errors import BrokerMisbehaved, PreparationFailed, ResponseTimeout
+from harness.client.growing_pause import GrowingPause
 from harness.client.only import only
 from harness.client.partition_view import NOBODY, PartitionView
 from harness.client.preparing import preparing
@@ -25,7 +26,6 @@ from harness.codec.messages import MetadataResponse
 
 T = TypeVar("T")
 WITHIN_MS = 30_000
-POLL_MS = 30
 FIRST_METADATA_WITH_CONTROLLER = 1
 FIRST_METADATA_WITH_IDS = 10
 REPLICAS = 3
@@ -168,7 +168,7 @@ class Cluster(ClusterNodes):
     ) -> tuple[list[T], str]:
         """The last answer, if any came, and what was seen or failed last unless it was right."""
         deadline = time.monotonic() + self.at_any.scaled_ms(within_ms) / 1000
-        found: list[T] = []
+        pause, found = GrowingPause(), list[T]()
         while True:
             try:
                 found = [ask()]
@@ -179,7 +179,7 @@ class Cluster(ClusterNodes):
                 last = f"{type(failed).__name__}: {failed}"
             if time.monotonic() > deadline:
                 return found, last
-            time.sleep(POLL_MS / 1000)
+            pause.sleep()
 
     @property
     def at_any(self) -> BrokerUnderTest:

@@ -158,9 +158,8 @@ def _of_groups(rng: Random) -> Iterator[Request]:
 
 
 def _of_quotas(_: Random) -> Iterator[Request]:
-    components = [{"entity_type": kind, "match_type": 0, "match": "$name-u"}
-                  for kind in ("user",)]  # fmt: skip
-    yield "DescribeClientQuotas", {"components": components, "strict": False}
+    component = {"entity_type": "user", "match_type": 0, "match": "$name-u"}
+    yield "DescribeClientQuotas", {"components": [component], "strict": False}
 
 
 _VIEWS: tuple[Callable[[Random], Iterator[Request]], ...] = (

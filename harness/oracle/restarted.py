@@ -16,7 +16,7 @@ from harness.differential.difference import Difference, differences
 from harness.differential.explained import judged, load_explained
 from harness.differential.player import How, PlayedAnswer, Player
 from harness.differential.symbols import Bindings
-from harness.oracle.first_difference import head_of
+from harness.oracle.difference_text import head_of
 from harness.oracle.parted_conversation import BrokerEnd, PartedConversation
 
 CLIENT_ID = "specification-restarts"

@@ -22,7 +22,7 @@ from harness.conformance.checks import Inconclusive, NotSupported, broken_meanwh
 from harness.conformance.dated import APACHE_KAFKA
 from harness.differential.player import answer_limit_ms
 from harness.oracle.api_differences import ApiDifferences
-from harness.oracle.first_difference import text_of
+from harness.oracle.difference_text import text_of
 from harness.oracle.likeness import RELEASES, likeness_of
 from harness.oracle.own_objects import without_shared
 from harness.oracle.read_settings import NODE_ID, identity_of, read_settings

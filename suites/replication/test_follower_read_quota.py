@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
-from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
-from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
-from suites.protocol.support.client_quota import client_quota
-from suites.protocol.support.expect import expect_error
+from suites.protocol.support.client_quota import client_quota, fetched_by
 from suites.protocol.support.quota_admin import CONSUMER, QUOTA_WITHIN_MS
 from suites.replication.support.reading import await_served_by
 
 BYTES_PER_S = 1_000
 ABOVE = batch_of(b"x" * 20 * BYTES_PER_S)  # more than the quota in the ten seconds of the mean
-
-
-def _fetched(broker: BrokerUnderTest, topic: Topic, client_id: str, version: int) -> FetchResponse:
-    request = fetch_request([fetch_topic(topic, version, [fetch_partition(0)])])
-    with broker.connect(client_id) as connection:
-        answer: FetchResponse = connection.ask(request, version)
-    expect_error(answer.error_code, ErrorCode.NONE, "Fetch")
-    return answer
 
 
 @judges("QUOTA-022")
@@ -42,13 +29,13 @@ def test_consumer_above_quota_is_throttled_by_follower(cluster: Cluster, api_ver
         requirement("QUOTA-022"),
     ):
         throttled = cluster.last_seen(
-            lambda: _fetched(follower, topic, client_id, api_version),
+            lambda: fetched_by(client_id, follower, topic, api_version),
             lambda answer: answer.throttle_time_ms > 0,
             QUOTA_WITHIN_MS,
         )
         told = f"{len(ABOVE)} bytes from follower {node} at {BYTES_PER_S} bytes per second"
         assert throttled.throttle_time_ms > 0, f"{told}: the client is not throttled"
-        free = _fetched(follower, topic, cluster.front.unique_topic(), api_version)
+        free = fetched_by(cluster.front.unique_topic(), follower, topic, api_version)
         assert free.throttle_time_ms == 0, f"a client without a quota: {free.throttle_time_ms} ms"
         records = free.responses[0].partitions[0].records
         assert records, f"a client without a quota gets no records from follower {node}"

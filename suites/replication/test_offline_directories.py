@@ -31,7 +31,7 @@ FIRST_WITH_OFFLINE_DIRECTORIES = 1
 
 
 class Damaged(NamedTuple):
-    """A broker with two directories, the second of which will fail, and partitions with replicas
+    """A broker with two directories, where the second will fail, and partitions with replicas
     on it and on ``other``. It leads ``kept``, ``lost`` and ``late``, and follows in ``followed``.
     ``kept`` is in the first directory, ``lost`` and ``followed`` are in the second; no directory
     is known of ``late``.

@@ -14,7 +14,7 @@ from harness.codec.versions import VersionRange
 from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.player import HOW, How
 from harness.oracle import recorded
-from harness.oracle.first_difference import text_of
+from harness.oracle.difference_text import text_of
 from harness.oracle.likeness import RELEASES
 from harness.oracle.recorded import (
     RecordedBroker,

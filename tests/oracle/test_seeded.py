@@ -11,7 +11,7 @@ from harness.base.address import Address
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import ListOffsetsResponse
 from harness.codec.versions import VersionRange
-from harness.oracle.first_difference import text_of
+from harness.oracle.difference_text import text_of
 from harness.oracle.seeded import SeededConversations
 from harness.oracle.specification import Specification
 from harness.proxies import FrameRule, RunningRelay, SeenRequest

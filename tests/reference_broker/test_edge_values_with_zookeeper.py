@@ -294,8 +294,8 @@ def test_topic_is_read_before_its_changes_with_zookeeper(
     ],
 )
 def test_any_number_is_a_quota_with_zookeeper(ops: list[Quota], stored: float | None) -> None:
-    who = AlterClientQuotasRequest.EntityData(entity_type="user", entity_name="u")
-    entry = AlterClientQuotasRequest.EntryData(entity=[who], ops=ops)
+    user = AlterClientQuotasRequest.EntityData(entity_type="user", entity_name="u")
+    entry = AlterClientQuotasRequest.EntryData(entity=[user], ops=ops)
     with running_broker(like="2.8.2") as address, Connection(address) as asking:
         (result,) = asking.ask(AlterClientQuotasRequest(entries=[entry]), 1).entries
         found = asking.ask(DescribeClientQuotasRequest(components=[], strict=False), 1).entries
@@ -307,9 +307,9 @@ def test_any_number_is_a_quota_with_zookeeper(ops: list[Quota], stored: float | 
 def test_all_changes_of_repeated_entity_count_with_zookeeper(
     connection: Connection, old: bool
 ) -> None:
-    who = AlterClientQuotasRequest.EntityData(entity_type="user", entity_name="u")
+    user = AlterClientQuotasRequest.EntityData(entity_type="user", entity_name="u")
     entries = [
-        AlterClientQuotasRequest.EntryData(entity=[who], ops=[Quota(key=key, value=5.0)])
+        AlterClientQuotasRequest.EntryData(entity=[user], ops=[Quota(key=key, value=5.0)])
         for key in ("producer_byte_rate", "consumer_byte_rate")
     ]
     (result,) = connection.ask(AlterClientQuotasRequest(entries=entries), 1).entries

@@ -39,6 +39,7 @@ from harness.reference_broker.handlers.group_coordinator import (
     can_keep,
     problem_with_coordinator,
 )
+from harness.reference_broker.handlers.once_by_topic import once_by_topic
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
 from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerState
@@ -122,11 +123,11 @@ def _answered_when_kept(
 
 def _each_once(known: Sequence[_Known]) -> list[_Known]:
     """Return each partition once, with its last entry."""
-    by_name: dict[str, tuple[TopicState, _Topic, dict[int, _Partition]]] = {}
-    for topic, wanted, parts in known:
-        kept = by_name.setdefault(topic.name, (topic, wanted, {}))[2]
-        kept.update((part.partition_index, part) for part in parts)
-    return [(topic, wanted, list(kept.values())) for topic, wanted, kept in by_name.values()]
+    once = once_by_topic(
+        (topic.name, ((part.partition_index, part) for part in parts)) for topic, _, parts in known
+    )
+    first = {topic.name: (topic, wanted) for topic, wanted, _ in reversed(known)}
+    return [(*first[name], [*parts.values()]) for name, parts in once.items()]
 
 
 def _unsupported(request: OffsetCommitRequest) -> OffsetCommitResponse:

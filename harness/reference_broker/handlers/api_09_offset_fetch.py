@@ -34,6 +34,7 @@ from harness.reference_broker.handlers.group_coordinator import (
     EACH_IS_ANSWERED,
     problem_with_coordinator,
 )
+from harness.reference_broker.handlers.once_by_topic import once_by_topic
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset
 
@@ -115,11 +116,8 @@ def _answered(group_id: str, asked: Sequence[_Asked] | None, context: RequestCon
 
 def _each_once(asked: Sequence[_Asked]) -> list[_Asked]:
     """Return each partition once, by topic, as the former coordinator answers."""
-    by_topic: dict[_Named, dict[int, None]] = {}
-    for named, indexes in asked:
-        if indexes:
-            by_topic.setdefault(named, {}).update(dict.fromkeys(indexes))
-    return [(named, list(indexes)) for named, indexes in by_topic.items()]
+    once = once_by_topic((named, ((index, index) for index in indexes)) for named, indexes in asked)
+    return [(named, list(indexes)) for named, indexes in once.items()]
 
 
 def _all_committed(group_id: str, context: RequestContext) -> list[_Asked]:

@@ -16,6 +16,7 @@ Version notes
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ElectLeadersRequest, ElectLeadersResponse
+from harness.reference_broker.handlers.once_by_topic import once_by_topic
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.elections import elected
 from harness.reference_broker.state.controller.leader_election import Election
@@ -76,12 +77,9 @@ def _asked(
     asked = request.topic_partitions or []
     if not as_set:
         return asked
-    indexes: dict[str, dict[int, None]] = {}
-    for topic in asked:
-        if topic.partitions:
-            indexes.setdefault(topic.topic, {}).update(dict.fromkeys(topic.partitions))
+    once = once_by_topic((topic.topic, ((one, one) for one in topic.partitions)) for topic in asked)
     made = ElectLeadersRequest.TopicPartitions
-    return [made(topic=name, partitions=[*each]) for name, each in indexes.items()]
+    return [made(topic=name, partitions=[*each]) for name, each in once.items()]
 
 
 def _type_problem(request: ElectLeadersRequest, context: RequestContext) -> _Problem | None:

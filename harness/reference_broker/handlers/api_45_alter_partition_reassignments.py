@@ -15,6 +15,7 @@ from harness.codec.messages import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
 )
+from harness.reference_broker.handlers.once_by_topic import once_by_topic
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.reassignment import cancelled, reassigned
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
@@ -57,11 +58,11 @@ def _asked(request: AlterPartitionReassignmentsRequest, context: RequestContext)
     """Return the requested topics; with a ZooKeeper each partition counts once, the last time."""
     if not context.state.like.keeps_topics_in_zookeeper:
         return request.topics
-    last: dict[str, dict[int, _Partition]] = {}
-    for topic in request.topics:
-        for one in topic.partitions:
-            last.setdefault(topic.name, {})[one.partition_index] = one
-    return [_Topic(name=name, partitions=[*each.values()]) for name, each in last.items()]
+    once = once_by_topic(
+        (topic.name, ((one.partition_index, one) for one in topic.partitions))
+        for topic in request.topics
+    )
+    return [_Topic(name=name, partitions=[*each.values()]) for name, each in once.items()]
 
 
 def _keeps_factor(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> bool:

@@ -6,6 +6,7 @@ from typing import cast
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.reference_broker.emulated_release import EmulatedRelease
+from harness.reference_broker.handlers.once_by_topic import once_by_topic
 from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.state.fetch.fetch_reading import PartitionReading
 
@@ -34,19 +35,18 @@ def unforeseen_fetch(request: FetchRequest, context: RequestContext) -> FetchRes
                     for part in topic.partitions
                 ],
             )
-            for topic in (request.topics if as_asked else each_once(request.topics))
+            for topic in (request.topics if as_asked else _each_once(request.topics))
         ]  # fmt: skip
     return answer
 
 
-def each_once(topics: Sequence[FetchRequest.FetchTopic]) -> list[FetchRequest.FetchTopic]:
+def _each_once(topics: Sequence[FetchRequest.FetchTopic]) -> list[FetchRequest.FetchTopic]:
     """Return the topics with each partition once, without topics that have none."""
-    parts: dict[str, dict[int, FetchRequest.FetchPartition]] = {}
-    for topic in topics:
-        for part in topic.partitions:
-            parts.setdefault(topic.topic, {})[part.partition] = part
+    once = once_by_topic(
+        (topic.topic, ((part.partition, part) for part in topic.partitions)) for topic in topics
+    )
     made = FetchRequest.FetchTopic
-    return [made(topic=name, partitions=[*found.values()]) for name, found in parts.items()]
+    return [made(topic=name, partitions=[*found.values()]) for name, found in once.items()]
 
 
 def records_sent(reading: PartitionReading, context: RequestContext) -> bytes | None:

@@ -1,4 +1,4 @@
-"""A broker with two log directories, the second of which is on a disk of its own."""
+"""A broker with two log directories; the second is on a disk of its own."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def put_a_file_in_place_of(folder: Path) -> None:
 
 
 class HalfFailed:
-    """A topic on a broker with two log directories, the second of which is going to fail.
+    """A topic on a broker with two log directories; the second is going to fail.
 
     ``lost`` and ``left`` are the partitions in the second directory and in the first.
     """

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
+from harness.client.requests import Topic
 from harness.client.requests import produce_request as produce
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
-    FetchResponse,
     ListGroupsRequest,
     MetadataRequest,
     ProduceResponse,
@@ -19,6 +18,7 @@ from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.client_quota import fetched_by
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.idempotent import code_of
 from suites.protocol.support.quota_admin import (
@@ -51,11 +51,7 @@ def _produced(broker: BrokerUnderTest, topic: Topic, client_id: str, batch: byte
 def _fetched(broker: BrokerUnderTest, topic: Topic, client_id: str) -> int:
     """Return the throttle time in ms of a Fetch on a new connection."""
     version = broker.reading_version(topic)
-    request = fetch_request([fetch_topic(topic, version, [fetch_partition(0)])])
-    with broker.connect(client_id) as connection:
-        answer: FetchResponse = connection.ask(request, version)
-    expect_error(answer.error_code, ErrorCode.NONE, "Fetch")
-    return answer.throttle_time_ms
+    return fetched_by(client_id, broker, topic, version).throttle_time_ms
 
 
 def _expect_throttled(broker: BrokerUnderTest, topic: Topic, client_id: str, when: str) -> None:

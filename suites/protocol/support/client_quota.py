@@ -1,4 +1,4 @@
-"""A quota for one client id (KIP-546), for as long as a test asks about it."""
+"""A quota for one client id (KIP-546), and a Fetch by that client."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.only import only
 from harness.client.preparing import preparing
+from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import AlterClientQuotasRequest
+from harness.codec.messages import AlterClientQuotasRequest, FetchResponse
+from suites.protocol.support.expect import expect_error
 
 CLIENT_ID = "client-id"
 
@@ -27,6 +29,17 @@ def client_quota(
         yield
     finally:
         _alter(broker, client_id, key, None)
+
+
+def fetched_by(
+    client_id: str, broker: BrokerUnderTest, topic: Topic, version: int
+) -> FetchResponse:
+    """Return the response to a Fetch of partition 0 from its start, on a new connection."""
+    request = fetch_request([fetch_topic(topic, version, [fetch_partition(0)])])
+    with broker.connect(client_id) as connection:
+        answer: FetchResponse = connection.ask(request, version)
+    expect_error(answer.error_code, ErrorCode.NONE, "Fetch")
+    return answer
 
 
 def _alter(broker: BrokerUnderTest, client_id: str, key: str, value: int | None) -> None:

@@ -16,6 +16,8 @@ from labs.defects.edited_request import takes
 LONG_WAIT_MS = 10_000  # the tests in which a wait must end for another reason ask for more
 NO_EPOCH = -1
 ROOMY_BYTES = 1 << 20
+UNREACHED_BYTES, PATIENCE_MS = 1 << 19, 3_000  # of the fetch from a closed segment
+ONE_VERSION = range(4, 5)  # where a defect makes the tests wait, one version is enough
 AFTER_DELETION = (
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -104,7 +106,26 @@ def the_broker_has_no_limit(request: FetchRequest, answer: FetchResponse) -> Non
                 data.records = 2 * bytes(data.records or b"")
 
 
+@answers("FETCH-029", r"name \[\[\], \[\]\], expected once NONE")
+def what_was_known_before_an_error_is_no_news(request: FetchRequest, answer: FetchResponse) -> None:
+    """The first answer after an error leaves out a partition whose log is as it was before."""
+    if request.session_epoch > 0 and request.topics:
+        for topic in answer.responses:
+            topic.partitions = [p for p in topic.partitions if p.error_code or p.records]
+
+
+@takes("FETCH-055", r"the closed segment: answered after \d+ ms, max_wait_ms is \d+", ONE_VERSION)
+def a_closed_segment_is_waited_for(request: FetchRequest) -> None:
+    """The broker waits for min_bytes in a segment that does not grow any more."""
+    if request.min_bytes == UNREACHED_BYTES and request.max_wait_ms >= PATIENCE_MS:
+        for topic in request.topics:
+            for wanted in topic.partitions:
+                wanted.fetch_offset += 1
+
+
 DEFECTS = [
+    what_was_known_before_an_error_is_no_news,
+    a_closed_segment_is_waited_for,
     a_deleted_partition_is_idle,
     rule(
         "FETCH-049",

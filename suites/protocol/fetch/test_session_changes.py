@@ -86,6 +86,23 @@ def test_session_returns_unknown_topic_or_partition_until_topic_is_created(
         _expect_until_resolved(failing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, after)
 
 
+@judges("FETCH-029")
+@at_versions("Fetch", "7+")
+def test_session_returns_partition_after_error_although_its_log_is_unchanged(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Read at the log's end, twice behind it, and at its end again."""
+    topic = kept.topic(broker, _three_partitions)
+    end, behind = (entry_of(topic, api_version, {0: at}) for at in (3, 9))
+    with (
+        fetch_session(broker, api_version, [end]) as session,
+        requirement("FETCH-029"),
+    ):
+        failing = [session.ask([behind]), session.ask()]
+        after = [session.ask([end]), session.ask()]
+        _expect_until_resolved(failing, ErrorCode.OFFSET_OUT_OF_RANGE, after)
+
+
 # -- changed partitions ----------------------------------------------------------------------------
 
 

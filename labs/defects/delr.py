@@ -90,6 +90,11 @@ DEFECTS = [
         "DeleteRecords up to the high watermark keeps the last record.",
         DeleteRecordsRequest, "topics.partitions.offset",
         UP_TO_THE_HIGH_WATERMARK, LOG_END - 1, where={"topics.partitions.partition_index": 0}),
+    changed_field("DELR-012", "internal_topics_are_only_compacted",
+        r"__(consumer_offsets|transaction_state): error is POLICY_VIOLATION",
+        "DeleteRecords refuses internal topics for their cleanup policy alone.",
+        DeleteRecordsResponse, "topics.partitions.error_code",
+        ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.POLICY_VIOLATION),
     too_much_is_all,
     what_is_deleted_may_not_be_deleted,
 ]  # fmt: skip

@@ -282,6 +282,20 @@ def only_one_bad_record_is_listed(answer: ProduceResponse) -> None:
         one.record_errors = one.record_errors[:1]
 
 
+@answers("PROD-029", r"too new, .*keyless.*: error is INVALID_RECORD", range(8, 99))
+def the_last_bad_record_gives_the_error(seen: SeenRequest, answer: ProduceResponse) -> None:
+    """Of different errors in a batch that of the last record at fault is returned."""
+    batch = first_batch(seen)
+    if batch is None or all(record.key for record in batch.records):
+        return
+    for one in _answers(answer):
+        if one.error_code == ErrorCode.INVALID_TIMESTAMP:
+            last = batch.records[max(error.batch_index for error in one.record_errors)]
+            one.error_code = int(
+                ErrorCode.INVALID_TIMESTAMP if last.key else ErrorCode.INVALID_RECORD
+            )
+
+
 def _is_one_keyless_record(seen: SeenRequest) -> bool:
     batch = first_batch(seen)
     return batch is not None and [record.key for record in batch.records] == [None]
@@ -364,6 +378,7 @@ DEFECTS = [
     one_damaged_batch_fails_all_behind_it,
     compressed_records_are_not_listed,
     only_one_bad_record_is_listed,
+    the_last_bad_record_gives_the_error,
     compacted_topic_takes_no_key,
     empty_value_becomes_null,
     keys_are_text,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import DEFAULT_TIMEOUT_MS
 from harness.client.requests import EARLIEST, Topic
@@ -14,6 +16,7 @@ from suites.protocol.support.appended import append, batch_of, now_ms
 from suites.protocol.support.deleted_records import ask_to_delete, delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import NO_PARTITION, VALUES, log_of_nine, values_of
+from suites.protocol.support.internal_topics import KEY_TYPES, internal_topic
 
 UP_TO_THE_HIGH_WATERMARK = -1
 BEHIND_THE_END = 9
@@ -238,3 +241,17 @@ def test_topic_in_two_entries_of_delete_records_is_deleted_in_both(
         assert found == {0: 2, 1: 3, 2: 4}, f"low watermarks {found}"
         starts = [_earliest(broker, topic, partition) for partition in range(3)]
         assert starts == [2, 3, 4], f"earliest {starts}"
+
+
+@judges("DELR-012")
+@pytest.mark.parametrize("name", KEY_TYPES)
+@at_versions("DeleteRecords", "0+")
+def test_delete_records_of_internal_topic_returns_invalid_topic_exception(
+    broker: BrokerUnderTest, name: str, api_version: int
+) -> None:
+    """At offset 0, where a broker that takes the request has nothing to delete."""
+    topic = internal_topic(broker, name)
+    with requirement("DELR-012"):
+        answer = ask_to_delete(broker, topic, 0, api_version)
+        expect_error(answer.error_code, ErrorCode.INVALID_TOPIC_EXCEPTION, name)
+        assert answer.low_watermark == -1, f"{name}: low_watermark is {answer.low_watermark}"

@@ -84,20 +84,26 @@ def _leader_epoch(broker: BrokerUnderTest, topic: Topic, otherwise: int) -> int:
 def test_broker_sets_max_timestamp_to_largest_record_timestamp(
     broker: BrokerUnderTest, api_version: int, compression: str
 ) -> None:
-    """The producer's max timestamp is too small, too large, or none at all."""
-    topic = broker.create_topic(configs={"message.timestamp.type": "CreateTime"})
+    """The producer's max timestamp is too small, too large, or none at all.
+
+    The topic stores batches in the producer's codec, or in one for which they are built anew.
+    """
     claimed = (BASE_MS, BASE_MS + 9000, -1)
-    with requirement("RECF-017"):
-        for max_timestamp in claimed:
-            value = b"max timestamp %d" % max_timestamp
-            records = [Record(value, timestamp_delta=after) for after in (0, 700, 300)]
-            batch = RecordBatch(records, base_timestamp=BASE_MS, max_timestamp=max_timestamp)
-            answer = broker.produce(topic, encode_batch(batch, compression), api_version)
-            expect_error(answer.error_code, ErrorCode.NONE, f"max timestamp {max_timestamp}")
-        for max_timestamp, stored in zip(claimed, stored_batches(broker, topic), strict=True):
-            after_ms = (stored.max_timestamp or 0) - BASE_MS
-            told = f"{max_timestamp} sent, stored is base timestamp + {after_ms}, not + 700"
-            assert after_ms == 700, told
+    with requirement("RECF-017") as check:
+        for setting in ("producer", "lz4"):
+            configs = {"message.timestamp.type": "CreateTime", "compression.type": setting}
+            topic = broker.create_topic(configs=configs)
+            for max_timestamp in claimed:
+                value = b"max timestamp %d" % max_timestamp
+                records = [Record(value, timestamp_delta=after) for after in (0, 700, 300)]
+                batch = RecordBatch(records, base_timestamp=BASE_MS, max_timestamp=max_timestamp)
+                answer = broker.produce(topic, encode_batch(batch, compression), api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, f"max timestamp {max_timestamp}")
+            for sent, stored in zip(claimed, stored_batches(broker, topic), strict=True):
+                with check.subtest(f"compression.type {setting}, max timestamp {sent}"):
+                    after_ms = (stored.max_timestamp or 0) - BASE_MS
+                    told = f"{sent} sent, stored is base timestamp + {after_ms}, not + 700"
+                    assert after_ms == 700, told
 
 
 @judges("RECF-020")

@@ -48,6 +48,7 @@ _PRODUCER_IDS_EXPIRE = (3, 4)  # KIP-854
 _PRODUCERS_OUTLIVE_RECORDS = (2, 4)  # KAFKA-7190
 _INSTANCES_ARE_KNOWN = (3, 0)  # class GroupCoordinator (validateCurrentMember)
 _HELD_BELOW_MINIMUM = (3, 7)  # KAFKA-15583
+_ISR_IS_SELECTED = (3, 3, 2)  # KAFKA-14372
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 
 
@@ -128,6 +129,7 @@ def _host_of(settings: BrokerSettings, broker_id: BrokerId) -> ReplicaHost:
         settings.number("replica.lag.time.max.ms"),
         holds_below_minimum=settings.like.since(*_HELD_BELOW_MINIMUM),
         selects_by_rack=settings.text("replica.selector.class") == RACK_AWARE_SELECTOR,
+        selects_in_sync=settings.like.since(*_ISR_IS_SELECTED),
     )
     return ReplicaHost(broker_id, rules=rules)
 

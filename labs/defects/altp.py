@@ -73,7 +73,14 @@ def an_expansion_begins_a_leader_epoch(seen: WrongProposal) -> None:
         seen.told.leader_epoch += 1
 
 
-@proposals("ALTP-002", r"a lower partition epoch: error is NONE")
+@proposals("ALTP-002", r"a lower partition epoch, an ISR without the leader: .*INVALID_REQUEST")
+def members_are_checked_before_the_partition_epoch(seen: WrongProposal) -> None:
+    """The controller checks the members of the ISR before the partition epoch."""
+    if seen.isr and seen.asked.broker_id not in seen.isr:
+        seen.turn(ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.INVALID_REQUEST)
+
+
+@proposals("ALTP-002", r"a lower partition epoch.*: error is NONE")
 def an_old_partition_epoch_passes(seen: WrongProposal) -> None:
     """The controller accepts the whole ISR with any partition epoch."""
     if len(seen.isr) == WHOLE:
@@ -163,6 +170,7 @@ def every_proposal_is_a_change(seen: WrongProposal) -> None:
 
 DEFECTS = [
     an_expansion_begins_a_leader_epoch,
+    members_are_checked_before_the_partition_epoch,
     an_old_partition_epoch_passes,
     an_epoch_to_come_is_an_old_one,
     a_follower_may_propose,

@@ -23,6 +23,8 @@ from labs.defects.replicas import Answered, Replicas, taken_for, told_to_others,
 CAUGHT_UP = 1 << 62
 METADATA_VERSION = "metadata.version"
 LOST = uuid.UUID(int=1)
+SHUTS_DOWN, REGISTERED = -2, -3
+"""Keys beside the ids of brokers: the last that wants to shut down, and that has registered."""
 
 
 def _turn(answer: Message, code: ErrorCode, into: ErrorCode = ErrorCode.NONE) -> None:
@@ -146,6 +148,22 @@ def every_registration_has_an_epoch(done: Replicas, asked: Message, answer: Mess
             done.epochs[asked.broker_id] = answer.broker_epoch
 
 
+@told_to_others("BROK-019", r"again in its controlled shutdown: the ISR of a new topic is \(\d+, ")
+def a_registration_ends_a_shutdown(done: Replicas, asked: Message, answer: Message) -> None:
+    """A broker that registers again in its controlled shutdown counts as not shutting down."""
+    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_shut_down:
+        done.epochs[SHUTS_DOWN] = asked.broker_id
+    if isinstance(asked, BrokerRegistrationRequest):
+        done.epochs[REGISTERED] = asked.broker_id
+    again = done.epochs.get(REGISTERED)
+    if not isinstance(answer, MetadataResponse) or again != done.epochs.get(SHUTS_DOWN):
+        return
+    for topic in answer.topics:
+        for each in topic.partitions:
+            if again in each.replica_nodes[1:]:
+                each.isr_nodes = list(each.replica_nodes)
+
+
 @told_to_replicas("BROK-012", r"broker epoch \d+: error is NONE")
 def an_old_broker_epoch_may_fetch(_: Replicas, data: Answered) -> None:
     """The leader does not compare the broker epoch of a Fetch."""
@@ -233,6 +251,7 @@ DEFECTS = [
     any_replica_is_taken,
     a_fenced_broker_has_no_id,
     every_registration_has_an_epoch,
+    a_registration_ends_a_shutdown,
     a_leader_may_go_when_another_leads,
     a_broker_that_stops_must_have_read_all,
     a_leader_may_go_at_once,

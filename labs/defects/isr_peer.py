@@ -99,6 +99,13 @@ def who_has_left_is_waited_for(done: Replicas, _: int, data: Answered) -> None:
         data.high_watermark, data.records = 3, b""
 
 
+@told_to_consumers("REPL-036", r"R3 fetches 3, and has no record: .* high watermark 2")
+def a_fetch_that_diverges_is_progress(done: Replicas, _: int, data: Answered) -> None:
+    """The high watermark advances by the offset of a fetch that has a diverging epoch."""
+    if (done.r2, done.r3) == ([0, 2], [3]):
+        data.high_watermark = 2
+
+
 # -- what a follower keeps of its log ------------------------------------------------------------
 
 
@@ -150,6 +157,7 @@ DEFECTS = [
     a_leader_alone_commits_nothing,
     only_the_isr_counts,
     who_has_left_is_waited_for,
+    a_fetch_that_diverges_is_progress,
     records_have_the_epoch_of_the_first,
     a_cut_takes_a_committed_record,
     what_was_written_between_stays,

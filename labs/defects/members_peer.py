@@ -1,4 +1,4 @@
-"""Defects of APIV, BROK, FETCH, ISR, RAFT, TOPIC: new brokers, a controller's answers to them."""
+"""Defects of APIV, BROK, FETCH, ISR, RAFT, REPL, TOPIC: new brokers, and the answers to them."""
 
 from __future__ import annotations
 
@@ -99,7 +99,15 @@ def any_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answere
         data.preferred_read_replica = done.replicas[1]
 
 
+@told_to_consumers("REPL-037", r"in the rack is no replica in sync: sent to \d+, expected -1")
+def any_live_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answered) -> None:
+    """The leader sends a consumer to the follower in its rack that is out of sync."""
+    if offset <= 2 and (done.r2, done.r3) == ([0, 2], [0, 3]):
+        data.preferred_read_replica = done.replicas[1]
+
+
 DEFECTS = [
+    any_live_follower_in_the_rack_is_right,
     an_unregistered_broker_stays_in_sync,
     all_replicas_of_a_new_topic_are_in_sync,
     any_follower_in_the_rack_is_right,

@@ -18,7 +18,7 @@ from harness.codec.messages import (
     ProduceResponse,
 )
 from harness.codec.structs import Message
-from labs.defects.replicas import Replicas, told_to_others
+from labs.defects.replicas import Answered, Replicas, told_to_consumers, told_to_others
 
 
 def _produced(answer: Message) -> ProduceResponse.PartitionProduceResponse | None:
@@ -104,6 +104,29 @@ def nothing_can_be_cancelled(_: Replicas, __: Message, answer: Message) -> None:
             told.error_code, told.error_message = ErrorCode.NONE, None
 
 
+@told_to_others("REASG-005", r"after the cancellation the ISR is \(\d+, \d+, \d+\)")
+def an_added_replica_stays_in_sync(done: Replicas, asked: Message, answer: Message) -> None:
+    """A cancelled reassignment leaves an added replica in the ISR."""
+    if isinstance(asked, AlterPartitionReassignmentsRequest):
+        replicas = asked.topics[0].partitions[0].replicas
+        done.moves.append(list(replicas or ()))
+    is_cancelled = [len(each) for each in done.moves] == [3, 0]
+    if not is_cancelled or not isinstance(answer, MetadataResponse):
+        return
+    for topic in answer.topics:
+        for each in topic.partitions:
+            if each.replica_nodes == done.replicas:
+                each.isr_nodes = [*each.isr_nodes, done.moves[0][1]]
+
+
+@told_to_consumers("REASG-013", r"three records: .* high watermark 2")
+def a_removed_replica_counts(done: Replicas, _: int, data: Answered) -> None:
+    """The high watermark waits for a replica that a reassignment has removed."""
+    fetched = list(done.asked.values())
+    if len(done.acks) == 3 and [2] in fetched and [0, 2, 3] in fetched:
+        data.high_watermark = 2
+
+
 @told_to_others("REASG-009", r"not within .*: only the broker of the second move is added")
 def the_first_move_goes_on(done: Replicas, asked: Message, answer: Message) -> None:
     """The controller accepts a second move, and still adds the brokers of the first one."""
@@ -172,6 +195,8 @@ DEFECTS = [
     one_of_the_new_replicas_is_enough,
     kept_replicas_are_awaited_too,
     nothing_can_be_cancelled,
+    an_added_replica_stays_in_sync,
+    a_removed_replica_counts,
     the_first_move_goes_on,
     a_topic_is_listed_whole,
     any_number_of_replicas_is_taken,

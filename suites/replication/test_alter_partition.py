@@ -78,13 +78,19 @@ def _await_isr(led: LedPartition, broker: BrokerUnderTest, isr: list[int]) -> No
 @judges("ALTP-002")
 @needs_broker(Use.JOINABLE)
 def test_alter_partition_with_old_epoch_returns_invalid_update_version(led: LedPartition) -> None:
-    """The controller refuses the partition epoch before the last change."""
+    """The controller refuses the partition epoch before the last change, whatever the ISR is."""
     old = led.partition_epoch
     led.propose(led.proposal(ids(led, 0, 1)))
     with requirement("ALTP-002"):
-        found = led.propose(led.proposal(ids(led, 0, 1, 2), partition_epoch=old))
-        expect_error(found.error_code, ErrorCode.INVALID_UPDATE_VERSION, "a lower partition epoch")
+        _expect_old_epoch(led, old, ids(led, 1, 2), ", an ISR without the leader")
+        _expect_old_epoch(led, old, ids(led, 0, 1, 1), ", a member twice")
+        _expect_old_epoch(led, old, ids(led, 0, 1, 2), "")
         _expect_unchanged(led, ids(led, 0, 1))
+
+
+def _expect_old_epoch(led: LedPartition, epoch: int, isr: list[int], what: str) -> None:
+    found = led.propose(led.proposal(isr, partition_epoch=epoch)).error_code
+    expect_error(found, ErrorCode.INVALID_UPDATE_VERSION, f"a lower partition epoch{what}")
 
 
 @judges("ALTP-003")

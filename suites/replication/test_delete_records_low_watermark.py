@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from harness.client.only import only
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
+from harness.codec.messages import DeleteRecordsResponse
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
-from harness.virtual_broker.partition import WatchedPartition
+from suites.replication.support.deleting import deleted, deletion
 from suites.replication.support.expect import expect_error
 
 SHORT_MS, LONG_MS = 500, 60_000
-
-
-def _deletion(partition: WatchedPartition, timeout_ms: int) -> DeleteRecordsRequest:
-    """Return a request to delete the first two records."""
-    request = DeleteRecordsRequest
-    wanted = request.DeleteRecordsPartition(partition_index=0, offset=2)
-    topic = request.DeleteRecordsTopic(name=partition.topic.name, partitions=[wanted])
-    return request(topics=[topic], timeout_ms=timeout_ms)
-
-
-def _told(answer: DeleteRecordsResponse) -> DeleteRecordsResponse.DeleteRecordsPartitionResult:
-    return only(only(answer.topics, "topic").partitions, "partition")
 
 
 @judges("DELR-006")
@@ -44,13 +31,13 @@ def test_delete_records_waits_for_log_start_of_all_replicas(peers: JoinedCluster
     broker = partition.broker
     version = broker.version("DeleteRecords")
     with requirement("DELR-006"):
-        late = _told(broker.ask(_deletion(partition, SHORT_MS), version))
+        late = deleted(broker.ask(deletion(partition, 2, SHORT_MS), version))
         expect_error(late.error_code, ErrorCode.REQUEST_TIMED_OUT, "a replica begins at 0")
         connection = broker.connect("deletion")
-        connection.send(_deletion(partition, LONG_MS), version)
+        connection.send(deletion(partition, 2, LONG_MS), version)
         partition.follow(follower, 3, log_start=2)
         answer = connection.receive()
         assert isinstance(answer, DeleteRecordsResponse)
-        told = _told(answer)
+        told = deleted(answer)
         expect_error(told.error_code, ErrorCode.NONE, "all live replicas begin at 2")
         assert told.low_watermark == 2, f"the low watermark is {told.low_watermark}, expected 2"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from harness.client.only import only
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DeleteRecordsRequest, OffsetForLeaderEpochRequest
+from harness.codec.messages import OffsetForLeaderEpochRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import WatchedPartition
+from suites.replication.support.deleting import delete_below
 from suites.replication.support.expect import expect_error
 
 FIRST_WITH_EPOCH = 1
@@ -36,11 +37,7 @@ def _expect_end(
 
 def _delete_below(partition: WatchedPartition, offset: int) -> None:
     """Delete the records below this offset. AssertionError: an error."""
-    kinds = DeleteRecordsRequest
-    wanted = kinds.DeleteRecordsPartition(partition_index=0, offset=offset)
-    topic = kinds.DeleteRecordsTopic(name=partition.topic.name, partitions=[wanted])
-    answer = partition.broker.ask(kinds(topics=[topic], timeout_ms=TIMEOUT_MS))
-    found = only(only(answer.topics, "topic").partitions, "partition")
+    found = delete_below(partition, offset, TIMEOUT_MS)
     expect_error(found.error_code, ErrorCode.NONE, f"DeleteRecords to {offset}")
 
 

@@ -1,4 +1,4 @@
-"""FETCH: the follower in a consumer's rack must have what the consumer wants (KIP-392)."""
+"""FETCH, REPL: the follower in a consumer's rack must have what the consumer wants (KIP-392)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from harness.virtual_broker.partition import (
     read_of,
     replica_fetch,
 )
+from suites.replication.support.elections import await_alive
 from suites.replication.support.expect import expect_records, expect_sound
 
 SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -55,4 +56,32 @@ def test_fetch_of_offset_that_follower_in_rack_lacks_is_answered_by_leader(
             expect_records(read, records, f"a consumer of {what}")
             found = read.high_watermark
             assert found == 3, f"{what}: the high watermark is {found}, expected 3"
+        expect_sound(partition)
+
+
+@judges("REPL-037")
+@needs_broker(Use.JOINABLE, {"replica.selector.class": SELECTOR, "broker.rack": OF_LEADER})
+@at_versions("Fetch", "11+")
+def test_fetch_of_offset_that_only_follower_out_of_sync_in_rack_has_is_answered_by_leader(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """The follower there is alive and has two of three committed records."""
+    near, far = peers.join(rack=RACK), peers.join(rack=ANOTHER)
+    near.leave()
+    partition = peers.partition([near, far], away=[near])
+    partition.produce(3)
+    for offset in (0, 3):
+        partition.follow(far, offset)
+    near.come_back()
+    await_alive(partition.broker, near.broker_id)
+    for offset in (0, 2):
+        partition.follow(near, offset)
+    with requirement("REPL-037") as check:
+        for offset in (0, 1, 2):
+            with check.subtest(f"offset {offset}"):
+                read = _read(partition, offset, api_version)
+                sent = read.told.preferred_read_replica
+                what = f"offset {offset}, in the rack is no replica in sync: sent to {sent}"
+                assert sent == LEADER_ITSELF, f"{what}, expected {LEADER_ITSELF}"
+                expect_records(read, range(offset, 3), f"a consumer of offset {offset}")
         expect_sound(partition)

@@ -280,6 +280,36 @@ def test_follower_fetch_after_divergence_returns_diverging_epoch_no_records(
         assert found.epoch == -1, f"a diverging epoch {found.epoch} where nothing diverges"
 
 
+@judges("REPL-036")
+@needs_broker(Use.JOINABLE)
+def test_follower_fetch_with_diverging_epoch_does_not_advance_high_watermark(
+    timeline: Timeline,
+) -> None:
+    """R2 has both records; R3 asks behind the end of the epoch, and only then at the end."""
+    partition = timeline.partition
+    if partition.fetch_version < FIRST_WITH_DIVERGENCE:
+        raise ApiNotAdvertised("Fetch below v12 has no diverging epoch")
+    epoch = partition.state().leader_epoch
+    partition.produce(2)
+    for offset in (0, 2):
+        timeline.follow(R2, offset)
+    with requirement("REPL-036"):
+        _expect_no_progress(timeline, epoch, 3)
+        _expect_no_progress(timeline, epoch, 2**40)
+        partition.follow(timeline.followers[R3], 2, last_fetched_epoch=epoch)
+        expect_high_watermark(partition, 2, "R3 has both records")
+
+
+def _expect_no_progress(timeline: Timeline, epoch: int, offset: int) -> None:
+    """R3 fetches behind the end of the epoch, which is 2, and has no record."""
+    partition, r3 = timeline.partition, timeline.followers[R3]
+    answer = partition.follow(r3, offset, last_fetched_epoch=epoch).told
+    diverging = (answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset)
+    what = f"R3 fetches {offset}"
+    assert diverging == (epoch, 2), f"{what}: the diverging epoch is {diverging}"
+    expect_high_watermark(partition, 0, f"{what}, and has no record")
+
+
 def _lead_alone(
     partition: WatchedPartition, peers: JoinedCluster, *, member_leaves: Callable[[], None]
 ) -> int:

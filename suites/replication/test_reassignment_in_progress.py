@@ -20,8 +20,13 @@ from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
+from suites.replication.support.deleting import delete_below
 from suites.replication.support.elections import await_alive
-from suites.replication.support.expect import expect_error, expect_sound
+from suites.replication.support.expect import (
+    expect_error,
+    expect_high_watermark,
+    expect_sound,
+)
 
 TIMEOUT_MS = 10_000
 TRIES = 3
@@ -204,6 +209,46 @@ def test_cancelled_reassignment_restores_old_replicas(move: Move) -> None:
         move.await_replicas(*move.ids(move.follower, move.new[0]))
         expect_error(move.ask(None), ErrorCode.NONE, "a move is cancelled")
         move.await_done(before)
+        expect_sound(move.partition)
+
+
+@judges("REASG-005")
+@needs_broker(Use.JOINABLE)
+def test_cancelled_reassignment_takes_added_replica_out_of_isr(move: Move) -> None:
+    """One of two added replicas is in sync already; the records go on without it."""
+    first, second = move.new
+    before = move.ids(move.follower)
+    move.begin(move.ids(first, second))
+    move.await_replicas(*move.ids(move.follower, first, second))
+    move.catch_up(first)
+    move.partition.await_isr(*move.ids(move.follower, first))
+    with requirement("REASG-005"):
+        expect_error(move.ask(None), ErrorCode.NONE, "a move is cancelled")
+        move.await_done(before)
+        wanted = tuple(sorted(before))
+        isr = move.broker.last_seen(lambda: move.partition.state().isr, wanted.__eq__)
+        assert isr == wanted, f"after the cancellation the ISR is {isr}, expected {wanted}"
+        expect_sound(move.partition)
+
+
+@judges("REASG-013")
+@needs_broker(Use.JOINABLE)
+def test_removed_replica_delays_neither_high_watermark_nor_delete_records(move: Move) -> None:
+    """It is alive, was caught up a moment ago, and its log still begins at 0."""
+    (gone, new, _), target = (move.follower, *move.new), move.ids(move.new[0])
+    move.begin(target)
+    move.await_replicas(*target, gone.broker_id)
+    move.catch_up(new)
+    move.await_done(target)
+    move.partition.await_isr(*target)
+    with requirement("REASG-013"):
+        move.partition.produce()
+        move.partition.follow(new, 3)
+        expect_high_watermark(move.partition, 3, "the replicas have three records")
+        move.partition.follow(new, 3, log_start=2)
+        found = delete_below(move.partition, 2, TIMEOUT_MS)
+        expect_error(found.error_code, ErrorCode.NONE, "the replicas begin at 2")
+        assert found.low_watermark == 2, f"the low watermark is {found.low_watermark}, expected 2"
         expect_sound(move.partition)
 
 

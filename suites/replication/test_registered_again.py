@@ -56,6 +56,26 @@ def test_same_incarnation_registers_again_and_keeps_epoch_and_fence(peers: Joine
         peers.kraft_world.await_shown(member.broker_id)
 
 
+@judges("BROK-019")
+@needs_broker(Use.JOINABLE)
+def test_same_incarnation_registers_again_and_stays_in_controlled_shutdown(
+    peers: JoinedCluster,
+) -> None:
+    """Another broker has not read of the shutdown, so the broker may not stop yet."""
+    member, reader = peers.joined(), peers.joined()
+    partition, behind = peers.beside(member), reader.broker_epoch
+    reader.heartbeat(metadata_offset=behind)
+    member.heartbeat(want_shut_down=True)  # the shutdown begins: it leads a partition
+    partition.await_isr(peers.leader)
+    with requirement("BROK-019"):
+        when = "registered again in its controlled shutdown"
+        answer = member.controller.ask(member.registration())
+        expect_error(answer.error_code, ErrorCode.NONE, when)
+        told = f"{when}: the broker epoch is {answer.broker_epoch}, expected {member.broker_epoch}"
+        assert answer.broker_epoch == member.broker_epoch, told
+        _expect_in_isr_of_new_topic(peers, member, is_fenced=True, when=when)
+
+
 def _expect_fenced(member: KraftMember, *, is_fenced: bool, when: str) -> None:
     answer = member.heartbeat(metadata_offset=BEFORE_REGISTRATION)
     expect_error(answer.error_code, ErrorCode.NONE, f"{when}: a heartbeat")
@@ -66,7 +86,8 @@ def _expect_fenced(member: KraftMember, *, is_fenced: bool, when: str) -> None:
 def _expect_in_isr_of_new_topic(
     peers: JoinedCluster, member: KraftMember, *, is_fenced: bool, when: str
 ) -> None:
-    """Only a broker that is unfenced in the metadata is in the ISR of a new topic."""
+    """Only a broker that is unfenced in the metadata, and does not shut down, is in the ISR of a
+    new topic."""
     broker, name = peers.broker, peers.broker.unique_topic()
     peers.world.create_topic(name, [[peers.leader, member.broker_id]], {})
     wanted = (peers.leader,) if is_fenced else (peers.leader, member.broker_id)

@@ -10,9 +10,10 @@ from harness.reference_broker.state.partition.partition import Partition
 def preferred_replica(
     partition: Partition, rack: str, fetch_offset: int, now: TimeMs
 ) -> BrokerId | None:
-    """Return a follower in sync that has the offset and is in the rack; None for the leader itself.
+    """Return a follower that has the offset and is in the rack; None for the leader itself.
 
-    Of several, the one with the highest log end offset, then the last to catch up.
+    Since 3.3.2 it must be in the ISR. Of several, the one with the highest log end offset, then the
+    last to catch up.
     """
     leading, host = partition.leading, partition.host
     if leading is None or not rack or not host.rules.selects_by_rack:
@@ -27,7 +28,7 @@ def preferred_replica(
     candidates = {
         broker_id: follower
         for broker_id, follower in leading.followers.items()
-        if broker_id in leading.isr
+        if (broker_id in leading.isr or not host.rules.selects_in_sync)
         and follower.end_offset >= fetch_offset >= follower.start_offset
         and is_in_rack(broker_id)
     }

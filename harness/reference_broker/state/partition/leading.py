@@ -30,11 +30,13 @@ class ReplicationRules:
         holds_below_minimum: nothing is committed while the ISR has fewer than min.insync.replicas,
             of which no more count than there are replicas; since 3.7 (KAFKA-15583, KIP-966).
         selects_by_rack: consumers are sent to a follower in their rack (KIP-392).
+        selects_in_sync: that follower must be in the ISR; since 3.3.2 (KAFKA-14372).
     """
 
     lag_ms: int = 30_000
     holds_below_minimum: bool = True
     selects_by_rack: bool = False
+    selects_in_sync: bool = True
 
 
 @dataclass(slots=True)

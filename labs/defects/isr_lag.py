@@ -13,6 +13,8 @@ MANY = 20
 TOO_LATE_S = 13
 """Time after which a lag of three seconds must be noticed, on a busy machine too."""
 FAR_BEHIND = 3
+SELDOM = 5
+"""Records for each fetch of R3, more than in a test in which it fetches often."""
 UNREGISTERED = -1
 """The key of ``Replicas.epochs`` that is there once a client has unregistered a broker."""
 
@@ -50,6 +52,13 @@ def only_the_end_counts(done: Replicas, _: Message, answer: Message) -> None:
         _tell_r3(done, answer, is_in=False)
 
 
+@told_to_others("ISR-019", r"R3 is in the ISR, and was not caught up for")
+def the_previous_end_counts_from_now(done: Replicas, _: Message, answer: Message) -> None:
+    """A follower that reaches the end of its previous fetch counts as caught up now."""
+    if len(done.r3) > 1 and len(done.acks) > SELDOM * len(done.r3):
+        _tell_r3(done, answer, is_in=True)
+
+
 @told_to_others("ISR-006", r"R3 is in the ISR, not caught up for \d+ ms; its lag may be 3000 ms")
 def a_lag_is_noticed_late(done: Replicas, _: Message, answer: Message) -> None:
     """The leader checks for lagging followers too seldom."""
@@ -79,6 +88,7 @@ DEFECTS = [
     who_lacks_a_record_leaves_at_once,
     who_fetches_stays,
     only_the_end_counts,
+    the_previous_end_counts_from_now,
     a_lag_is_noticed_late,
     a_new_leader_has_no_patience,
 ]

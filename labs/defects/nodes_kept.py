@@ -51,6 +51,12 @@ def the_last_one_keeps_nothing(_: NewestTopic, __: SeenRequest, answer: Message)
     drop_value(answer, b"with 1")
 
 
+@of_newest("TOPIC-042", r"the broker that was away has \[\(1, b'last'\)\]")
+def the_first_new_record_is_lost(_: NewestTopic, __: SeenRequest, answer: Message) -> None:
+    """A broker that was away lacks the first record of a topic that was made again meanwhile."""
+    drop_value(answer, b"new")
+
+
 class ListedForEver(FrameRule):
     """Metadata lists for ever every broker that it has listed."""
 
@@ -148,6 +154,7 @@ DEFECTS = of_cluster(
     [
         half_of_four_are_too_few,
         the_last_one_keeps_nothing,
+        the_first_new_record_is_lost,
         rule("BROK-005", r"not within .*: all brokers list \[1, 2\]", ListedForEver),
         rule("CONN-028", r"not within .*: all brokers list \[2, 3\]", DeadBrokersAreOffered),
         fewer_replicas_are_made,

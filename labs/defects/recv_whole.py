@@ -1,4 +1,4 @@
-"""Defects of areas RECV, DELR, CONF and OTOP: one field of an answer is lost by a restart."""
+"""Defects of areas RECV, STOR, DELR, CONF and OTOP: one field of an answer is lost by a restart."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from labs.defects.defect import edited, rule
 from labs.defects.nested_structs import structs_at
 from labs.defects.prod import change_stored
 from labs.defects.started_again import StartedAgain, after_start
-from suites.durability import test_interrupted_compaction
+from suites.durability import test_interrupted_compaction, test_logs_after_restart
 from suites.durability import test_whole_logs_after_restart as of_logs
 from suites.durability import test_whole_state_after_restart as of_state
 from suites.durability.support.restarts import ENDS
@@ -48,6 +48,18 @@ def headers_are_not_kept(_: StartedAgain, __: SeenRequest, answer: Message) -> N
 
     if isinstance(answer, FetchResponse):
         change_stored(answer, change)
+
+
+@after_start(
+    "STOR-030",
+    r"the segment that is written to begins at 3, not 2",
+    partitions=test_logs_after_restart.PARTITIONS["STOR-030"],
+    rolled=True,
+)
+def retention_removes_a_record_more(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
+    """After a start retention removes a record of the segment that is written to."""
+    for timestamp, one in asked_and_told(seen.message, answer):
+        one.offset += timestamp == EARLIEST and one.offset == 2
 
 
 @after_start(
@@ -218,6 +230,7 @@ DEFECTS = [
     replace(defect, private=True)
     for defect in (
         headers_are_not_kept,
+        retention_removes_a_record_more,
         an_offset_by_time_has_no_epoch,
         the_largest_time_is_unknown,
         earlier_epochs_are_unknown,

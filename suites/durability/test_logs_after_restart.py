@@ -40,6 +40,7 @@ from suites.protocol.support.whole_answers import WithPaths, expect_same
 
 PARTITIONS = {
     "STOR-007": 7,
+    "STOR-030": 8,
     "RECV-019": 4,
     "RECV-020": 2,
     "RECV-028": 3,
@@ -79,6 +80,31 @@ def test_fully_expired_log_keeps_log_end_offset_after_restarts(
         assert answer.base_offset == END, f"the next record has offset {answer.base_offset}, not 6"
         found_records = records_of(client.fetch(topic, END))
         assert found_records == [(END, b"next")], f"a fetch at 6 brings {found_records}"
+
+
+@judges("STOR-030")
+@needs_broker(Use.PERSISTENT, {**BRIEF, **OFTEN})
+def test_segment_ends_by_time_of_first_record_stored_before_restart(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """A partition for each end; of the log, one byte is wanted, so that it soon begins with the
+    segment that is written to."""
+    client = persistent_broker.client
+    topic = topic_of_segments(client, PARTITIONS["STOR-030"], retention__bytes="1")
+    first_ms = now_ms() - HOUR_MS
+    ends = (("after a stop,", persistent_broker.stop), ("after a kill,", persistent_broker.kill))
+    for partition in range(len(ends)):
+        append(client, topic, timed(first_ms, b"r"), partition=partition)
+    with requirement("STOR-030") as check:
+        for partition, (when, stop) in enumerate(ends):
+            stop()
+            persistent_broker.start()
+            await_back(client, topic, partition)
+            later = (timed(first_ms + SEGMENT_MS + more_ms, b"r") for more_ms in (0, 1))
+            append(client, topic, *later, partition=partition)
+            with check.subtest(when):
+                begin = begin_once(client, topic, 2, partition)
+                assert begin == 2, f"{when} the segment that is written to begins at {begin}, not 2"
 
 
 @judges("RECV-019")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.errors import ApiNotAdvertised
+from harness.client.errors import ApiNotAdvertised, PreparationFailed
+from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import NotApplicable, NotSupported, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
@@ -13,8 +14,10 @@ from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.timeline import R2, R3, Timeline
+from suites.replication.support.deleting import delete_below
 from suites.replication.support.elections import await_alive, elect_preferred
 from suites.replication.support.expect import (
+    expect_error,
     expect_high_watermark,
     expect_log_end,
     expect_records,
@@ -23,6 +26,7 @@ from suites.replication.support.expect import (
 
 MIN_ISR_2 = {"min.insync.replicas": "2"}
 FIRST_WITH_DIVERGENCE, FIRST_AFTER_THAT = 12, 16
+TIMEOUT_MS = 10_000
 TRIES = 5
 """Fetches after which a leader that takes the follower would have proposed it."""
 
@@ -308,6 +312,39 @@ def _expect_no_progress(timeline: Timeline, epoch: int, offset: int) -> None:
     what = f"R3 fetches {offset}"
     assert diverging == (epoch, 2), f"{what}: the diverging epoch is {diverging}"
     expect_high_watermark(partition, 0, f"{what}, and has no record")
+
+
+@judges("FETCH-004")
+@needs_broker(Use.JOINABLE)
+def test_follower_fetch_below_log_start_after_unknown_epoch_returns_offset_out_of_range(
+    peers: JoinedCluster, broker: BrokerUnderTest
+) -> None:
+    """The follower has an epoch that the leader's log lacks, between two that it has."""
+    member = peers.join()
+    partition = peers.beside(member)
+    if partition.fetch_version < FIRST_WITH_DIVERGENCE:
+        raise ApiNotAdvertised("Fetch below v12 has no diverging epoch")
+    first = _lead_alone(partition, peers, member_leaves=member.leave)
+    partition.produce(2)
+    member.come_back()
+    await_alive(broker, member.broker_id)
+    partition.follow(member, 2)
+    partition.await_isr(*partition.replicas)
+    elect_preferred(broker, partition, member.broker_id)
+    unknown = partition.state().leader_epoch
+    _lead_alone(partition, peers, member_leaves=member.leave)
+    partition.produce()
+    deleted = delete_below(partition, 1, TIMEOUT_MS)
+    if deleted.error_code != ErrorCode.NONE:
+        raise PreparationFailed("DeleteRecords", deleted.error_code)
+    with requirement("FETCH-004"):
+        read = partition.follow(member, 1, last_fetched_epoch=unknown)
+        expect_records(read, (), "a fetch at the log start")
+        assert read.told.diverging_epoch.epoch == first, "no diverging epoch is in the answer"
+        read = partition.follow(member, 0, last_fetched_epoch=unknown)
+        expect_error(read.error, ErrorCode.OFFSET_OUT_OF_RANGE, "a fetch below the log start")
+        found = read.told.diverging_epoch.epoch
+        assert found == -1, f"a fetch below the log start: the diverging epoch is {found}"
 
 
 def _lead_alone(

@@ -26,6 +26,8 @@ later.
 """
 LATEST_MS = 5 * LAG_MS
 PAUSE_S = 0.1
+SELDOM = 0.8
+"""The time between two fetches of a follower, as a multiple of the lag, that is too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,30 @@ def test_follower_reaching_log_end_of_previous_fetch_stays_in_isr(timeline: Time
             assert look.is_in, told
             if passed_ms > 3 * LAG_MS:
                 break
+        expect_sound(timeline.partition)
+
+
+@judges("ISR-019")
+@needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
+def test_follower_that_reaches_log_end_of_previous_fetch_is_caught_up_as_of_that_fetch(
+    timeline: Timeline,
+) -> None:
+    """R3 fetches four times in five allowed lags, from the end at its fetch before: it leaves."""
+    trailing = Trailing(timeline)
+    trailing.begin()
+    last, fetched_s = 1, trailing.after_s
+
+    def trail(end: int) -> None:
+        nonlocal last, fetched_s
+        if (time.monotonic() - fetched_s) * 1000 < LAG_MS * SELDOM:
+            return
+        fetched_s = time.monotonic()
+        timeline.follow(R3, last)
+        last = end
+
+    with requirement("ISR-019"), in_time(LATEST_MS):
+        _, left = trailing.leave(trail)
+        _expect_not_too_early(left)
         expect_sound(timeline.partition)
 
 

@@ -13,6 +13,8 @@ from harness.codec.messages import (
 from harness.codec.structs import Message
 from labs.defects.replicas import Answered, Replicas, told_to_others, told_to_replicas
 
+ABORTED = -4
+"""The key of the producer of an aborted transaction, beside the ids of brokers."""
 AGAIN = 4
 """The number of the Produce request that sends the removed batch again."""
 
@@ -52,7 +54,21 @@ def a_removed_batch_is_a_duplicate(done: Replicas, _: Message, answer: Message) 
         answer.responses[0].partition_responses[0].base_offset = 1
 
 
+@told_to_others("EPOCH-017", r"after the cut the aborted transactions are \[\(\d+, 0\)\]")
+def a_removed_marker_counts(done: Replicas, _: Message, answer: Message) -> None:
+    """The follower keeps the aborted transaction of a marker that a truncation removed."""
+    if not isinstance(answer, FetchResponse):
+        return
+    data = answer.responses[0].partitions[0]
+    if data.aborted_transactions:
+        done.epochs[ABORTED] = data.aborted_transactions[0].producer_id
+    elif data.last_stable_offset == 3 and ABORTED in done.epochs:
+        kept = FetchResponse.AbortedTransaction
+        data.aborted_transactions = [kept(producer_id=done.epochs[ABORTED], first_offset=0)]
+
+
 DEFECTS = [
+    a_removed_marker_counts,
     a_new_replica_has_no_leader,
     only_the_known_epoch_may_fetch,
     a_rack_reads_all,

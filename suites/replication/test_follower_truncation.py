@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.errors import PreparationFailed
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.served_log import ServedLog
+from suites.protocol.support.fetching import values_of
 from suites.protocol.support.idempotent import new_producer
 from suites.replication.support.expect import expect_error, expect_log_end
 from suites.replication.support.rivals import Rivals, as_served
+
+PRODUCER = 1 << 40
+"""A producer id that no broker has given to a producer."""
+READ_COMMITTED = 1
 
 
 def _ahead_of(rivals: Rivals, log: ServedLog) -> None:
@@ -136,6 +142,42 @@ def test_batch_that_truncation_removed_is_appended_when_producer_sends_it_again(
         _expect_stored(rivals, "the batch before the cut", kept, at=0, end=3)
         _expect_stored(rivals, "the batch that was cut", cut, at=3, end=4)
         _expect_stored(rivals, "the batch after it", following, at=4, end=5)
+
+
+@judges("EPOCH-017")
+@needs_broker(Use.JOINABLE)
+def test_truncation_removes_aborted_transaction_with_its_marker(
+    rivals: Rivals, broker: BrokerUnderTest
+) -> None:
+    """The first leader aborts a transaction; the marker is cut, and the next one commits it."""
+    log, topic = ServedLog(), rivals.partition.topic
+    log.begin_transaction(rivals.epoch, PRODUCER, b"decided")
+    log.end_transaction(rivals.epoch, PRODUCER, commit=False)
+    rivals.virtual_leads(log)
+    rivals.follows(2)
+    rivals.real_leads()
+    aborted = broker.fetch(topic, 0, isolation_level=READ_COMMITTED).aborted_transactions
+    if [one.producer_id for one in aborted or ()] != [PRODUCER]:
+        raise PreparationFailed(f"before the cut the aborted transactions are {aborted}")
+    rivals.virtual_is_elected(claims=2)
+    rivals.virtual_leads_again()
+    del log.entries[1:]
+    log.end_transaction(rivals.epoch, PRODUCER, commit=True)
+    log.append(rivals.epoch, b"later")
+    with requirement("EPOCH-017"):
+        rivals.virtual_leads(log)
+        rivals.follows(3)
+        rivals.real_leads()
+        read = broker.last_seen(
+            lambda: broker.fetch(topic, 0, isolation_level=READ_COMMITTED),
+            lambda data: data.last_stable_offset == 3,
+        )
+        found = values_of(read)
+        assert found[:1] == [b"decided"], f"after the cut a consumer receives {found}"
+        named = [(one.producer_id, one.first_offset) for one in read.aborted_transactions or ()]
+        assert not named, f"after the cut the aborted transactions are {named}"
+        stable = read.last_stable_offset
+        assert stable == 3, f"after the cut the last stable offset is {stable}, expected 3"
 
 
 def _expect_stored(rivals: Rivals, what: str, batch: bytes, *, at: int, end: int) -> None:

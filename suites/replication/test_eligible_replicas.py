@@ -74,6 +74,24 @@ def test_each_replica_that_leaves_isr_below_min_stays_eligible_until_it_is_in_sy
         _expect(broker, led, state, "the second is back")
 
 
+@judges("ELECT-015")
+@needs_broker(Use.JOINABLE)
+def test_replica_that_leaves_isr_above_min_is_not_eligible(
+    peers: JoinedCluster, broker: BrokerUnderTest
+) -> None:
+    """Two of three have to be in sync: the first to leave is not eligible, the second one is."""
+    need_eligible_leaders(broker)
+    first, second, third = peers.joined(), peers.joined(), peers.joined()
+    led = peers.led_by(first, second, third, configs={"min.insync.replicas": "2"})
+    with requirement("ELECT-015"):
+        first.leave()
+        state = Eligible(second.broker_id, _ids(second, third), set(), set())
+        _expect(broker, led, state, "as many as necessary are left")
+        second.leave()
+        state = Eligible(third.broker_id, _ids(third), _ids(second), set())
+        _expect(broker, led, state, "one less than necessary is left")
+
+
 @judges("ELECT-019")
 @needs_broker(Use.JOINABLE)
 def test_preferred_leader_that_is_only_eligible_is_not_elected(

@@ -111,9 +111,9 @@ def _expect_refused(cluster: Cluster, topic: Topic, node: int, version: int, whe
 def test_produce_at_follower_returns_current_leader_and_endpoint(
     cluster: Cluster, api_version: int
 ) -> None:
-    """Its id and epoch, and where it is reached."""
+    """Its id and epoch, and where it is reached: once, though it leads both partitions."""
     leader, follower, _ = cluster.nodes[:3]
-    topic = cluster.create_topic([[leader, follower]])
+    topic = cluster.create_topic([[leader, follower]] * 2)
     epoch = cluster.view(topic).epoch
     wanted = ProduceRequest(acks=-1, timeout_ms=10_000)
     by_id = api_version >= PRODUCE_BY_ID
@@ -121,15 +121,20 @@ def test_produce_at_follower_returns_current_leader_and_endpoint(
         ProduceRequest.TopicProduceData(
             name="" if by_id else topic.name,
             topic_id=topic.id if by_id else ZERO_UUID,
-            partition_data=[ProduceRequest.PartitionProduceData(index=0, records=batch_of(b"r"))],
+            partition_data=[
+                ProduceRequest.PartitionProduceData(index=index, records=batch_of(b"r"))
+                for index in range(2)
+            ],
         )
     ]
     with requirement("PROD-007"):
         answer = cluster.at(follower).ask(wanted, api_version)
-        refused = only(only(answer.responses, "topic").partition_responses, "partition")
-        expect_error(refused.error_code, REFUSED)
-        told = refused.current_leader
-        assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
-            f"told of {told.leader_id} at epoch {told.leader_epoch}, it is {leader} at {epoch}"
-        )
+        found = only(answer.responses, "topic").partition_responses
+        assert len(found) == 2, f"{len(found)} partitions of 2 came"
+        for refused in found:
+            expect_error(refused.error_code, REFUSED)
+            told = refused.current_leader
+            assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
+                f"told of {told.leader_id} at epoch {told.leader_epoch}, it is {leader} at {epoch}"
+            )
         expect_endpoint(answer.node_endpoints, leader, cluster.at(leader).address)

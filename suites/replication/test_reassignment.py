@@ -36,7 +36,8 @@ def _written(client: BrokerUnderTest, topic: Topic, first: int, count: int) -> N
 def test_reassignment_copies_all_records_to_new_replica(cluster: Cluster, api_version: int) -> None:
     """It is written before and meanwhile; the new replica has every record at its offset.
 
-    The replicas have the order of the target, in which the new one is the first.
+    The replicas have the order of the target, in which the new one is the first. The same target
+    once more is no move, and no error.
     """
     one, two, three = cluster.nodes[:3]
     topic = cluster.create_topic([[one, two]])
@@ -49,6 +50,8 @@ def test_reassignment_copies_all_records_to_new_replica(cluster: Cluster, api_ve
         expected = [(number, b"%d" % number) for number in range(end)]
         found = read_all(cluster, three, topic, end)
         assert found == expected, f"the new replica has {len(found)} of {end} records: {found[:5]}"
+        _expect_taken(ask_to_move(cluster, topic.name, {0: [three, one]}, api_version))
+        await_moved(cluster, topic, [three, one])
 
 
 @judges("REASG-004")

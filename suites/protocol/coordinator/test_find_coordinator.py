@@ -20,7 +20,7 @@ from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 
 FIND_COORDINATOR = api_named("FindCoordinator")
 NO_KEY_TYPES = (9, -1, 127, -128)
-SHARE = 2  # a type of keys from version 6 on (KIP-932)
+SHARE, SHARE_KEYS = 2, 6  # a type of keys from this version on (KIP-932)
 KEY_TYPES = pytest.mark.parametrize("key_type", [GROUP, TRANSACTION], ids=["group", "transaction"])
 MANY_KEYS = 4  # from this version on a request has several keys (KIP-699)
 Coordinator = FindCoordinatorResponse.Coordinator
@@ -129,10 +129,16 @@ def test_find_coordinator_v1_to_v3_returns_coordinator_for_key_type(
 def test_find_coordinator_with_unknown_key_type_returns_invalid_request(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Every key of the request has the error INVALID_REQUEST, with a type above and below."""
-    keys = [broker.unique_topic() for _ in range(3)]
+    """Every key of the request has the error INVALID_REQUEST, with a type above and below.
+
+    Share keys have a type from a later version on; before, well-formed ones have no type either.
+    """
+    plain = [broker.unique_topic() for _ in range(3)]
+    keys_by_type = dict.fromkeys(NO_KEY_TYPES, plain)
+    if api_version < SHARE_KEYS:
+        keys_by_type[SHARE] = [_share_key(broker, str(partition)) for partition in range(3)]
     with requirement("COORD-005") as check:
-        for key_type in NO_KEY_TYPES:
+        for key_type, keys in keys_by_type.items():
             with check.subtest(f"type {key_type}"):
                 found = _ask(broker, api_version, keys, key_type)
                 named = sorted(one.key for one in found)

@@ -18,6 +18,7 @@ from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from harness.runner.refusal_judged import refusal_judged
 from suites.protocol.support.appended import append, now_ms
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
@@ -111,6 +112,21 @@ def test_list_offsets_latest_is_high_watermark_and_earliest_is_log_start(
                 assert ends == (0, count), f"earliest and latest of {count} records are {ends}"
                 fetched = broker.fetch(topic, count, partition=partition).high_watermark
                 assert latest.offset == fetched, f"latest {latest.offset}, high watermark {fetched}"
+
+
+@judges("LISTO-001")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_of_new_topic_is_0(broker: BrokerUnderTest, api_version: int) -> None:
+    """A leader that never serves it is judged here: elsewhere it is a failed preparation."""
+    with requirement("LISTO-001"):
+        with refusal_judged():
+            topic = broker.create_topic()
+        latest = broker.list_offset(topic, LATEST, api_version)
+        expect_error(latest.error_code, ErrorCode.NONE, "latest")
+        earliest = broker.list_offset(topic, EARLIEST, api_version)
+        expect_error(earliest.error_code, ErrorCode.NONE, "earliest")
+        ends = (earliest.offset, latest.offset)
+        assert ends == (0, 0), f"earliest and latest of 0 records are {ends}"
 
 
 @judges("LISTO-001")

@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateTopicsResponse, MetadataRequest
+from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest
 from harness.conformance.checks import Check, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
@@ -32,6 +32,7 @@ OF_ALL_BROKERS = {"log.retention.bytes": "3500000000", "log.roll.ms": "6000000"}
 CREATE_TOPICS = api_named("CreateTopics")
 FIRST_VALIDATE_ONLY = 1
 MOST_REPLICAS = 32_767  # what the field can hold
+_Config = CreateTopicsRequest.CreatableTopicConfig
 BAD_CONFIGS = (
     {"not.a.property": "1"},
     {"min.insync.replicas": "abc"},
@@ -194,13 +195,17 @@ def test_create_topics_with_invalid_config_returns_invalid_config(
 def test_create_topics_with_null_config_value_returns_invalid_config(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Null does not stand for the default; alone, and before and behind another config."""
+    """Null does not stand for the default; alone, and before and behind another value."""
     null: tuple[str, None] = ("retention.ms", None)
-    good = ("segment.ms", "2000000")
-    given: list[list[tuple[str, str | None]]] = [[null], [null, good], [good, null]]
+    good, valued = ("segment.ms", "2000000"), ("retention.ms", "2000000")
+    given: list[list[tuple[str, str | None]]] = [
+        [null], [null, good], [good, null], [null, valued], [valued, null],
+    ]  # fmt: skip
     names = [broker.unique_topic() for _ in given]
     with requirement("TOPIC-014") as check:
-        topics = [creatable(n, configs=dict(each)) for n, each in zip(names, given, strict=True)]
+        topics = [creatable(name) for name in names]
+        for topic, each in zip(topics, given, strict=True):
+            topic.configs = [_Config(name=name, value=value) for name, value in each]
         results = ask_to_create(broker, api_version, *topics)
         for name, each in zip(names, given, strict=True):
             with check.subtest(f"{each}"):

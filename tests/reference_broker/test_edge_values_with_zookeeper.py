@@ -94,6 +94,14 @@ def test_topic_name_is_checked_after_counts_with_zookeeper(
     assert created(connection, topic) == [with_zookeeper if old else without]
 
 
+def test_last_brokers_of_partition_assigned_twice_count_with_zookeeper(
+    connection: Connection, old: bool
+) -> None:
+    twice = [Assignment(broker_ids=[99]), Assignment(broker_ids=[1])]
+    topic = Creatable(name="a", num_partitions=-1, replication_factor=-1, assignments=twice)
+    assert created(connection, topic) == [E.NONE if old else E.INVALID_REPLICA_ASSIGNMENT]
+
+
 def test_repeated_new_topic_is_answered_for_each_entry_with_zookeeper(
     connection: Connection, old: bool
 ) -> None:

@@ -121,7 +121,7 @@ def _outcome(
         config = _config_with(_given_configs(wanted), defaults)
         if wanted.assignments:
             _check_counts_left_open(wanted)
-            partitions = _assigned(wanted, cluster.host.brokers)
+            partitions = _assigned(wanted.assignments, cluster.host.brokers)
         else:
             partitions = _counted(wanted, cluster.host.brokers, defaults, randomness)
         return PlannedTopic(wanted.name, config, partitions)
@@ -141,7 +141,8 @@ def _outcome_with_zookeeper(
     if wanted.assignments:
         _check_counts_left_open(wanted)
         _check_name(wanted.name, cluster)
-        partitions = _assigned(wanted, brokers)
+        # Of a partition that is assigned twice the last brokers count.
+        partitions = _assigned([*dict(wanted.assignments).items()], brokers)
     else:
         partitions = _counted(wanted, brokers, defaults, randomness)
         _check_name(wanted.name, cluster)
@@ -224,10 +225,12 @@ def _check_counts_left_open(wanted: WantedTopic) -> None:
         )
 
 
-def _assigned(wanted: WantedTopic, brokers: Brokers) -> tuple[PartitionRegistration, ...]:
+def _assigned(
+    assignments: Sequence[tuple[int, Sequence[int]]], brokers: Brokers
+) -> tuple[PartitionRegistration, ...]:
     found: dict[int, PartitionRegistration] = {}
     replica_count = None
-    for partition, replicas in wanted.assignments:
+    for partition, replicas in assignments:
         if partition in found:
             raise bad_assignment(f"Partition {partition} is assigned twice.")
         check_replicas(replicas, replica_count, brokers)

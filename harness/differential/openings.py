@@ -55,11 +55,17 @@ _JOINED: tuple[Request, ...] = (
     ("JoinGroup", {**_JOINING, "member_id": ""}),
     ("JoinGroup", {**_JOINING, "member_id": "$member_id:0"}),
 )
-_ASSIGNED: Request = (
-    "SyncGroup",
-    {**_MEMBER, "protocol_type": "consumer", "protocol_name": "range",
-     "assignments": [{"member_id": "$member_id:0", "assignment": "00"}]},
-)  # fmt: skip
+_SYNCED = {**_MEMBER, "protocol_type": "consumer", "protocol_name": "range",
+           "assignments": [{"member_id": "$member_id:0", "assignment": "00"}]}  # fmt: skip
+_ASSIGNED: Request = ("SyncGroup", _SYNCED)
+_STATIC = {"group_instance_id": "$name-i"}
+# A static member gets its id with the first join. Of versions without instances it is dynamic.
+_STATIC_ASSIGNED: tuple[Request, ...] = (
+    ("JoinGroup", {**_JOINING, **_STATIC, "member_id": ""}),
+    ("JoinGroup", {**_JOINING, **_STATIC, "member_id": "$member_id:0"}),
+    ("SyncGroup", {**_SYNCED, **_STATIC}),
+    ("Heartbeat", {**_MEMBER, **_STATIC}),
+)
 OPENINGS = (
     Opening(3, ()),
     Opening(7, (_TOPIC,)),
@@ -72,6 +78,10 @@ OPENINGS = (
                            "replica_id": -1, "topics": [_FETCHED]}))),
     Opening(1, (_TOPIC, *_JOINED)),
     Opening(3, (_TOPIC, *_JOINED, _ASSIGNED)),
+    Opening(1, (_TOPIC, *_STATIC_ASSIGNED)),
+    Opening(1, (_TOPIC, *_JOINED, _ASSIGNED,  # the leader joins once more: a rebalance
+                ("JoinGroup", {**_JOINING, "member_id": "$member_id:0"}),
+                ("DescribeGroups", {"groups": ["$name-g"]}))),
     Opening(2, (_TOPIC, *_JOINED, _ASSIGNED,
                 ("OffsetCommit", {**_MEMBER, "generation_id_or_member_epoch": 1,
                                   "retention_time_ms": -1, "topics": [_COMMITTED]}))),

@@ -77,14 +77,16 @@ def test_fetch_at_broker_without_replica_returns_current_leader_and_endpoint(
     leader, follower, stranger = cluster.nodes[:3]
     topic = cluster.create_topic([[leader, follower]] * 2)
     epoch = cluster.view(topic).epoch
-    with requirement("FETCH-025"):
+    with requirement("FETCH-025") as check:
         answer = _ask(cluster.at(stranger), topic, api_version, (0, 1))
         found = only(answer.responses, "topic").partitions
         assert len(found) == 2, f"{len(found)} partitions of 2 came"
-        for refused in found:
-            expect_error(refused.error_code, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            told = refused.current_leader
-            assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
-                f"told of {told.leader_id} at epoch {told.leader_epoch}, it is {leader} at {epoch}"
-            )
+        for index, refused in enumerate(found):
+            with check.subtest(f"partition {index}"):
+                expect_error(refused.error_code, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+                told = refused.current_leader
+                assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
+                    f"told of {told.leader_id} at epoch {told.leader_epoch}, "
+                    f"it is {leader} at {epoch}"
+                )
         expect_endpoint(answer.node_endpoints, leader, cluster.at(leader).address)

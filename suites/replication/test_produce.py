@@ -127,14 +127,16 @@ def test_produce_at_follower_returns_current_leader_and_endpoint(
             ],
         )
     ]
-    with requirement("PROD-007"):
+    with requirement("PROD-007") as check:
         answer = cluster.at(follower).ask(wanted, api_version)
         found = only(answer.responses, "topic").partition_responses
         assert len(found) == 2, f"{len(found)} partitions of 2 came"
-        for refused in found:
-            expect_error(refused.error_code, REFUSED)
-            told = refused.current_leader
-            assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
-                f"told of {told.leader_id} at epoch {told.leader_epoch}, it is {leader} at {epoch}"
-            )
+        for index, refused in enumerate(found):
+            with check.subtest(f"partition {index}"):
+                expect_error(refused.error_code, REFUSED)
+                told = refused.current_leader
+                assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
+                    f"told of {told.leader_id} at epoch {told.leader_epoch}, "
+                    f"it is {leader} at {epoch}"
+                )
         expect_endpoint(answer.node_endpoints, leader, cluster.at(leader).address)

@@ -9,6 +9,7 @@ import pytest
 from harness.client.connection import Connection
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    CreateTopicsRequest,
     DescribeConfigsRequest,
     DescribeGroupsRequest,
     FetchRequest,
@@ -229,6 +230,25 @@ def test_describe_configs_0_marks_defaults_before_2_7(like: str, is_default: boo
         with Connection(address) as asking:
             (result,) = asking.ask(DescribeConfigsRequest(resources=[resource]), 0).results
     assert [config.is_default for config in result.configs] == [is_default]
+
+
+@pytest.mark.parametrize("like", ["1.1.1", "2.8.2"])
+def test_value_that_cannot_be_read_is_unforeseen_before_2_1(like: str) -> None:
+    configs = [("min.insync.replicas", "abc"), ("not.a.config", "1")]
+    wanted = [
+        CreateTopicsRequest.CreatableTopic(
+            name=f"t{number}",
+            num_partitions=1,
+            replication_factor=1,
+            configs=[CreateTopicsRequest.CreatableTopicConfig(name=name, value=value)],
+        )
+        for number, (name, value) in enumerate(configs)
+    ]
+    with running_broker(like=like) as address, Connection(address) as asking:
+        answered = asking.ask(CreateTopicsRequest(topics=wanted), 2).topics
+    invalid = ErrorCode.INVALID_CONFIG
+    of_value = ErrorCode.UNKNOWN_SERVER_ERROR if like == "1.1.1" else invalid
+    assert {each.name: each.error_code for each in answered} == {"t0": of_value, "t1": invalid}
 
 
 @pytest.mark.parametrize(("version", "end"), [(2, 0), (7, 1)])

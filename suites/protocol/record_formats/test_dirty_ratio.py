@@ -12,14 +12,17 @@ from suites.protocol.support.compacted import (
     await_compacted,
     compacted_topic,
 )
+from suites.protocol.support.config_admin import TOPIC, prepare_all
 from suites.protocol.support.dirty_logs import (
     ALL,
     FEW,
     FIRST,
+    LARGER,
     LEFT_OF_FEW,
     LEFT_OF_FIRST,
     LEFT_OF_MORE,
     MORE,
+    SMALL,
     expect_left,
     write,
 )
@@ -48,3 +51,23 @@ def test_log_is_compacted_once_dirty_ratio_exceeds_its_minimum(broker: BrokerUnd
         write(broker, made, MORE, at_half)
         await_compacted(broker, at_half, {0: LEFT_OF_MORE})
         expect_left(broker, never, ALL, "the minimum is 1")
+
+
+@judges("STOR-024")
+@needs_broker(Use.OWN, QUICKLY)
+def test_removed_bytes_are_no_part_of_compacted_share(broker: BrokerUnderTest) -> None:
+    """A large record is compacted away; half as much is then more than half of the log.
+
+    The log is compacted from now on only, so that the first compaction reads all of it.
+    """
+    broker.version("AlterConfigs")
+    rolling = {"segment.ms": "1"}
+    topic = broker.create_topic(configs={"cleanup.policy": "delete", **rolling})
+    made = KeyedBatches()
+    write(broker, made, [(b"a", LARGER), *((key, SMALL) for key in (b"a", b"b", b"c"))], topic)
+    half = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.5"}
+    prepare_all(broker, (TOPIC, topic.name), {**half, **rolling})
+    with requirement("STOR-024"):
+        await_compacted(broker, topic, {0: [1, 2, 3]})
+        write(broker, made, [(b"b", LARGER // 2), (b"d", SMALL)], topic)
+        await_compacted(broker, topic, {0: [1, 3, 4, 5]})

@@ -202,10 +202,10 @@ def test_create_topics_with_null_config_value_returns_invalid_config(
         [null], [null, good], [good, null], [null, valued], [valued, null],
     ]  # fmt: skip
     names = [broker.unique_topic() for _ in given]
+    topics = [creatable(name) for name in names]
+    for topic, each in zip(topics, given, strict=True):
+        topic.configs = [_Config(name=name, value=value) for name, value in each]
     with requirement("TOPIC-014") as check:
-        topics = [creatable(name) for name in names]
-        for topic, each in zip(topics, given, strict=True):
-            topic.configs = [_Config(name=name, value=value) for name, value in each]
         results = ask_to_create(broker, api_version, *topics)
         for name, each in zip(names, given, strict=True):
             with check.subtest(f"{each}"):

@@ -77,7 +77,7 @@ def test_produce_above_quota_returns_throttle_time_and_mutes_connection(
             with in_time(broker.scaled_ms(DELAY_MS)):
                 _produce_until_throttled(broker, broker.connect(later), request, api_version)
                 told_ms, took_ms, sent_at = _produce(connection, request, api_version)
-                assert told_ms > 0, "the first request above the quota is not told to wait"
+                assert told_ms > 0, "the first response above the quota has no throttle time"
                 assert took_ms < told_ms, (
                     f"told to wait {told_ms} ms, the answer took {took_ms:.0f} ms"
                 )

@@ -16,6 +16,7 @@ from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.support.expect import expect_error
 
 PARTITIONS, REPLICAS = 6, 3
+SPREAD = 5  # partitions of a topic with a leader on each broker
 
 
 @judges("TOPIC-036")
@@ -98,13 +99,51 @@ def test_create_topics_spreads_replicas_over_racks(peers: JoinedCluster) -> None
             assert found == sorted(set(racks.values())), f"{where}: in the racks {found}"
 
 
-def _create(broker: BrokerUnderTest, name: str) -> None:
+@judges("TOPIC-002")
+@needs_broker(Use.JOINABLE)
+def test_create_topics_spreads_leaders_over_brokers_of_one_rack(peers: JoinedCluster) -> None:
+    """As many partitions as brokers, none of which has a rack: each is the first replica of one."""
+    broker = peers.broker
+    known = {peers.leader, *(peers.join().broker_id for _ in range(SPREAD - 1))}
+    broker.eventually(lambda: set(_racks(broker)) == known, f"the brokers are listed: {known}")
+    with requirement("TOPIC-002"):
+        firsts = sorted(replicas[0] for replicas in _placed(broker))
+        assert firsts == sorted(known), f"first replicas are {firsts}, the brokers {sorted(known)}"
+
+
+@judges("TOPIC-002")
+@needs_broker(Use.JOINABLE, {"broker.rack": "a"})
+def test_create_topics_with_fewer_racks_than_replicas_uses_distinct_brokers(
+    peers: JoinedCluster,
+) -> None:
+    """The real broker is alone in rack a, which has another turn for each of three replicas."""
+    known = {peers.leader, *(peers.join(rack="b").broker_id for _ in range(REPLICAS))}
+    broker = peers.broker
+    broker.eventually(lambda: set(_racks(broker)) == known, f"the brokers are listed: {known}")
+    with requirement("TOPIC-002"):
+        _placed(broker)
+
+
+def _placed(broker: BrokerUnderTest) -> list[list[int]]:
+    """Return the replicas of a new topic, which must be as many as wanted, and distinct."""
+    name = broker.unique_topic()
+    _create(broker, name, SPREAD)
+    partitions = broker.last_seen(
+        lambda: only(broker.metadata([name]).topics, "topic").partitions,
+        lambda seen: len(seen) == SPREAD,
+    )
+    placed = [list(each.replica_nodes) for each in partitions]
+    assert [len(set(each)) for each in placed] == [REPLICAS] * SPREAD, f"replicas are {placed}"
+    return placed
+
+
+def _create(broker: BrokerUnderTest, name: str, partitions: int = PARTITIONS) -> None:
     """Create a topic wherever the controller puts its replicas.
 
     A timeout is fine, as no broker but the real one serves requests.
     """
     wanted = CreateTopicsRequest.CreatableTopic(
-        name=name, num_partitions=PARTITIONS, replication_factor=REPLICAS
+        name=name, num_partitions=partitions, replication_factor=REPLICAS
     )
     broker.delete_later(name)
     answer = broker.ask(CreateTopicsRequest(topics=[wanted], timeout_ms=10_000))

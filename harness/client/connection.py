@@ -10,6 +10,7 @@ import socket
 import struct
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self, TypeVar, cast
 
@@ -167,6 +168,13 @@ class Connection:
     def send_bytes(self, data: bytes) -> None:
         """Send bytes as they are."""
         self._send_all(data, "sent raw bytes", data)
+
+    def end_sending(self) -> None:
+        """End our direction with FIN; the broker's answers still come."""
+        self._require_open()
+        self.transcript.add("ended our direction")
+        with suppress(OSError):  # the broker may have closed the connection
+            self._socket.shutdown(socket.SHUT_WR)
 
     def _require_open(self) -> None:
         """A use after our own close is the caller's mistake, never the broker's."""

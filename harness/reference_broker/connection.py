@@ -83,12 +83,13 @@ class ClientConnection(asyncio.Protocol):
         self._steer_reading()
 
     def eof_received(self) -> bool:
-        """The client sends no more; its buffered requests are still answered, but none waits."""
+        """The client sends no more; its buffered requests are answered, also one that waits.
+
+        Kafka does not read, and so does not see the end, while a request is in progress or the
+        client is throttled (KAFKA-7639, class Selector).
+        """
         self._has_ended = True
-        if self._waiting is not None:
-            self._abandon()
-            self.close()
-        elif self._is_writable:
+        if self._can_serve:
             self._continue()
         return True
 
@@ -158,10 +159,6 @@ class ClientConnection(asyncio.Protocol):
             begun = self._node.begin(payload, self.ip, self._listener)
             if isinstance(begun, WaitingRequest):
                 self._waiting = begun
-                if self._has_ended:
-                    self._abandon()
-                    self._give_up()
-                    return
                 begun.waiter.result.add_done_callback(self._finish)
                 return
             self._give_back()
@@ -179,7 +176,7 @@ class ClientConnection(asyncio.Protocol):
                 answers.append(frame(*whole))
             else:
                 self._write_lent(response.parts, answers)
-        if response.mute_ms > 0 and not self._has_ended:
+        if response.mute_ms > 0:
             self._held_by = self._loop.call_later(response.mute_ms / 1000, self._continue)
 
     def _finish(self, result: "asyncio.Future[Message | bytes]") -> None:
@@ -293,11 +290,11 @@ class ClientConnection(asyncio.Protocol):
         """Close the connection if its client has been idle for too long.
 
         A client that sends slowly, or waits for a response or for memory, is not idle. A client
-        that neither sends nor reads its responses is idle.
+        that neither sends nor reads its responses is idle, and one that sends no more may be gone.
         """
         assert self._idle_s is not None
         is_held = self._waiting is not None or self._held_by is not None
-        if is_held or (self._is_writable and not self._is_reading):
+        if (is_held and not self._has_ended) or (self._is_writable and not self._is_reading):
             self._heard_at = self._loop.time()
         left_s = self._heard_at + self._idle_s - self._loop.time()
         if left_s <= 0 and self._is_writable:

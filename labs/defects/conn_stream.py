@@ -75,6 +75,14 @@ class AnswersAreLostWithABadLength(FrameRule):
         return misread(seen) if is_last else seen.payload
 
 
+class AWaitEndsWithTheStream(FrameRule):
+    """The broker drops a Fetch that waits as soon as the client sends no more."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        waits = is_from(seen, "CONN-031") and seen.ordinal == LAST_GOOD
+        return misread(seen) if waits else seen.payload
+
+
 class WaitsLoseTheSign(FrameRule):
     """The broker answers a Fetch that has waited with a correlation id without its sign."""
 
@@ -99,5 +107,6 @@ DEFECTS = [
     rule("CONN-008", r"closed the connection", AnswersAreLostWithABadFrame),
     rule("CONN-008", r"closed the connection", AnIdMayBeInFlightOnce),
     rule("CONN-030", r"closed the connection", AnswersAreLostWithABadLength),
+    rule("CONN-031", r"closed the connection", AWaitEndsWithTheStream),
     rule("CONN-020", r"closed the connection", RestOfAPieceIsLost),
 ]

@@ -270,6 +270,20 @@ def test_reset_by_client_reaches_peer() -> None:
     assert read == [b"(reset)"]
 
 
+def test_end_of_sending_reaches_peer_and_answer_still_comes() -> None:
+    read: list[bytes] = []
+
+    def script(peer: Peer) -> None:
+        read.append(peer.read_to_end())
+        peer.send(ANSWER)
+
+    with scripted(script) as address, Connection(address) as connection:
+        connection.send_bytes(b"last")
+        connection.end_sending()
+        assert connection.receive_frame() == ANSWER[4:]
+    assert read == [b"last"]
+
+
 # -- expect_closed and expect_silence ------------------------------------------------------------
 
 

@@ -107,7 +107,9 @@ def test_difference_after_restart_is_shrunk() -> None:
     assert found.repeats
     assert found.is_after_restart
     assert found.difference.kind == ("ListOffsets", "topics.partitions.leader_epoch")
-    assert {step.api for step in found.conversation.steps} == {"CreateTopics", "ListOffsets"}
+    creation, question = found.conversation.steps
+    assert creation.api in ("CreateTopics", "Metadata")
+    assert question.api == "ListOffsets"
     text = text_of_restart(found, SPECS)
     assert text.splitlines()[2] == "  stop and restart"
     assert "wrong 0" in text

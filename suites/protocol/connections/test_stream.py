@@ -24,6 +24,7 @@ from harness.runner.marks import judges
 from suites.protocol.support.answers import correlation_id_of, expect_answers
 from suites.protocol.support.appended import batch_of
 from suites.protocol.support.healthy import healthy
+from suites.protocol.support.kept_topics import KeptTopics
 
 SAME_ID = 8008
 INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
@@ -154,6 +155,32 @@ def test_requests_before_bad_length_are_answered(broker: BrokerUnderTest, bad: s
         connection.send_bytes(b"".join([*good, BAD_LENGTHS[bad]]))
         expect_answers(connection, [1, 2, 3])
         connection.expect_closed()
+
+
+@judges("CONN-031")
+def test_requests_before_end_of_stream_are_answered(
+    broker: BrokerUnderTest, kept: KeptTopics
+) -> None:
+    """The client sends requests at once and ends its direction; the last one is a Fetch that waits.
+
+    The broker closes its own direction after the last response.
+    """
+    topic, version = kept.topic(broker, _empty), broker.version("Fetch")
+    waiting = fetch_request(
+        [fetch_topic(topic, version, [fetch_partition(0)])], max_wait_ms=WAIT_MS, min_bytes=1
+    )
+    served = [frame(encode_request(healthy(broker), 0, one, "CONN-031")) for one in (1, 2)]
+    connection = broker.connect("CONN-031")
+    with requirement("CONN-031"):
+        fetch = frame(encode_request(waiting, version, 3, "CONN-031"))
+        connection.send_bytes(b"".join([*served, fetch]))
+        connection.end_sending()
+        expect_answers(connection, [1, 2, 3])
+        connection.expect_closed()
+
+
+def _empty(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic()
 
 
 def _failing_produce(broker: BrokerUnderTest) -> bytes:

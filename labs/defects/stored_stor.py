@@ -128,6 +128,21 @@ def youth_saves_no_record(
     return lambda partition, now: cleanable(partition, TimeMs(now + FOR_EVER_MS))
 
 
+@wrong_in_broker("STOR-015", r"is over for a first record: left is",
+                 "state.cleaning.log_cleanable", "_is_late")  # fmt: skip
+def a_young_record_makes_its_segment_young(
+    is_late: Callable[[Partition, list[Segment], TimeMs], bool],
+) -> Callable[[Partition, list[Segment], TimeMs], bool]:
+    """A segment waits for max.compaction.lag.ms after its last record, not after its first."""
+
+    def instead(partition: Partition, dirty: list[Segment], now: TimeMs) -> bool:
+        lag_ms = partition.config.number("max.compaction.lag.ms")
+        old = [one for one in dirty if one.largest_timestamp < now - lag_ms]
+        return is_late(partition, old, now)
+
+    return instead
+
+
 @wrong_in_broker("STOR-016", r"two records are too old, the log begins at 0",
                  COMPACTION, "delete_what_is_too_much")  # fmt: skip
 def of_two_policies_one_counts(
@@ -160,6 +175,7 @@ DEFECTS = [
     a_tombstone_goes_the_second_time,
     a_tombstone_stays_for_ever,
     youth_saves_no_record,
+    a_young_record_makes_its_segment_young,
     of_two_policies_one_counts,
     the_index_is_one_entry_off,
 ]

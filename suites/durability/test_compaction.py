@@ -209,7 +209,8 @@ def _expect_left(log: KeyedLog, expected: list[Kept], what: str) -> None:
 def test_max_compaction_lag_ms_forces_compaction_below_dirty_ratio(broker: BrokerUnderTest) -> None:
     """No share of the log that is dirty would do; max.compaction.lag.ms alone makes it go.
 
-    One old segment is enough, though the others are young; without an old one nothing happens.
+    One old segment is enough, though the others are young, and so is one old record that begins a
+    segment; without an old one nothing happens.
     """
     never = {"min__cleanable__dirty__ratio": "1"}
     witness = CleaningWitness(broker)
@@ -223,11 +224,16 @@ def test_max_compaction_lag_ms_forces_compaction_below_dirty_ratio(broker: Broke
     for age_ms in (3 * HOUR_MS, 3 * MINUTE_MS, 2 * MINUTE_MS, MINUTE_MS):
         for log in (patient, one_old):
             log.append((b"aged", b"%d" % age_ms), age_ms=age_ms)
+    wide = KeyedLog(broker, compacted(broker, **never, segment__ms=str(2 * HOUR_MS)))
+    for age_min in (100, 2, -30):  # the first two are one segment, which is as old as its first
+        wide.append((b"wide", b"%d" % age_min), age_ms=age_min * MINUTE_MS)
     limited = {**USUAL, "min.cleanable.dirty.ratio": "1", "max.compaction.lag.ms": str(HOUR_MS)}
-    prepare_all(broker, (TOPIC, one_old.topic.name), limited)  # all segments are there
+    for log in (one_old, wide):
+        prepare_all(broker, (TOPIC, log.topic.name), limited)  # all segments are there
     with requirement("STOR-015"):
         _expect_left(forced, forced.written[1:], "max.compaction.lag.ms is over")
         _expect_left(one_old, one_old.written[2:], "max.compaction.lag.ms is over for one segment")
+        _expect_left(wide, wide.written[1:], "max.compaction.lag.ms is over for a first record")
         witness.look()
         _expect_left(unforced, unforced.written, "nothing forces it")
         _expect_left(patient, patient.written, "max.compaction.lag.ms is not over")

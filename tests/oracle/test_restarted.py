@@ -111,7 +111,7 @@ def test_difference_after_restart_is_shrunk() -> None:
     assert creation.api in ("CreateTopics", "Metadata")
     assert question.api == "ListOffsets"
     text = text_of_restart(found, SPECS)
-    assert text.splitlines()[2] == "  stop and restart"
+    assert "  stop and restart" in text.splitlines()
     assert "wrong 0" in text
 
 

@@ -92,19 +92,47 @@ def _assigns_to_others(steps: Sequence[ConversationStep]) -> bool:
     return any(not ids or {*ids} - {_ONLY_BROKER} for ids in assigned)
 
 
+def _numbers_with_gaps(steps: Sequence[ConversationStep]) -> bool:
+    for topic in steps[-1].fields.get("topics", []):
+        numbers = {one.get("partition_index", 0) for one in topic.get("assignments", [])}
+        if numbers != {*range(len(numbers))}:
+            return True
+    return False
+
+
 def _elects_all_by_unknown_type(steps: Sequence[ConversationStep]) -> bool:
     fields = steps[-1].fields
     is_known = fields.get("election_type", 0) in _ELECTION_TYPES
     return not is_known and fields.get("topic_partitions", []) is None
 
 
+def _names_no_node(steps: Sequence[ConversationStep]) -> bool:
+    """True if a name of a topic cannot be a part of a path in a ZooKeeper."""
+    topics = steps[-1].fields.get("topics", [])
+    return any(topic.get("name", "") in ("", ".", "..") for topic in topics)
+
+
+def _has_produced_in_sequence(steps: Sequence[ConversationStep]) -> bool:
+    """True if an earlier batch has a producer's id, so that its sequence may be refused."""
+    produced = [step for step in steps[:-1] if step.api == "Produce"]
+    return any("'producer_id'" in repr(step.fields) for step in produced)
+
+
+def _names_no_group(steps: Sequence[ConversationStep]) -> bool:
+    return not steps[-1].fields.get("group_id")
+
+
 CONDITIONS: Mapping[str, Callable[[Sequence[ConversationStep]], bool]] = {
     "a resource is named twice": _names_a_resource_twice,
     "a topic without an id is fetched": _fetches_no_id,
     "a new partition is assigned to no broker, or to one that is not there": _assigns_to_others,
+    "the partitions of a new topic are numbered with gaps": _numbers_with_gaps,
     "an unknown election of all partitions": _elects_all_by_unknown_type,
     "records are null": _produces_null,
     "no group is asked for": _asks_for_no_group,
+    "the group's name is empty": _names_no_group,
+    "a topic's name is no part of a path": _names_no_node,
+    "a batch of a producer with an id was sent": _has_produced_in_sequence,
     "a topic without an id is fetched, and another partition": _names_a_topic_without_id,
     "a page would end behind the largest int32": _pages_beyond_int32,
     "an unknown operation stands beside one of lists": _mixes_unknown_operations,

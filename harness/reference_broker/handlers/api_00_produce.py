@@ -38,6 +38,16 @@ from harness.reference_broker.handlers.outcome import (
     Outcome,
     RequestContext,
 )
+from harness.reference_broker.handlers.produced_records import (
+    SHAPE_IS_AN_ERROR,
+    as_before,
+    check_codec,
+    each_batch,
+    is_out_of_shape,
+    is_whole,
+    records_of,
+    version_of_records,
+)
 from harness.reference_broker.handlers.replicated_answer import AwaitedPartition, replicated_answer
 from harness.reference_broker.state.broker import BrokerPlace
 from harness.reference_broker.state.log.append_error import AppendRefused
@@ -45,11 +55,6 @@ from harness.reference_broker.state.log.batch_bytes import is_transactional
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.quotas.client_quotas import PRODUCER_BYTE_RATE
 from harness.reference_broker.state.topics.topic import TopicState
-from harness.reference_broker.state.validation.message_set_validation import records_of_old_version
-from harness.reference_broker.state.validation.record_validation import (
-    has_other_magic,
-    single_batch,
-)
 
 API_KEY = 0
 _FIRST_VERSION_WITH_BATCHES = 3
@@ -61,15 +66,8 @@ _LEGAL_ACKS = (_ALL, 0, 1)
 _VERIFIES_FIRST_SINCE = (3, 6)
 """Since this release a broker verifies a transactional batch before it checks the acks (KIP-890,
 ReplicaManager.handleProduceAppend)."""
-_SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
-_TOO_FEW_REPLICAS_HIDE_LOG_START = (3, 9)
-"""Seen: 2.8.2 returns the log start, 3.9.2 does not. In 2.8 ReplicaManager.appendToLocalLog has no
-case of its own for the error."""
-_ERRORS_BEFORE = {
-    ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
-    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: ((2, 1), ErrorCode.UNKNOWN_SERVER_ERROR),  # KIP-110
-}
-"""The first release with an error, and the error of earlier releases."""
+_PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # class KafkaApis, handleProduceRequest
+_TRANSACTIONS_HAVE_AN_ID = (2, 2)  # class KafkaApis, handleProduceRequest
 _ADMIN_CLIENT = "__admin_client"
 _TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
@@ -87,10 +85,13 @@ class _Target:
 
 def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     """Append each valid batch, in the order of the request."""
-    if not context.state.like.since(*_SHAPE_IS_AN_ERROR) and _is_out_of_shape(request, context):
+    if not context.state.like.since(*SHAPE_IS_AN_ERROR) and is_out_of_shape(request, context):
         return CloseConnection("records that the request cannot hold")
     awaited: list[AwaitedPartition] = []
-    lacks_transaction = request.transactional_id is None and _has_transactional(request)
+    wants_id = context.state.like.since(*_TRANSACTIONS_HAVE_AN_ID)
+    lacks_transaction = (
+        wants_id and request.transactional_id is None and _has_transactional(request)
+    )
     responses = [
         ProduceResponse.TopicProduceResponse(
             name=name,
@@ -117,21 +118,6 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     return NoAnswer(throttle_ms)
 
 
-def _is_out_of_shape(request: ProduceRequest, context: RequestContext) -> bool:
-    """True if a partition has anything but one batch, on which the parser failed before 2.8."""
-    for topic in request.topic_data:
-        for data in topic.partition_data:
-            records = data.records or b""
-            if context.api_version >= _FIRST_VERSION_WITH_BATCHES and has_other_magic(records):
-                return True
-            try:
-                _records_of(data, context.api_version)
-            except AppendRefused as refusal:
-                if refusal.error is ErrorCode.INVALID_RECORD:
-                    return True
-    return False
-
-
 def _by_topic(
     request: ProduceRequest,
 ) -> dict[_TopicKey, dict[int, list[ProduceRequest.PartitionProduceData]]]:
@@ -153,23 +139,16 @@ def _produce_last(
     """Append the last data for a partition that are one batch.
 
     If other data for the partition are not one batch, their error is returned instead of the result
-    of the append. Before version 3 only the last data count, whatever they are. Source: classes
-    KafkaApis (handleProduceRequest), ProduceRequest (validateRecords).
+    of the append. Before version 3, and before Kafka 2.8, only the last data count, whatever they
+    are. Source: classes KafkaApis (handleProduceRequest), ProduceRequest (validateRecords).
     """
-    if len(repeated) == 1 or context.api_version < _FIRST_VERSION_WITH_BATCHES:
+    is_a_map = not context.state.like.since(*SHAPE_IS_AN_ERROR)
+    if len(repeated) == 1 or is_a_map or context.api_version < _FIRST_VERSION_WITH_BATCHES:
         return _produce(topic, repeated[-1], asked, context)
-    whole = [data for data in repeated if _is_whole(data, context.api_version)]
+    whole = [data for data in repeated if is_whole(data, context)]
     broken = [data for data in repeated if data not in whole]
     told = [_produce(topic, data, asked, context) for data in (*whole[-1:], *broken[-1:])]
     return told[-1]
-
-
-def _is_whole(data: ProduceRequest.PartitionProduceData, version: int) -> bool:
-    try:
-        _records_of(data, version)
-    except AppendRefused:
-        return False
-    return True
 
 
 def _produce(
@@ -181,40 +160,48 @@ def _produce(
     request, awaited = asked
     found = _target(topic, data.index, context)
     if isinstance(found, ErrorCode):
-        return _failed(data.index, found)
+        return _failed(data.index, _missing(found, topic[0], request, context))
     try:
-        if context.api_version < _FIRST_VERSION_WITH_BATCHES:
-            # Only the log looks at the records of these versions (class LogValidator).
-            _check_place(found, request.acks, context)
-        batch = _records_of(data, context.api_version)
-        verifies_first = context.state.like.since(*_VERIFIES_FIRST_SINCE)
-        if verifies_first:
-            _check_transaction(batch, request.transactional_id, context)
-        _check_place(found, request.acks, context)
+        batch = _checked(data, found, request, context)
         if not batch:
             return _nothing_appended(data.index, found.partition)
-        if not verifies_first:
-            _check_transaction(batch, request.transactional_id, context)
-        appended = found.partition.append(batch, context.now())
+        places = [found.partition.append(each, context.now()) for each in each_batch(batch)]
     except AppendRefused as refusal:
         refused = _refused(data.index, refusal, found.partition)
-        if refusal.error is ErrorCode.NOT_ENOUGH_REPLICAS:
-            told = not context.state.like.since(*_TOO_FEW_REPLICAS_HIDE_LOG_START)
-            refused.log_start_offset = found.partition.log.start_offset if told else -1
-        first, before = _ERRORS_BEFORE.get(refusal.error, ((), refusal.error))
-        if not context.state.like.since(*first):
-            refused.error_code = before
-        return refused
-    context.effects.extend(appended.effects)
+        return as_before(refused, refusal.error, found.partition.log.start_offset, context)
+    for place in places:
+        context.effects.extend(place.effects)
     result = _Result(
         index=data.index,
-        base_offset=appended.base_offset,
-        log_append_time_ms=appended.append_time,
+        base_offset=places[0].base_offset,
+        log_append_time_ms=places[-1].append_time,
         log_start_offset=found.partition.log.start_offset,
     )
     if request.acks == _ALL:
-        awaited.append(AwaitedPartition(result, found.partition, appended.end_offset))
+        awaited.append(AwaitedPartition(result, found.partition, places[-1].end_offset))
     return result
+
+
+def _checked(
+    data: ProduceRequest.PartitionProduceData,
+    target: _Target,
+    request: ProduceRequest,
+    context: RequestContext,
+) -> bytes:
+    """Return the records of a request that the partition may take. Raises AppendRefused."""
+    if context.api_version < _FIRST_VERSION_WITH_BATCHES:
+        # Only the log looks at the records of these versions (class LogValidator).
+        _check_place(target, request.acks, context)
+    batch = records_of(data, version_of_records(context), context.state.like)
+    verifies_first = context.state.like.since(*_VERIFIES_FIRST_SINCE)
+    if verifies_first:
+        _check_transaction(batch, request.transactional_id, context)
+    _check_place(target, request.acks, context)
+    if batch and not verifies_first:
+        _check_transaction(batch, request.transactional_id, context)
+    if batch:
+        check_codec(batch, context.state.like)
+    return batch
 
 
 def _check_place(found: _Target, acks: int, context: RequestContext) -> None:
@@ -223,6 +210,19 @@ def _check_place(found: _Target, acks: int, context: RequestContext) -> None:
     if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
         raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
     _check_leader(found.partition, acks)
+
+
+def _missing(
+    error: ErrorCode, name: str, request: ProduceRequest, context: RequestContext
+) -> ErrorCode:
+    """Return the error for a partition that does not exist: before 2.0 only topics precede acks."""
+    topic = context.state.cluster.named(name)
+    if topic is None or context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR):
+        return error
+    if request.acks not in _LEGAL_ACKS:
+        return ErrorCode.INVALID_REQUIRED_ACKS
+    is_refused = topic.is_internal and context.client_id != _ADMIN_CLIENT
+    return ErrorCode.INVALID_TOPIC_EXCEPTION if is_refused else error
 
 
 def _check_leader(partition: Partition, acks: int) -> None:
@@ -257,13 +257,6 @@ def _name_leaders(answer: ProduceResponse, context: RequestContext) -> None:
         ProduceResponse.NodeEndpoint(node_id=node, host=at.host, port=at.port, rack=at.rack)
         for node, at in told.items()
     ]
-
-
-def _records_of(data: ProduceRequest.PartitionProduceData, version: int) -> bytes:
-    records = data.records or b""
-    if version < _FIRST_VERSION_WITH_BATCHES:
-        return records_of_old_version(records)
-    return single_batch(records, version)
 
 
 def _nothing_appended(index: int, partition: Partition) -> _Result:

@@ -11,6 +11,9 @@ Behaviour
   (KIP-283).
 - Consumers get committed records, from the leader or, from v11 on, from a follower. Followers get
   all records; their fetch offset shows the leader how much they have.
+- Before Kafka 2.7 an unknown isolation level closes the connection; before 2.1 the last stable
+  offset is there for read_committed only; before 2.0 a partition that does not exist is an error
+  at once if the topic exists.
 - A client above its quota gets no records and a throttle time, and is muted for that time; its
   session goes on (KIP-13, KIP-219, KAFKA-6946).
 
@@ -50,6 +53,7 @@ from harness.reference_broker.handlers.fetch_error import (
 from harness.reference_broker.handlers.fetch_format import in_format_of
 from harness.reference_broker.handlers.outcome import (
     Answer,
+    CloseConnection,
     Outcome,
     PurgatoryWait,
     RequestContext,
@@ -91,6 +95,9 @@ _READ_COMMITTED = 1
 _DEBUGGER = -2
 _ANYBODY = -1
 _ISOLATION_LEVELS = (0, _READ_COMMITTED)
+_GENERATED = (2, 7)  # KAFKA-9629; before, class FetchRequest looks at the level
+_STABLE_OFFSET_IS_FOR_ALL = (2, 1)  # KAFKA-7395 (class ReplicaManager)
+_PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # before, their topics (class KafkaApis, handleFetchRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +114,14 @@ class _Fetch:
 
 def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     """Answer now if enough is readable, else wait."""
+    is_known = request.isolation_level in _ISOLATION_LEVELS
+    if not is_known and not context.state.like.since(*_GENERATED):
+        return CloseConnection(f"there is no isolation level {request.isolation_level}")
     fetch = _resolve(request, context)
     if isinstance(fetch, ErrorCode):
         return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
     plan = _plan(fetch)
-    if request.isolation_level not in _ISOLATION_LEVELS and plan.found:
+    if not is_known and plan.found:
         return Answer(unforeseen_fetch(request, context))
     readings = read_partitions(plan, zero_copy=magic_for(context.api_version) is None)
     if fetch.limits.from_replica:
@@ -195,6 +205,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             rack=request.rack_id if version >= _FIRST_VERSION_WITH_RACK else "",
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
             read_committed=request.isolation_level == _READ_COMMITTED,
+            misses_topics_only=not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR),
         ),
         session,
         0 if session is None else session.epoch,
@@ -306,16 +317,18 @@ def _add(
 ) -> None:
     named, index = reading.key
     was_read = reading.error is ErrorCode.NONE and reading.diverging is None
-    lists_aborted, made = plan.limits.read_committed and was_read, FetchResponse.AbortedTransaction
+    like, committed = fetch.context.state.like, plan.limits.read_committed
+    lists_aborted, made = committed and was_read, FetchResponse.AbortedTransaction
+    has_stable = committed or like.since(*_STABLE_OFFSET_IS_FOR_ALL)
     aborted = [
         made(producer_id=a.producer_id, first_offset=a.first_offset) for a in reading.aborted
     ]
-    unread = none_aborted(fetch.context.state.like) if reading.is_missing else None
+    unread = none_aborted(like) if reading.is_missing else None
     part = FetchResponse.PartitionData(
         partition_index=index,
         error_code=reading.error,
         high_watermark=reading.high_watermark,
-        last_stable_offset=reading.last_stable_offset,
+        last_stable_offset=reading.last_stable_offset if has_stable else -1,
         log_start_offset=reading.log_start_offset,
         aborted_transactions=aborted if lists_aborted else unread,
         records=records_sent(reading, fetch.context),

@@ -8,7 +8,10 @@ Behaviour
 - A new leader that does not know its predecessor's high watermark yet returns an error (KIP-207).
 - Messages of magic 0 have no timestamps: on a topic that stores them, only both ends are found.
 - A partition that is named twice gets INVALID_REQUEST, except in v0. It is answered once, and a
-  topic without partitions not at all; before Kafka 4.0 both are answered as requested.
+  topic without partitions not at all; from Kafka 2.7 to 3.9 both are answered as requested. In
+  v0 the last values count before 2.7.
+- Before Kafka 2.7 an unknown isolation level closes the connection.
+- Before Kafka 2.1 a debugger gets REPLICA_NOT_AVAILABLE for a partition that does not exist.
 - Before Kafka 4.0 an unknown isolation level is an error of each partition, for consumers only, and
   UNSUPPORTED_VERSION for an unknown timestamp precedes it.
 
@@ -34,7 +37,13 @@ from harness.codec.errors import CodecError
 from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.once_by_topic import once_by_topic
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    CloseConnection,
+    Outcome,
+    RequestContext,
+)
 from harness.reference_broker.state.fetch.fetch_plan import find_partition
 from harness.reference_broker.state.log.batch_bytes import (
     CorruptBatch,
@@ -62,6 +71,8 @@ _NEVER = 2**15
 _READ_COMMITTED = 1
 _ISOLATION_LEVELS = (0, _READ_COMMITTED)
 _EACH_COUNTS_ONCE = (4, 0)  # KAFKA-15859
+_GENERATED = (2, 7)  # KAFKA-9627; before, class ListOffsetRequest made maps of the partitions
+_PARTITION_IS_MISSED = (2, 1)  # KAFKA-7395; before, class ReplicaManager looks for a replica
 _CONSUMER, _DEBUGGING = -1, -2
 _NO_EPOCH = -1
 _FIRST_VERSION_WITH_NOT_AVAILABLE = 5
@@ -69,14 +80,18 @@ _UNKNOWN_IS_REFUSED = (3, 9)  # KAFKA-17331; before, any other number is a time
 _Result = ListOffsetsResponse.ListOffsetsPartitionResponse
 
 
-def handle(request: ListOffsetsRequest, context: RequestContext) -> Answer:
+def handle(request: ListOffsetsRequest, context: RequestContext) -> Outcome:
     """Answer all partitions, by topic."""
+    like = context.state.like
+    is_generated = like.since(*_GENERATED)
+    if not is_generated and request.isolation_level not in _ISOLATION_LEVELS:
+        return CloseConnection(f"there is no isolation level {request.isolation_level}")
     if context.api_version == 0:
-        return _old_answer(request, context)
+        return _old_answer(request if is_generated else _each_once(request), context)
     times_named = Counter(
         (topic.name, part.partition_index) for topic in request.topics for part in topic.partitions
     )
-    if not context.state.like.since(*_EACH_COUNTS_ONCE):
+    if is_generated and not like.since(*_EACH_COUNTS_ONCE):
         return _answer_as_asked(request, times_named, context)
     if request.isolation_level not in _ISOLATION_LEVELS:
         return _unforeseen(request)
@@ -99,6 +114,17 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> Answer:
             ]
         )
     )
+
+
+def _each_once(request: ListOffsetsRequest) -> ListOffsetsRequest:
+    """Return the request with the last values of each partition, without empty topics."""
+    once = once_by_topic(
+        (topic.name, ((part.partition_index, part) for part in topic.partitions))
+        for topic in request.topics
+    )
+    made = ListOffsetsRequest.ListOffsetsTopic
+    asked = [made(name=name, partitions=list(parts.values())) for name, parts in once.items()]
+    return ListOffsetsRequest(replica_id=request.replica_id, topics=asked)
 
 
 def _answer_as_asked(
@@ -169,7 +195,7 @@ def _look(
         return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):
-        return _failed(index, partition)
+        return _failed(index, _missing(partition, replica_id, context))
     error = _problem_with(partition, wanted.current_leader_epoch, replica_id)
     if error is not ErrorCode.NONE:
         return _failed(index, error)
@@ -197,6 +223,12 @@ def _is_unknown(timestamp: int, context: RequestContext) -> bool:
 
 def _is_refused(timestamp: int, context: RequestContext) -> bool:
     return _is_unknown(timestamp, context) and context.state.like.since(*_UNKNOWN_IS_REFUSED)
+
+
+def _missing(error: ErrorCode, replica_id: int, context: RequestContext) -> ErrorCode:
+    """Return the error for a partition that does not exist."""
+    is_replica = replica_id == _DEBUGGING and not context.state.like.since(*_PARTITION_IS_MISSED)
+    return ErrorCode.REPLICA_NOT_AVAILABLE if is_replica else error
 
 
 def _problem_with(partition: Partition, epoch: int, replica_id: int) -> ErrorCode:
@@ -265,7 +297,7 @@ def _old_find(
         return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):
-        return _failed(index, partition)
+        return _failed(index, _missing(partition, replica_id, context))
     if _problem_with(partition, _NO_EPOCH, replica_id) is not ErrorCode.NONE:
         return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if wanted.max_num_offsets < 0:

@@ -5,6 +5,7 @@ Behaviour
 - A partition with an unreachable leader has the leader -1 and an error.
 - An unknown topic is created when client and broker allow it; the answer that causes the
   creation still says UNKNOWN_TOPIC_OR_PARTITION, with a ZooKeeper LEADER_NOT_AVAILABLE.
+- Before Kafka 2.8 only a topic that would be created is checked for its name.
 
 Version notes
 - v0   an empty list means all topics; replicas that are not there are left out, with an error
@@ -41,6 +42,7 @@ API_KEY = 3
 _NO_ID = UUID(int=0)
 _FIRST_VERSION_WITH_IDS = 12
 _VERSIONS_WITH_CLUSTER_OPERATIONS = range(8, 11)
+_NAMES_ARE_CHECKED = (2, 8)  # KAFKA-9751 (class KafkaApis, getTopicMetadata)
 
 
 def handle(request: MetadataRequest, context: RequestContext) -> Answer:
@@ -128,15 +130,19 @@ def _by_id(topic_id: UUID, context: RequestContext) -> MetadataResponse.Metadata
 def _unknown(
     name: str, may_create: bool, context: RequestContext
 ) -> MetadataResponse.MetadataResponseTopic:
-    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if topic_name_problem(name) is not None:
+    error, like = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, context.state.like
+    is_checked = may_create or like.since(*_NAMES_ARE_CHECKED)
+    if is_checked and topic_name_problem(name) is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif may_create:
+        collides = context.state.cluster.colliding_with(name) is not None
         context.state.auto_create_topic(name, context.randomness, context.now())
         is_there = context.state.cluster.named(name) is not None
-        if is_there and context.state.like.keeps_topics_in_zookeeper:
+        if is_there and like.keeps_topics_in_zookeeper:
             # The controller itself creates it there (class AutoTopicCreationManager).
             error = ErrorCode.LEADER_NOT_AVAILABLE
+        elif collides and like.keeps_topics_in_zookeeper:
+            error = ErrorCode.INVALID_TOPIC_EXCEPTION
     return MetadataResponse.MetadataResponseTopic(
         error_code=error, name=name, is_internal=name in INTERNAL_TOPICS
     )

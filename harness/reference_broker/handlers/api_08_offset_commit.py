@@ -44,6 +44,7 @@ from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestCo
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
 from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerState
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_offsets import problem_with_commit
 from harness.reference_broker.state.groups.group_phases import renew_session
 from harness.reference_broker.state.groups.group_states import GroupState
@@ -52,6 +53,7 @@ from harness.reference_broker.state.topics.topic import TopicState
 API_KEY = 8
 _FIRST_VERSION_BY_ID = 10
 _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
+_MEMBER_IS_FIRST = (2, 4)  # before, the group's state (class GroupCoordinator, doCommitOffsets)
 _GROUP_ID_NOT_FOUND_SINCE = (4, 0)  # by the coordinator of KIP-848
 _BROKERS_RETENTION, _NOW = -1, -1
 _ASIDE = 0
@@ -234,9 +236,7 @@ def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -
     generation = request.generation_id_or_member_epoch
     group = context.state.groups.find(request.group_id)
     if group is not None:
-        member_id, groups = request.member_id, context.state.groups
-        instance_id = groups.instance_to_check(group, request.group_instance_id)
-        return problem_with_commit(group, member_id, generation, instance_id)
+        return _problem_in(group, request, context)
     if generation < 0:
         has_room = context.state.groups.has_room_for(request.group_id, context.now())
         return ErrorCode.NONE if has_room else ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -244,6 +244,15 @@ def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -
     if is_told and context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND:
         return ErrorCode.GROUP_ID_NOT_FOUND
     return ErrorCode.ILLEGAL_GENERATION
+
+
+def _problem_in(group: Group, request: OffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    is_waiting = group.state is GroupState.COMPLETING_REBALANCE
+    if is_waiting and not context.state.like.since(*_MEMBER_IS_FIRST):
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    instance_id = context.state.groups.instance_to_check(group, request.group_instance_id)
+    generation = request.generation_id_or_member_epoch
+    return problem_with_commit(group, request.member_id, generation, instance_id)
 
 
 def _hear_of_member(request: OffsetCommitRequest, context: RequestContext) -> None:

@@ -17,7 +17,12 @@ import base64
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    CloseConnection,
+    Outcome,
+    RequestContext,
+)
 from harness.reference_broker.state.groups.group_log import java_hash
 from harness.reference_broker.state.topics.topic_names import (
     GROUP_METADATA_TOPIC,
@@ -34,12 +39,16 @@ _TOPIC_OF_KEY_TYPE = {
     1: TRANSACTION_STATE_TOPIC,
     _SHARE: SHARE_GROUP_STATE_TOPIC,
 }
+_FIRST_TYPES = (0, 1)
+_TYPE_IS_AN_ERROR = (2, 3)  # before, class FindCoordinatorRequest looks at the type
 _NO_NODE = -1
 _ID_BYTES = 16
 
 
-def handle(request: FindCoordinatorRequest, context: RequestContext) -> Answer:
+def handle(request: FindCoordinatorRequest, context: RequestContext) -> Outcome:
     """Name the coordinator of each key."""
+    if request.key_type not in _FIRST_TYPES and not context.state.like.since(*_TYPE_IS_AN_ERROR):
+        return CloseConnection(f"there is no coordinator type {request.key_type}")
     keys = request.coordinator_keys
     if context.api_version < _FIRST_VERSION_WITH_MANY:
         keys = [request.key]

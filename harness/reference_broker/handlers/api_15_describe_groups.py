@@ -28,12 +28,15 @@ API_KEY = 15
 _FIRST_VERSION_WITH_NOT_FOUND = 6
 _GROUPS_HAVE_CONFIGS = (4, 0)  # KIP-848
 _PARTS_ARE_ALWAYS_TOLD = (4, 0)  # the coordinator of KIP-848
+_EACH_IS_ANSWERED = (2, 3)  # before, a map of groups (class KafkaApis)
 _Described = DescribeGroupsResponse.DescribedGroup
 
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> Answer:
     """Describe each group that is named."""
-    groups = [_described(group_id, context) for group_id in request.groups]
+    once = not context.state.like.since(*_EACH_IS_ANSWERED)
+    asked = list(dict.fromkeys(request.groups)) if once else request.groups
+    groups = [_described(group_id, context) for group_id in asked]
     has_configs = context.state.like.since(*_GROUPS_HAVE_CONFIGS)
     operations = GROUP_OPERATIONS if has_configs else GROUP_OPERATIONS_WITHOUT_CONFIGS
     if request.include_authorized_operations:

@@ -40,7 +40,9 @@ from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_T
 API_KEY = 19
 _NO_ID = UUID(int=0)
 _METADATA_LOG_IS_RESERVED = (3, 9)  # with a ZooKeeper never
+_EACH_IS_ANSWERED = (2, 3)  # KAFKA-7832
 _EARLIER_ERRORS: tuple[tuple[type[CreationRefused], tuple[int, int], ErrorCode], ...] = (
+    (ConfigsWithoutValue, (2, 6), ErrorCode.UNKNOWN_SERVER_ERROR),
     (ConfigsWithoutValue, (3, 3), ErrorCode.INVALID_REQUEST),
     (SenselessValue, (2, 1), ErrorCode.UNKNOWN_SERVER_ERROR),
 )
@@ -59,7 +61,7 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     ]
     try:
         outcomes = plan_topics(
-            [_wanted(topic) for topic in sound],
+            [_wanted(topic, state.like) for topic in sound],
             state.cluster,
             state.creation_defaults,
             context.randomness,
@@ -73,23 +75,29 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     ]
     for name, times in times_named.items():
         if times > 1:
-            # Each entry is answered where there is a ZooKeeper (class KafkaApis).
-            answered = times if state.like.keeps_topics_in_zookeeper else 1
+            # Each entry is answered where there is a ZooKeeper, before 2.3 a map of them (class
+            # KafkaApis).
+            each = state.like.keeps_topics_in_zookeeper and state.like.since(*_EACH_IS_ANSWERED)
+            answered = times if each else 1
             results += [_refused(name, _bad_request("Duplicate topic name."))] * answered
         elif name in reserved:
             results.append(_refused(name, _bad_request(f"No client may create {name}.")))
     return Answer(CreateTopicsResponse(topics=results))
 
 
-def _wanted(topic: CreateTopicsRequest.CreatableTopic) -> WantedTopic:
+def _wanted(topic: CreateTopicsRequest.CreatableTopic, like: EmulatedRelease) -> WantedTopic:
     configs = {config.name: config.value for config in topic.configs}
-    # Of a config that is given twice the last value counts, unless one of them is null.
-    configs.update({config.name: None for config in topic.configs if config.value is None})
+    if like.since(*_EACH_IS_ANSWERED):
+        # Of a config that is given twice the last value counts, unless one of them is null.
+        configs.update({config.name: None for config in topic.configs if config.value is None})
+    assigned = [(one.partition_index, one.broker_ids) for one in topic.assignments]
+    if like.keeps_topics_in_zookeeper:
+        assigned = list(dict(assigned).items())  # a map (class ZkAdminManager)
     return WantedTopic(
         topic.name,
         topic.num_partitions,
         topic.replication_factor,
-        [(assigned.partition_index, assigned.broker_ids) for assigned in topic.assignments],
+        assigned,
         configs,
     )
 

@@ -2,7 +2,8 @@
 
 Behaviour
 - Errors are per topic; a topic named twice, or by name and by id, is refused and stays. With a
-  ZooKeeper it is deleted, and a topic with both in one entry fails the whole request.
+  ZooKeeper it is deleted, and a topic with both in one entry fails the whole request. Before
+  Kafka 2.3 a name that is repeated counts once.
 - Fetches that wait for a deleted topic answer at once.
 
 Version notes
@@ -32,13 +33,17 @@ API_KEY = 20
 _NO_ID = UUID(int=0)
 _FIRST_VERSION_WITH_DISABLED = 3
 _DISABLED_IS_TOLD = (2, 1)  # KIP-322
+_EACH_IS_ANSWERED = (2, 3)  # KAFKA-8034; before, a set of names (class KafkaApis)
 _Result = DeleteTopicsResponse.DeletableTopicResult
 _Wanted = tuple[str | None, UUID]
 
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> Outcome:
     """Delete each topic that exists and is named once."""
-    wanted: list[_Wanted] = [(name, _NO_ID) for name in request.topic_names]
+    names_asked = request.topic_names
+    if not context.state.like.since(*_EACH_IS_ANSWERED):
+        names_asked = list(dict.fromkeys(names_asked))
+    wanted: list[_Wanted] = [(name, _NO_ID) for name in names_asked]
     wanted += [(topic.name, topic.topic_id) for topic in request.topics]
     if not context.state.limits.delete_topics:
         if not context.state.like.since(*_DISABLED_IS_TOLD):

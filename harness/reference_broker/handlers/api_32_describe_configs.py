@@ -20,15 +20,19 @@ from collections.abc import Mapping, Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeConfigsRequest, DescribeConfigsResponse
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.config_requests import known_type, unreadable
+from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.state.config_definitions.config_values import ConfigType
 from harness.reference_broker.state.config_definitions.entry import ConfigEntry, ConfigSource
 from harness.reference_broker.state.configs.documentation import documentation_of
-from harness.reference_broker.state.configs.kinds import KINDS
+from harness.reference_broker.state.configs.kinds import KINDS, ResourceType
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 API_KEY = 32
 _DEFAULT_IS_NEVER_SET = (2, 7)  # KAFKA-9432: the generated response has no value for the flag
+_GENERATED = (2, 7)  # KAFKA-9432; before, a map (class DescribeConfigsRequest); no keys are none
+_KINDS_BEFORE = frozenset({ResourceType.TOPIC, ResourceType.BROKER, ResourceType.BROKER_LOGGER})
+_Resource = DescribeConfigsRequest.DescribeConfigsResource
 _Result = DescribeConfigsResponse.DescribeConfigsResult
 _Config = DescribeConfigsResponse.DescribeConfigsResourceResult
 _Synonym = DescribeConfigsResponse.DescribeConfigsSynonym
@@ -48,18 +52,38 @@ _TYPES: Mapping[ConfigType, int] = {
 }
 
 
-def handle(request: DescribeConfigsRequest, context: RequestContext) -> Answer:
+def handle(request: DescribeConfigsRequest, context: RequestContext) -> Outcome:
     """Return the requested configs of each resource."""
-    if any(resource.resource_type not in KINDS for resource in request.resources):
+    types = [resource.resource_type for resource in request.resources]
+    closed = unreadable(types, context.state.like)
+    if closed is not None:
+        return closed
+    resources, kinds = request.resources, frozenset(KINDS)
+    if not context.state.like.since(*_GENERATED):
+        resources, kinds = _each_once(resources), _KINDS_BEFORE
+    if any(resource.resource_type not in kinds for resource in resources):
         refusal = ConfigsRefused(ErrorCode.INVALID_REQUEST, "A resource is of an unknown type.")
-        results = [_refused(resource, refusal) for resource in request.resources]
+        results = [_refused(resource, refusal) for resource in resources]
     else:
-        results = [_described(resource, request, context) for resource in request.resources]
+        results = [_described(resource, request, context) for resource in resources]
     return Answer(DescribeConfigsResponse(results=results))
 
 
+def _each_once(resources: Sequence[_Resource]) -> list[_Resource]:
+    """Return the last request for each resource, with a type that the release knows."""
+    asked: dict[tuple[int, str], _Resource] = {}
+    for one in resources:
+        told = known_type(one.resource_type)
+        asked[told, one.resource_name] = _Resource(
+            resource_type=told,
+            resource_name=one.resource_name,
+            configuration_keys=one.configuration_keys,
+        )
+    return list(asked.values())
+
+
 def _described(
-    resource: DescribeConfigsRequest.DescribeConfigsResource,
+    resource: _Resource,
     request: DescribeConfigsRequest,
     context: RequestContext,
 ) -> _Result:
@@ -69,15 +93,16 @@ def _described(
     except ConfigsRefused as refusal:
         return _refused(resource, refusal)
     keys = resource.configuration_keys
+    none_is_all = context.state.like.since(*_GENERATED)
+
+    def is_wanted(key: str) -> bool:
+        return keys is None or key in keys or (none_is_all and not keys)
+
     return _Result(
         resource_type=resource.resource_type,
         resource_name=name,
-        configs=[_config(entry, request, context) for entry in _wanted(entries, keys)],
+        configs=[_config(entry, request, context) for entry in entries if is_wanted(entry.name)],
     )
-
-
-def _wanted(entries: Sequence[ConfigEntry], keys: Sequence[str] | None) -> Sequence[ConfigEntry]:
-    return [entry for entry in entries if entry.name in keys] if keys else entries
 
 
 def _config(
@@ -100,9 +125,7 @@ def _config(
     )
 
 
-def _refused(
-    resource: DescribeConfigsRequest.DescribeConfigsResource, refusal: ConfigsRefused
-) -> _Result:
+def _refused(resource: _Resource, refusal: ConfigsRefused) -> _Result:
     return _Result(
         error_code=refusal.error,
         error_message=refusal.message,

@@ -18,8 +18,9 @@ from harness.reference_broker.handlers.config_requests import (
     RequestedChange,
     answers,
     change_all,
+    unreadable,
 )
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.state.configs.changes import ConfigChange, ConfigOperation
 
 API_KEY = 33
@@ -40,8 +41,12 @@ def asked_in(request: AlterConfigsRequest) -> list[RequestedChange]:
     ]
 
 
-def handle(request: AlterConfigsRequest, context: RequestContext) -> Answer:
+def handle(request: AlterConfigsRequest, context: RequestContext) -> Outcome:
     """Replace the configs of each valid resource, or only check it with validate_only."""
+    types = [resource.resource_type for resource in request.resources]
+    closed = unreadable(types, context.state.like)
+    if closed is not None:
+        return closed
     results = change_all(
         asked_in(request), ALTERED_WHOLE, context, validate_only=request.validate_only
     )

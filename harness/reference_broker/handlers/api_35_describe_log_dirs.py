@@ -3,7 +3,8 @@
 Behaviour
 - Each folder of `log.dirs` is listed, with those of the requested partitions that it holds.
 - A topic or partition that does not exist is left out; one that is named twice is listed once.
-- Before Kafka 3.7.1 every topic in the folder is listed, without partitions if none is requested.
+- From Kafka 2.6 to 3.7.0 every topic in the folder is listed, without partitions if none is
+  requested.
 - A future log is listed beside the current one, with its offset lag (KIP-113).
 
 Version notes
@@ -29,6 +30,7 @@ from harness.reference_broker.state.replica_moves.log_moving import lag_of
 from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 35
+_GROUPED_BY_TOPIC = (2, 6)  # class ReplicaManager (describeLogDirs)
 _EMPTY_ARE_LEFT_OUT = (3, 7, 1)  # KAFKA-16807
 _Topic = DescribeLogDirsResponse.DescribeLogDirsTopic
 _Partition = DescribeLogDirsResponse.DescribeLogDirsPartition
@@ -97,7 +99,7 @@ def _described(partition: Partition, log: DescribedLog) -> _Partition:
 
 
 def _wanted(request: DescribeLogDirsRequest, context: RequestContext) -> _Wanted:
-    """Return the requested partitions that exist here, in releases before 3.7.1 of every topic."""
+    """Return the requested partitions that exist here, in some releases of every topic."""
     cluster = context.state.cluster
     if request.topics is None:
         return [(topic, _here(topic)) for topic in cluster.topics()]
@@ -116,7 +118,7 @@ def _wanted(request: DescribeLogDirsRequest, context: RequestContext) -> _Wanted
 
 def _lists_all(state: BrokerState) -> bool:
     """True if each topic of a folder is listed, also without requested partitions."""
-    return not state.like.since(*_EMPTY_ARE_LEFT_OUT)
+    return state.like.since(*_GROUPED_BY_TOPIC) and not state.like.since(*_EMPTY_ARE_LEFT_OUT)
 
 
 def _here(topic: TopicState) -> list[int]:

@@ -4,6 +4,7 @@ Behaviour
 - Each group has its own result. A group with members stays; one without is deleted with its
   offsets.
 - A group that is named twice counts once.
+- Before Kafka 2.0 the empty group id is invalid.
 
 Version notes
 - v3   error message (KIP-1043), which is left out here
@@ -11,7 +12,10 @@ Version notes
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteGroupsRequest, DeleteGroupsResponse
-from harness.reference_broker.handlers.group_coordinator import problem_with_coordinator
+from harness.reference_broker.handlers.group_coordinator import (
+    IDS_ARE_CHECKED,
+    problem_with_coordinator,
+)
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.groups.group_states import GroupState
 
@@ -33,6 +37,8 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> Answer:
 
 
 def _delete(group_id: str, context: RequestContext) -> ErrorCode:
+    if not group_id and not context.state.like.since(*IDS_ARE_CHECKED):
+        return ErrorCode.INVALID_GROUP_ID
     error = problem_with_coordinator(group_id, context)
     if error is not ErrorCode.NONE:
         return error

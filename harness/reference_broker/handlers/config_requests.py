@@ -1,13 +1,14 @@
 """The common part of both requests that change configs (class ConfigAdminManager)."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.handlers.outcome import RequestContext
+from harness.reference_broker.emulated_release import EmulatedRelease
+from harness.reference_broker.handlers.outcome import CloseConnection, RequestContext
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.configs.changes import (
     Changed,
@@ -29,6 +30,13 @@ from harness.reference_broker.state.registrations.metadata_records import config
 
 R = TypeVar("R")
 _OPERATIONS = frozenset(ConfigOperation)
+_ANY_TYPE_IS_ANSWERED = (2, 6)  # KAFKA-9433; before, class ResourceType has the numbers 0 to 4
+_TYPES_ARE_OF_CLIENTS = (2, 0)  # class ConfigResource.Type; before, class ResourceType
+_KNOWN_TYPES_BEFORE = range(5)
+_TYPES_WITH_ZOOKEEPER = frozenset(
+    {ResourceType.TOPIC, ResourceType.BROKER, ResourceType.BROKER_LOGGER}
+)
+_NULL_FAILS_ALL = (2, 0)  # class AlterConfigsRequest; before, AdminManager fails one resource
 _TWICE_IS_REFUSED = (3, 2)
 """KAFKA-13552 (class ConfigAdminManager). Before, what is asked last of a resource counts, and
 in AlterConfigs what is asked last of a config. There a null fails all resources, and in both
@@ -73,11 +81,16 @@ def change_all(
 
     In a cluster this is the controller: the broker itself has checked configs of one broker before.
     """
-    if not context.state.like.since(*_TWICE_IS_REFUSED):
-        refusal = _refusal_of_all(asked, way)
+    like = context.state.like
+    if not like.since(*_ANY_TYPE_IS_ANSWERED):
+        asked = _each_once(
+            [replace(one, resource_type=known_type(one.resource_type)) for one in asked]
+        )
+    if not like.since(*_TWICE_IS_REFUSED):
+        refusal = _refusal_of_all(asked, way, like)
         if refusal is not None:
             return [(each, refusal) for each in asked]
-        asked = list({(each.resource_type, each.resource_name): each for each in asked}.values())
+        asked = _each_once(asked)
     refusals = refused_here(asked, way, context.state, is_controller=context.role is not None)
     has_zookeeper = context.state.like.keeps_topics_in_zookeeper
     broken = not has_zookeeper and any(
@@ -95,14 +108,32 @@ def change_all(
     return list(zip(asked, refusals, strict=True))
 
 
-def _refusal_of_all(asked: Sequence[RequestedChange], way: ResponseForm) -> ConfigsRefused | None:
+def _each_once(asked: Sequence[RequestedChange]) -> list[RequestedChange]:
+    return list({(each.resource_type, each.resource_name): each for each in asked}.values())
+
+
+def _refusal_of_all(
+    asked: Sequence[RequestedChange], way: ResponseForm, like: EmulatedRelease
+) -> ConfigsRefused | None:
     """Return the error of a request that fails as a whole before 3.2 (class KafkaApis)."""
     values = [change.value for each in asked for change in each.changes]
-    if None in values and not way.by_key:
+    if None in values and not way.by_key and like.since(*_NULL_FAILS_ALL):
         return ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "A config needs a value.")
-    if any(each.resource_type not in way.types for each in asked):
+    if any(each.resource_type not in way.types & _TYPES_WITH_ZOOKEEPER for each in asked):
         return _bad_request("A type of resource cannot be changed.")
     return None
+
+
+def unreadable(types: Iterable[int], like: EmulatedRelease) -> CloseConnection | None:
+    """Return the outcome for a type below 0, at which Kafka's parser fails before 2.0."""
+    if like.since(*_TYPES_ARE_OF_CLIENTS) or all(one >= 0 for one in types):
+        return None
+    return CloseConnection("a resource type is below 0")
+
+
+def known_type(resource_type: int) -> int:
+    """Return the type as releases before 2.6 sent it back: 0 for one that they do not know."""
+    return resource_type if resource_type in _KNOWN_TYPES_BEFORE else 0
 
 
 def refused_here(
@@ -143,6 +174,8 @@ def _refusal_before(
 ) -> ConfigsRefused | None:
     try:
         by_key = way.by_key or state.like.since(*_TWICE_IS_REFUSED)
+        if not by_key and any(change.value is None for change in asked.changes):
+            return ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "A config needs a value.")
         check_changes(asked.changes, each_once=by_key)
         if asked.resource_type not in way.types:
             return _bad_request(f"Unknown resource type {asked.resource_type}")

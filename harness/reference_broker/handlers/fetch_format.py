@@ -15,7 +15,7 @@ _FIRST_VERSION_WITHOUT_CONVERSION = 4
 _FIRST_VERSION_WITH_ZSTD = 10
 _READS_ZSTD_AS_STORED = (4, 0)  # KIP-896
 _FORMAT_IS_NEWEST = (3, 0)  # KAFKA-12944
-_MISSING = ConversionRules()
+_CONVERTS_LAZILY = (2, 0)  # KIP-283
 
 
 def in_format_of(
@@ -55,9 +55,11 @@ def _stores_zstd(partition: Partition | None) -> bool:
 
 
 def _rules(partition: Partition | None, like: EmulatedRelease) -> ConversionRules:
+    fills = like.since(*_CONVERTS_LAZILY)
     if partition is None:
-        return _MISSING
+        return ConversionRules(fills=fills)
     return ConversionRules(
         partition.config.may_be_down_converted,
         looks_at_batches=not like.since(*_FORMAT_IS_NEWEST),
+        fills=fills,
     )

@@ -13,12 +13,19 @@ from harness.reference_broker.state.groups.group_member import Parked
 MISSING_TOPICS_ARE_ANSWERED = (3, 5)  # KAFKA-14462
 EACH_IS_ANSWERED = (4, 0)  # what is named twice, by the coordinator of KIP-848
 
+IDS_ARE_CHECKED = (2, 0)  # class GroupCoordinator, validateGroupStatus
+
 T = TypeVar("T")
 
 
 def problem_with_group(group_id: str, context: RequestContext) -> ErrorCode:
-    """Return the error of an empty group id, or of a broker that is not the group's coordinator."""
-    return problem_with_coordinator(group_id, context) if group_id else ErrorCode.INVALID_GROUP_ID
+    """Return the error of an empty group id, or of a broker that is not the group's coordinator.
+
+    Before Kafka 2.0 only JoinGroup and DeleteGroups refuse an empty group id.
+    """
+    if not group_id and context.state.like.since(*IDS_ARE_CHECKED):
+        return ErrorCode.INVALID_GROUP_ID
+    return problem_with_coordinator(group_id, context)
 
 
 def problem_with_coordinator(group_id: str, context: RequestContext) -> ErrorCode:

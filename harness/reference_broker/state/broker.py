@@ -174,7 +174,7 @@ class BrokerState:
 
     def forget_topic(self, topic: TopicState, now: TimeMs) -> None:
         """Remove a topic with its data and its committed offsets."""
-        self.committed_offsets.remove_topic(topic.name, now)
+        self.committed_offsets.remove_topic(topic.name, len(topic.partitions), now)
         # Before 4.0 this looks at every group (GroupCoordinator.handleDeletedPartitions).
         if not self.like.since(*_GROUPS_OUTLIVE_OFFSETS):
             self._forget_groups(now)
@@ -220,9 +220,9 @@ class BrokerState:
 
         A broker that is not the controller asks the controller by an effect.
         """
-        internal = self.internal_topics.get(name)
+        internal, defaults = self.internal_topics.get(name), self.creation_defaults
         wanted = (
-            WantedTopic(name)
+            WantedTopic(name, defaults.partition_count, defaults.replication_factor)
             if internal is None
             else WantedTopic(
                 name,

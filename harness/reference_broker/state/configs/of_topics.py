@@ -19,6 +19,7 @@ from harness.reference_broker.state.topics.topic import TopicState
 from harness.reference_broker.state.topics.topic_names import topic_name_problem
 from harness.reference_broker.zookeeper_names import is_node_name
 
+_UNKNOWN_IS_FORESEEN = (2, 7)  # KAFKA-10033; before, class AdminZkClient looks for the topic
 _EXISTENCE_IS_LOOKED_AT = (2, 0)  # KAFKA-6778
 
 
@@ -81,11 +82,14 @@ class TopicConfigs:
 
         With a ZooKeeper the topic comes first (class ZkAdminManager).
         """
-        if state.like.keeps_topics_in_zookeeper:
+        has_zookeeper = state.like.keeps_topics_in_zookeeper
+        if has_zookeeper and state.like.since(*_UNKNOWN_IS_FORESEEN):
             _existing(state, resource)
-        elif not resource:
+        elif not has_zookeeper and not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "There are no configs of all topics.")
         _check_name(resource)
+        if has_zookeeper and state.cluster.named(resource) is None:
+            raise ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"There is no topic '{resource}'.")
         try:
             TopicConfig.of(wanted.values, state.creation_defaults.topic_defaults, state.like)
         except ConfigError as error:

@@ -39,10 +39,13 @@ class ConversionRules:
     `looks_at_batches`: what is in the reader's format already is sent as it is read. Otherwise all
     is converted, so that an unfinished batch alone is no data, and a topic that may not convert has
     nothing for old readers (KAFKA-12944: since 3.0 the format of a topic is always the newest).
+    `fills`: converted data is as long as the read. Before Kafka 2.0 (KIP-283) it has its own
+    length, and where no record is converted the batches come as they are (class FileRecords).
     """
 
     may_convert: bool = True
     looks_at_batches: bool = False
+    fills: bool = True
 
 
 def as_message_sets(
@@ -63,7 +66,10 @@ def as_message_sets(
             return reading
         if not rules.may_convert:
             return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_VERSION)
-        records = _converted(entries, len(records), magic, fetch_offset)
+        if rules.fills:
+            records = _converted(entries, len(records), magic, fetch_offset)
+        else:
+            records = _converted_whole(entries, magic, fetch_offset) or records
     except NoOldForm:
         return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     except RecordsError:
@@ -99,6 +105,14 @@ def _converted(entries: Sequence[bytes], read_bytes: int, magic: int, fetch_offs
     if len(made) < length:
         made += _fill(length - len(made))
     return bytes(made[:length])
+
+
+def _converted_whole(entries: Sequence[bytes], magic: int, fetch_offset: int) -> bytes:
+    """Return all entries converted, without a last cut batch; nothing if no record was."""
+    newer = [entry for entry in entries if magic_of(entry) > magic]
+    if not any(_as_magic(entry, magic, fetch_offset) for entry in newer):
+        return b""
+    return _as_magic(b"".join(entries), magic, fetch_offset)
 
 
 def _fill(size_bytes: int) -> bytes:

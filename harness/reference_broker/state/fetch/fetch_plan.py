@@ -51,7 +51,8 @@ class FetchLimits:
 
     `replica_id` is the follower's, negative for consumers; `broker_epoch` is its incarnation, -1 if
     not sent. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a follower may
-    answer a consumer too (KIP-392).
+    answer a consumer too (KIP-392). `misses_topics_only`: a partition that does not exist is an
+    error like others if its topic exists (before 2.0).
     """
 
     min_bytes: int
@@ -62,6 +63,7 @@ class FetchLimits:
     may_follow: bool = True
     rack: str = ""
     read_committed: bool = False
+    misses_topics_only: bool = False
 
     @property
     def from_replica(self) -> bool:
@@ -137,9 +139,17 @@ def plan_fetch(
 def _planned(cluster: ClusterState, want: WantedPartition, limits: FetchLimits) -> PartitionPlan:
     found = find_partition(cluster, want.key, want.known_name)
     if isinstance(found, ErrorCode):
+        if limits.misses_topics_only and _topic_is_known(cluster, want):
+            error = found if limits.leader_only else ErrorCode.REPLICA_NOT_AVAILABLE
+            return PartitionPlan(want, None, error)
         is_missing = found is not ErrorCode.INCONSISTENT_TOPIC_ID
         return PartitionPlan(want, None, found, is_missing)
     return PartitionPlan(want, found, _problem_of(found, want, limits))
+
+
+def _topic_is_known(cluster: ClusterState, want: WantedPartition) -> bool:
+    name = want.key[0]
+    return isinstance(name, str) and cluster.named(name) is not None
 
 
 def find_partition(

@@ -83,6 +83,8 @@ def read_partitions(plan: FetchPlan, *, zero_copy: bool = False) -> list[Partiti
     for key, planned in plan.partitions.items():
         if planned.partition is None:
             place = unknown if planned.problem is ErrorCode.UNKNOWN_TOPIC_ID else missing
+            if plan.limits.misses_topics_only and not planned.is_missing:
+                place, left_bytes = readings, max(0, left_bytes)
             place.append(PartitionReading(key, planned.problem, is_missing=planned.is_missing))
             continue
         try:
@@ -92,9 +94,8 @@ def read_partitions(plan: FetchPlan, *, zero_copy: bool = False) -> list[Partiti
         except tuple(_UNREADABLE) as problem:
             error = next(one for kind, one in _UNREADABLE.items() if isinstance(problem, kind))
             reading = PartitionReading(key, error)
-        if reading.records:
-            may_exceed = False
-            left_bytes = max(0, left_bytes - len(reading.records))
+        may_exceed = may_exceed and not reading.records
+        left_bytes = max(0, left_bytes - len(reading.records))
         readings.append(reading)
     return readings + unknown + missing
 

@@ -107,10 +107,13 @@ class CommittedOffsets:
         """Remove all offsets of a group."""
         self._keep(group_id, lambda *_: False, now)
 
-    def remove_topic(self, topic: str, now: TimeMs) -> None:
-        """Remove the offsets of a deleted topic from every group."""
+    def remove_topic(self, topic: str, count: int, now: TimeMs) -> None:
+        """Remove the offsets of the `count` partitions of a deleted topic from every group.
+
+        Before Kafka 2.0 there may be offsets of other partitions, and these stay.
+        """
         for group_id in list(self._by_group):
-            self._keep(group_id, lambda found, _: found[0] != topic, now)
+            self._keep(group_id, lambda at, _: at[0] != topic or at[1] >= count, now)
 
     def expire(
         self,

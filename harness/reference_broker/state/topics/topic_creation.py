@@ -35,6 +35,8 @@ from harness.reference_broker.state.topics.replica_placement import PlacementRef
 from harness.reference_broker.state.topics.topic_names import topic_name_problem
 
 USE_DEFAULT = -1
+_DEFAULTS = (2, 4)  # KIP-464
+_EXISTENCE_IS_FIRST = (2, 4)  # class AdminManager
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +135,14 @@ def _outcome_with_zookeeper(
     wanted: WantedTopic, cluster: ClusterState, defaults: CreationDefaults, randomness: Randomness
 ) -> PlannedTopic:
     """Check in the order of class ZkAdminManager (createTopics): existence, configs without value,
-    what an assignment excludes, counts, name, assignment, configs. Raises CreationRefused.
+    what an assignment excludes, counts, name, assignment, configs. Before 2.4 (class AdminManager)
+    all configs are first, and the existence is part of the name. Raises CreationRefused.
     """
-    _check_is_new(wanted.name, cluster)
+    exists_first = defaults.like.since(*_EXISTENCE_IS_FIRST)
+    if exists_first:
+        _check_is_new(wanted.name, cluster)
     given = _given_configs(wanted)
+    config = None if exists_first else _config_with(given, defaults)
     brokers = cluster.host.brokers
     if wanted.assignments:
         _check_counts_left_open(wanted)
@@ -146,7 +152,7 @@ def _outcome_with_zookeeper(
     else:
         partitions = _counted(wanted, brokers, defaults, randomness)
         _check_name(wanted.name, cluster)
-    return PlannedTopic(wanted.name, _config_with(given, defaults), partitions)
+    return PlannedTopic(wanted.name, config or _config_with(given, defaults), partitions)
 
 
 def _check_name(name: str, cluster: ClusterState) -> None:
@@ -196,7 +202,7 @@ def _counted(
             ("replication factor", factor, ErrorCode.INVALID_REPLICATION_FACTOR),
             ("number of partitions", count, ErrorCode.INVALID_PARTITIONS),
         )
-        if asked == 0 or asked < USE_DEFAULT
+        if asked < 1 and not (asked == USE_DEFAULT and defaults.like.since(*_DEFAULTS))
     ]
     if problems:  # with a ZooKeeper the partitions come first (class AdminUtils)
         raise problems[-1 if defaults.like.keeps_topics_in_zookeeper else 0]

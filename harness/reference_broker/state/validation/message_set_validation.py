@@ -29,14 +29,14 @@ from harness.reference_broker.state.validation.record_validation import Placemen
 _NO_TIMESTAMP = -1
 
 
-def records_of_old_version(records: bytes) -> bytes:
+def records_of_old_version(records: bytes, *, many: bool = False) -> bytes:
     """Return the whole entries that a produce request of version 0 to 2 contains for a partition.
 
-    Messages of any kind are accepted, and also one batch of format 2. An unfinished entry at the
-    end is cut off; an empty result is no error. Raises AppendRefused.
+    Messages of any kind are accepted, and also one batch of format 2, or `many`. An unfinished
+    entry at the end is cut off; an empty result is no error. Raises AppendRefused.
     """
     entries = list(_entries(records))
-    if entries and magic_of(entries[0]) == 2 and len(entries) > 1:
+    if entries and magic_of(entries[0]) == 2 and len(entries) > 1 and not many:
         raise _invalid(f"{len(entries)} batches for one partition")
     return b"".join(entries)
 

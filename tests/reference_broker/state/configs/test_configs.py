@@ -16,7 +16,7 @@ from harness.codec.structs import Message
 from harness.reference_broker.emulated_release import LIKE_NONE
 from harness.reference_broker.handlers.api_32_describe_configs import handle as describe
 from harness.reference_broker.handlers.api_44_incremental_alter_configs import handle as change
-from harness.reference_broker.handlers.outcome import Advertised, RequestContext
+from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
 from harness.reference_broker.handlers.table import advertised_like
 from harness.reference_broker.node import Node
 from harness.reference_broker.settings import BrokerSettings
@@ -81,9 +81,10 @@ class Broker:
             ],
             include_synonyms=True,
         )
-        answer: Message = describe(request, self._context(4)).message
-        assert isinstance(answer, DescribeConfigsResponse)
-        (config,) = answer.results[0].configs
+        answer = describe(request, self._context(4))
+        assert isinstance(answer, Answer)
+        assert isinstance(answer.message, DescribeConfigsResponse)
+        (config,) = answer.message.results[0].configs
         return config.value, [(s.name, s.value, s.source) for s in config.synonyms]
 
 

@@ -47,9 +47,17 @@ def test_group_without_offsets_is_forgotten() -> None:
     held.commit("h", [(("u", PartitionIndex(0)), committed(at=0))], NOW)
     held.remove("g", OTHER, NOW)
     assert held.has_any("g")
-    held.remove_topic("t", NOW)
+    held.remove_topic("t", 2, NOW)
     assert not held.has_any("g")
     assert held.has_any("h")
+
+
+def test_offset_of_partition_that_never_existed_stays_when_topic_is_deleted() -> None:
+    held = offsets()
+    beyond = ("t", PartitionIndex(99))
+    held.commit("g", [(PLACE, committed(at=0)), (beyond, committed(at=0))], NOW)
+    held.remove_topic("t", 2, NOW)
+    assert set(held.of_group("g")) == {beyond}
 
 
 def test_metadata_limit_counts_utf16_code_units() -> None:

@@ -1,0 +1,115 @@
+"""The records of a Produce request as each release reads them, and errors of earlier releases."""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ProduceRequest, ProduceResponse
+from harness.reference_broker.emulated_release import EmulatedRelease
+from harness.reference_broker.handlers.outcome import RequestContext
+from harness.reference_broker.state.log.append_error import AppendRefused
+from harness.reference_broker.state.log.batch_bytes import (
+    checksum_is_right,
+    codec_of,
+    magic_of,
+    next_batch_size,
+)
+from harness.reference_broker.state.validation.message_set_validation import records_of_old_version
+from harness.reference_broker.state.validation.record_validation import (
+    has_other_magic,
+    single_batch,
+)
+
+SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
+_FIRST_VERSION_WITH_BATCHES = 3
+_FIRST_VERSION_WITH_ZSTD = 7
+_ZSTD, _MAGIC_OF_BATCHES = 4, 2
+_ZSTD_IS_KNOWN = (2, 1)  # KIP-110
+_BATCHES_ARE_COUNTED = (2, 4)  # class LogValidator
+_TOO_FEW_REPLICAS_HIDE_LOG_START = (3, 9)
+"""Seen: 2.8.2 returns the log start, 3.9.2 does not. In 2.8 ReplicaManager.appendToLocalLog has no
+case of its own for the error."""
+_ERRORS_BEFORE = {
+    ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
+    ErrorCode.INVALID_TIMESTAMP: ((2, 4), ErrorCode.INVALID_TIMESTAMP),  # without the log start
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: (_ZSTD_IS_KNOWN, ErrorCode.UNKNOWN_SERVER_ERROR),
+}
+"""The first release with an error, and the error of earlier releases."""
+_Data = ProduceRequest.PartitionProduceData
+
+
+def is_out_of_shape(request: ProduceRequest, context: RequestContext) -> bool:
+    """True if a partition has anything but one batch, on which the parser failed before 2.8."""
+    return any(
+        _is_unreadable(data, context)
+        for topic in request.topic_data
+        for data in topic.partition_data
+    )
+
+
+def _is_unreadable(data: _Data, context: RequestContext) -> bool:
+    if data.records is None:
+        return True
+    if context.api_version >= _FIRST_VERSION_WITH_BATCHES and has_other_magic(data.records):
+        return True
+    try:
+        records_of(data, version_of_records(context), context.state.like)
+    except AppendRefused as refusal:
+        return refusal.error is ErrorCode.INVALID_RECORD
+    return False
+
+
+def is_whole(data: _Data, context: RequestContext) -> bool:
+    """True if the records may be read at all."""
+    try:
+        records_of(data, context.api_version, context.state.like)
+    except AppendRefused:
+        return False
+    return True
+
+
+def records_of(data: _Data, version: int, like: EmulatedRelease) -> bytes:
+    """Return the batches, or messages of older formats, for a partition. Raises AppendRefused."""
+    records = data.records or b""
+    if version < _FIRST_VERSION_WITH_BATCHES:
+        return records_of_old_version(records, many=not like.since(*_BATCHES_ARE_COUNTED))
+    return single_batch(records, version)
+
+
+def version_of_records(context: RequestContext) -> int:
+    """Return the version by which records are checked: a release without zstd looks later."""
+    version, checks = context.api_version, context.state.like.since(*_ZSTD_IS_KNOWN)
+    return version if checks or version < _FIRST_VERSION_WITH_BATCHES else _FIRST_VERSION_WITH_ZSTD
+
+
+def check_codec(records: bytes, like: EmulatedRelease) -> None:
+    """Raise AppendRefused for batches in zstd at a release without it; a wrong CRC comes first."""
+    is_known = like.since(*_ZSTD_IS_KNOWN) or magic_of(records) < _MAGIC_OF_BATCHES
+    if not is_known and any(
+        codec_of(each) == _ZSTD and checksum_is_right(each) for each in each_batch(records)
+    ):
+        raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+def each_batch(records: bytes) -> list[bytes]:
+    """Return the batches of format 2 one by one; messages of older formats make one together."""
+    first = next_batch_size(records, 0)
+    if magic_of(records) < _MAGIC_OF_BATCHES or first is None or first == len(records):
+        return [records]
+    return [records[:first], *each_batch(records[first:])]
+
+
+def as_before(
+    refused: ProduceResponse.PartitionProduceResponse,
+    error: ErrorCode,
+    log_start: int,
+    context: RequestContext,
+) -> ProduceResponse.PartitionProduceResponse:
+    """Return the result of a refused append with the error and log start of the release."""
+    like = context.state.like
+    if error is ErrorCode.NOT_ENOUGH_REPLICAS:
+        is_told = not like.since(*_TOO_FEW_REPLICAS_HIDE_LOG_START)
+        refused.log_start_offset = log_start if is_told else -1
+    first, before = _ERRORS_BEFORE.get(error, ((), error))
+    if not like.since(*first):
+        refused.error_code = before
+        is_unforeseen = before is ErrorCode.UNKNOWN_SERVER_ERROR
+        refused.log_start_offset = log_start if is_unforeseen else -1
+    return refused

@@ -29,7 +29,7 @@ from harness.codec.messages import (
     ProduceRequest,
     SyncGroupRequest,
 )
-from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, encode_batch
+from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, decode_batches, encode_batch
 from tests.reference_broker.running import create_topic, running_broker
 
 TOPIC, GROUP = "edges", "g"
@@ -291,6 +291,19 @@ def test_produce_without_records_closes_connection(connection: Connection) -> No
 def test_produce_appends_last_data_of_partition(connection: Connection) -> None:
     unknown = BATCH[:CODEC_AT] + b"\x04" + BATCH[CODEC_AT + 1 :]
     assert produced(connection, (0, unknown), (0, BATCH)) == [(ErrorCode.NONE, 0)]
+
+
+def test_produce_joins_batches_of_old_request_of_which_one_is_compressed(
+    connection: Connection,
+) -> None:
+    compressed = encode_batch(RecordBatch([Record(b"w")]), "gzip")
+    assert produced(connection, (0, BATCH + compressed), version=2) == [(ErrorCode.NONE, 0)]
+    part = FetchRequest.FetchPartition(partition=0, partition_max_bytes=1 << 20)
+    topic = FetchRequest.FetchTopic(topic=TOPIC, partitions=[part])
+    (answered,) = connection.ask(FetchRequest(max_bytes=1 << 20, topics=[topic]), 5).responses
+    (batch,) = decode_batches(answered.partitions[0].records or b"")
+    assert [record.value for record in batch.records] == [b"v", b"w"]
+    assert batch.attributes == 1
 
 
 def test_produce_appends_all_batches_of_old_request(connection: Connection) -> None:

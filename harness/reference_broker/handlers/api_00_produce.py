@@ -41,8 +41,8 @@ from harness.reference_broker.handlers.outcome import (
 from harness.reference_broker.handlers.produced_records import (
     SHAPE_IS_AN_ERROR,
     as_before,
+    batches_to_append,
     check_codec,
-    each_batch,
     is_out_of_shape,
     is_whole,
     records_of,
@@ -165,7 +165,8 @@ def _produce(
         batch = _checked(data, found, request, context)
         if not batch:
             return _nothing_appended(data.index, found.partition)
-        places = [found.partition.append(each, context.now()) for each in each_batch(batch)]
+        batches = batches_to_append(batch, found.partition.config.compression_type)
+        places = [found.partition.append(each, context.now()) for each in batches]
     except AppendRefused as refusal:
         refused = _refused(data.index, refusal, found.partition)
         return as_before(refused, refusal.error, found.partition.log.start_offset, context)

@@ -1,6 +1,7 @@
 """The records of a Produce request as each release reads them, and errors of earlier releases."""
 
 from harness.codec.error_code import ErrorCode
+from harness.codec.errors import CodecError
 from harness.codec.messages import ProduceRequest, ProduceResponse
 from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import RequestContext
@@ -12,6 +13,7 @@ from harness.reference_broker.state.log.batch_bytes import (
     next_batch_size,
 )
 from harness.reference_broker.state.validation.message_set_validation import records_of_old_version
+from harness.reference_broker.state.validation.recompression import joined, target_codec
 from harness.reference_broker.state.validation.record_validation import (
     has_other_magic,
     single_batch,
@@ -94,6 +96,24 @@ def each_batch(records: bytes) -> list[bytes]:
     if magic_of(records) < _MAGIC_OF_BATCHES or first is None or first == len(records):
         return [records]
     return [records[:first], *each_batch(records[first:])]
+
+
+def batches_to_append(records: bytes, compression_type: str) -> list[bytes]:
+    """Return the batches to append one by one.
+
+    Releases that take several batches make one of them where any is or gets compressed, in the
+    last codec that is sent (class LogValidator, validateMessagesAndAssignOffsetsCompressed).
+    """
+    batches = each_batch(records)
+    if len(batches) == 1:
+        return batches
+    sent = next((codec for each in reversed(batches) if (codec := codec_of(each))), 0)
+    if target_codec(compression_type, sent) == sent == 0:
+        return batches
+    try:
+        return [joined(batches, sent)]
+    except CodecError:
+        return batches  # the append refuses the one that is damaged
 
 
 def as_before(

@@ -1,8 +1,9 @@
-"""The conversion of a batch to another codec: the only case that builds records.
+"""The conversion of batches to another codec, or to one: the only cases that build records.
 
 Source: class LogValidator, buildRecordsAndAssignOffsets.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.codec.records import (
@@ -23,6 +24,33 @@ def target_codec(compression_type: str, sent_codec: int) -> int:
     if compression_type == "producer":
         return sent_codec
     return CODEC_IDS[_NAMES.get(compression_type, compression_type)]
+
+
+def joined(batches: Sequence[bytes], codec: int) -> bytes:
+    """Return the records of all batches in one, which is otherwise like the first.
+
+    Raises CodecError.
+    """
+    decoded = [each for batch in batches for each in decode_batches(batch)]
+    times = [at for each in decoded for at in timestamps_of(each)]
+    records = [
+        replace(record, offset_delta=None, timestamp_delta=at - times[0], attributes=0)
+        for record, at in zip((one for each in decoded for one in each.records), times, strict=True)
+    ]
+    return encode_batch(
+        replace(
+            decoded[0],
+            records=records,
+            attributes=decoded[0].attributes & ~CODEC_MASK,
+            base_timestamp=times[0],
+            max_timestamp=max(times),
+            last_offset_delta=None,
+            record_count=None,
+            crc=None,
+            batch_length=None,
+        ),
+        CODEC_NAMES[codec],
+    )
 
 
 def rebuilt(

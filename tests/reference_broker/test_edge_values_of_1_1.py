@@ -371,10 +371,13 @@ def test_partition_after_missing_one_is_read_with_negative_limit(connection: Con
     assert [part.error_code for part in answered.partitions] == [UNKNOWN_TOPIC, ErrorCode.NONE]
 
 
-def test_wrong_checksum_precedes_unknown_compression(connection: Connection) -> None:
-    batch = bytearray(BATCH)
-    batch[CODEC_AT] = 4
-    assert produced(connection, (0, bytes(batch))) == [(ErrorCode.CORRUPT_MESSAGE, -1)]
+@pytest.mark.parametrize("base_offset", [0, 7])
+def test_wrong_checksum_and_base_offset_precede_unknown_compression(
+    connection: Connection, base_offset: int
+) -> None:
+    batch = bytearray(encode_batch(RecordBatch([Record(b"v")], base_offset=base_offset), "zstd"))
+    batch[-1] ^= base_offset == 0
+    assert produced(connection, (0, bytes(batch)), version=1) == [(ErrorCode.CORRUPT_MESSAGE, -1)]
 
 
 def test_colliding_topic_is_not_created_by_metadata(connection: Connection) -> None:

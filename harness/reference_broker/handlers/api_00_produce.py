@@ -201,7 +201,7 @@ def _checked(
     if batch and not verifies_first:
         _check_transaction(batch, request.transactional_id, context)
     if batch:
-        check_codec(batch, context.state.like)
+        check_codec(batch, target.partition.config.max_message_bytes, context.state.like)
     return batch
 
 

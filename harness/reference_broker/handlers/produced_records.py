@@ -7,6 +7,7 @@ from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.batch_bytes import (
+    base_offset_of,
     checksum_is_right,
     codec_of,
     magic_of,
@@ -81,13 +82,20 @@ def version_of_records(context: RequestContext) -> int:
     return version if checks or version < _FIRST_VERSION_WITH_BATCHES else _FIRST_VERSION_WITH_ZSTD
 
 
-def check_codec(records: bytes, like: EmulatedRelease) -> None:
-    """Raise AppendRefused for batches in zstd at a release without it; a wrong CRC comes first."""
-    is_known = like.since(*_ZSTD_IS_KNOWN) or magic_of(records) < _MAGIC_OF_BATCHES
-    if not is_known and any(
-        codec_of(each) == _ZSTD and checksum_is_right(each) for each in each_batch(records)
-    ):
-        raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+def check_codec(records: bytes, limit_bytes: int, like: EmulatedRelease) -> None:
+    """Raise AppendRefused for batches in zstd at a release without it.
+
+    A base offset, a size and a CRC that are wrong come first (class Log,
+    analyzeAndValidateRecords).
+    """
+    if like.since(*_ZSTD_IS_KNOWN) or magic_of(records) < _MAGIC_OF_BATCHES:
+        return
+    for each in each_batch(records):
+        is_sound = base_offset_of(each) == 0 and len(each) <= limit_bytes
+        if not is_sound or not checksum_is_right(each):
+            return
+        if codec_of(each) == _ZSTD:
+            raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
 def each_batch(records: bytes) -> list[bytes]:

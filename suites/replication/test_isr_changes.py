@@ -251,16 +251,17 @@ def test_isr_shrink_and_expand_leave_leader_epoch_unchanged(
         expect_sound(partition)
 
 
-@judges("EPOCH-006")
-@needs_broker(Use.JOINABLE)
-def test_follower_fetch_after_divergence_returns_diverging_epoch_no_records(
+def _with_member_as_leader_between(
     peers: JoinedCluster, broker: BrokerUnderTest
-) -> None:
-    """The real broker has led twice: two records of the first time, two of the second."""
+) -> tuple[WatchedPartition, Membership, int]:
+    """A partition with two records of the real broker's leadership, and that leader epoch.
+
+    The virtual member has them too, and leads now.
+    """
     member = peers.join()
     partition = peers.beside(member)
     if partition.fetch_version < FIRST_WITH_DIVERGENCE:
-        raise ApiNotAdvertised("Fetch below v12 tells no diverging epoch")
+        raise ApiNotAdvertised("Fetch below v12 has no diverging epoch")
     first = _lead_alone(partition, peers, member_leaves=member.leave)
     partition.produce(2)
     member.come_back()
@@ -268,6 +269,16 @@ def test_follower_fetch_after_divergence_returns_diverging_epoch_no_records(
     partition.follow(member, 2)
     partition.await_isr(*partition.replicas)
     elect_preferred(broker, partition, member.broker_id)
+    return partition, member, first
+
+
+@judges("EPOCH-006")
+@needs_broker(Use.JOINABLE)
+def test_follower_fetch_after_divergence_returns_diverging_epoch_no_records(
+    peers: JoinedCluster, broker: BrokerUnderTest
+) -> None:
+    """The real broker has led twice: two records of the first time, two of the second."""
+    partition, member, first = _with_member_as_leader_between(peers, broker)
     second = _lead_alone(partition, peers, member_leaves=member.leave)
     partition.produce(2)
     with requirement("EPOCH-006"):
@@ -320,17 +331,7 @@ def test_follower_fetch_below_log_start_after_unknown_epoch_returns_offset_out_o
     peers: JoinedCluster, broker: BrokerUnderTest
 ) -> None:
     """The follower has an epoch that the leader's log lacks, between two that it has."""
-    member = peers.join()
-    partition = peers.beside(member)
-    if partition.fetch_version < FIRST_WITH_DIVERGENCE:
-        raise ApiNotAdvertised("Fetch below v12 has no diverging epoch")
-    first = _lead_alone(partition, peers, member_leaves=member.leave)
-    partition.produce(2)
-    member.come_back()
-    await_alive(broker, member.broker_id)
-    partition.follow(member, 2)
-    partition.await_isr(*partition.replicas)
-    elect_preferred(broker, partition, member.broker_id)
+    partition, member, first = _with_member_as_leader_between(peers, broker)
     unknown = partition.state().leader_epoch
     _lead_alone(partition, peers, member_leaves=member.leave)
     partition.produce()

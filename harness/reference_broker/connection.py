@@ -289,12 +289,12 @@ class ClientConnection(asyncio.Protocol):
     def _look_whether_idle(self) -> None:
         """Close the connection if its client has been idle for too long.
 
-        A client that sends slowly, or waits for a response or for memory, is not idle. A client
-        that neither sends nor reads its responses is idle, and one that sends no more may be gone.
+        A client that sends slowly, or waits for memory, is not idle. A client that neither sends
+        nor reads its responses is idle, also while its request waits (class Selector,
+        maybeCloseOldestConnection).
         """
         assert self._idle_s is not None
-        is_held = self._waiting is not None or self._held_by is not None
-        if (is_held and not self._has_ended) or (self._is_writable and not self._is_reading):
+        if self._is_writable and not self._is_reading:
             self._heard_at = self._loop.time()
         left_s = self._heard_at + self._idle_s - self._loop.time()
         if left_s <= 0 and self._is_writable:

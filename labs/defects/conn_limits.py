@@ -68,6 +68,7 @@ DEFECTS = [
     replace(defect, private=True)
     for defect in (
         rule("CONN-023", r"neither answered nor closed", SilentConnectionsStay),
+        rule("CONN-032", r"neither answered nor closed", SilentConnectionsStay),
         rule("CONN-023", r"closed the connection", TheFourthRequestComesTooLate),
         rule("CONN-010", r"closed the connection", TheLargestRequestIsTooLarge),
         rule("CONN-024", r"no answer before the deadline", TooManyAreKeptWaiting),

@@ -57,21 +57,32 @@ def created_twice() -> Conversation:
     return Conversation("a test", (ConversationStep("CreateTopics", 4, {"topics": [topic]}),) * 2)
 
 
-class ClosesOnce(FrameRule):
-    """Nothing answers the first request of a version that the test asks."""
+class Unreadable(FrameRule):
+    """Responses at a version that the test asks are unreadable, except for the given ones."""
 
-    def __init__(self) -> None:
-        self.struck = False
+    def __init__(self, is_readable: Callable[[int], bool]) -> None:
+        self.is_readable, self.seen = is_readable, 0
 
     def on_response(self, seen: object, payload: bytes) -> list[bytes]:
-        if not self.struck and getattr(seen, "version", None) == 4:
-            self.struck = True
-            return [payload[:4] + b"\xff" * len(payload[4:])]
-        return [payload]
+        if getattr(seen, "version", None) != 4:
+            return [payload]
+        self.seen += 1
+        is_readable = self.is_readable(self.seen)
+        return [payload if is_readable else payload[:4] + b"\xff" * len(payload[4:])]
 
 
-def test_difference_that_does_not_repeat_is_marked(compared: Compared) -> None:
-    comparison = compared(ClosesOnce())
+def test_difference_in_every_play_repeats(compared: Compared) -> None:
+    found = compared(Unreadable(lambda _: False)).compare(created_twice())
+    assert found is not None
+    assert found.repeats
+    assert len(found.conversation.steps) == 1
+
+
+@pytest.mark.parametrize("is_readable", [lambda count: count > 1, lambda count: count > 4])
+def test_difference_that_some_plays_do_not_show_is_marked(
+    compared: Compared, is_readable: Callable[[int], bool]
+) -> None:
+    comparison = compared(Unreadable(is_readable))
     found = comparison.compare(created_twice())
     assert found is not None
     assert not found.repeats

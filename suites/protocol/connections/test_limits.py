@@ -8,6 +8,7 @@ from functools import partial
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
+from harness.client.requests import fetch_partition, fetch_request, fetch_topic
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.conformance.checks import requirement
@@ -68,6 +69,21 @@ def test_connection_that_sends_a_request_slowly_is_not_idle(broker: BrokerUnderT
             connection.expect_silence(for_ms=PAUSE_MS)
         connection.send_bytes(sent[pieces:])
         expect_answers(connection, [23])
+
+
+@judges("CONN-032")
+@needs_broker(Use.OWN, {"connections.max.idle.ms": str(IDLE_MS)})
+def test_idle_connection_with_waiting_fetch_is_closed(broker: BrokerUnderTest) -> None:
+    """Behind a request that is answered; the wait is twice as long as the close may take."""
+    topic, version = broker.create_topic(), broker.version("Fetch")
+    connection = broker.connect()
+    within_ms = broker.scaled_ms(CLOSED_WITHIN_MS)
+    wanted = [fetch_topic(topic, version, [fetch_partition(0)])]
+    request = fetch_request(wanted, max_wait_ms=2 * int(within_ms), min_bytes=1)
+    with requirement("CONN-032"), in_time(within_ms):
+        expect_healthy(connection, broker)
+        connection.send(request, version)
+        connection.expect_closed(within_ms)
 
 
 @judges("CONN-010")

@@ -43,6 +43,10 @@ class SilentConnectionsStay(FrameRule):
     toxics = (_HalfOpenAfter(),)
 
 
+class WaitingConnectionsStay(SilentConnectionsStay):
+    """The broker never closes a silent connection with a waiting request."""
+
+
 class TooManyAreKeptWaiting(FrameRule):
     """The broker neither serves nor closes a connection beyond the limit."""
 
@@ -68,7 +72,7 @@ DEFECTS = [
     replace(defect, private=True)
     for defect in (
         rule("CONN-023", r"neither answered nor closed", SilentConnectionsStay),
-        rule("CONN-032", r"neither answered nor closed", SilentConnectionsStay),
+        rule("CONN-032", r"neither answered nor closed", WaitingConnectionsStay),
         rule("CONN-023", r"closed the connection", TheFourthRequestComesTooLate),
         rule("CONN-010", r"closed the connection", TheLargestRequestIsTooLarge),
         rule("CONN-024", r"no answer before the deadline", TooManyAreKeptWaiting),

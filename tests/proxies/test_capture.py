@@ -38,7 +38,9 @@ ADVERTISED = ("broker-1.invalid", 9999)  # RFC 6761: no such name is ever resolv
 REQUEST_BYTES = frame(encode_request(MetadataRequest(), 1, 1))
 TOPIC = "captured"
 UNREAD = 1
-"""A client that closes may leave a request or an answer on its way, which does not pass then."""
+"""A client that closes may leave a request or an answer on its way, which does not pass then: on a
+busy machine the only request of a connection.
+"""
 Bytes = tuple[bytes, bytes]
 
 
@@ -93,8 +95,8 @@ def test_own_reader_finds_broker_traffic_in_capture(conversation: Conversation) 
     found = messages(events)
     upstream = [e for e in found if e.connection.server.port == conversation.upstream.port]
     captured = by_client_port(upstream)
-    assert captured.keys() == conversation.broker_saw.keys()
-    unread = 0
+    assert captured.keys() >= conversation.broker_saw.keys()
+    unread = len(captured) - len(conversation.broker_saw)
     for port, (requests, answers) in conversation.broker_saw.items():
         assert captured[port][0] == requests
         assert answers.startswith(captured[port][1])
@@ -142,8 +144,7 @@ def test_tshark_reads_broker_frames_from_capture(conversation: Conversation) -> 
     for port, (requests, answers) in conversation.broker_saw.items():
         expected[port, upstream] = frames_of(requests, 4)
         expected[upstream, port] = frames_of(answers, 0)
-    assert theirs.keys() <= expected.keys()
-    unread = 0
+    unread = sum(len(theirs[ports]) for ports in theirs.keys() - expected.keys())
     for ports, frames in expected.items():
         found = theirs.get(ports, [])
         assert found == frames[: len(found)]

@@ -109,8 +109,10 @@ class ReplicaFetcher:
         for topic in answer.responses:
             for part in topic.partitions:
                 key = (topic.topic_id, PartitionIndex(part.partition_index))
-                partition = self._followed.get(key)
-                if partition is not None and positions.get(key) == position_of(partition):
+                partition, asked = self._followed.get(key), positions.get(key)
+                if partition is None or asked is None:
+                    continue
+                if asked.goes_on_at(position_of(partition)):
                     with suppress(OSError):  # its folder is offline from then on
                         await self._take(key, partition, part)
         self._node.carry_out([])

@@ -26,6 +26,14 @@ class FetchPosition(NamedTuple):
     log_start_offset: Offset
     current_leader_epoch: LeaderEpoch
 
+    def goes_on_at(self, now: FetchPosition) -> bool:
+        """True if a response to a fetch from here fits a follower that is at `now`.
+
+        Retention of its own may have moved the log's start meanwhile (class AbstractFetcherThread
+        compares the fetch offset).
+        """
+        return self._replace(log_start_offset=now.log_start_offset) == now
+
 
 def position_of(partition: Partition) -> FetchPosition:
     """Return the position of the next fetch."""

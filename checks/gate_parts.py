@@ -53,7 +53,7 @@ GATE = (
         "suites",
         (
             command(
-                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "6"),
+                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "4"),
                 *("-p", "checks.drawn_versions", "--one-version-in", "4"),
                 *("--versions-drawn-by", "{draw}"),
                 *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
@@ -90,7 +90,7 @@ GATE = (
         (
             command(
                 *(*PYTEST, "suites/replication", "suites/durability/private"),
-                *("--target", "reference,nodes=3", "-n", "6", "--out", "{out}/cluster"),
+                *("--target", "reference,nodes=3", "-n", "4", "--out", "{out}/cluster"),
             ),
             command(
                 *(*PYTEST, "-p", "checks.case_slice", "--slice", "{quarter}", "-n", "4"),

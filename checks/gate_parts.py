@@ -68,6 +68,13 @@ GATE = (
                 *(*DEFECTS, "--target", "reference", "--on-the-wire"),
                 *("--alone", ALONE_SHARE, "--jobs", "5", "--baseline", "{out}"),
             ),
+        ),
+        after=("suites",),
+        lane=WAITS,
+    ),
+    Part(
+        "other_defects",
+        (
             command(
                 *(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined"),
                 *("--alone", ALONE_SHARE, "--jobs", "5"),
@@ -165,7 +172,10 @@ GATE = (
                 *("--out", "{out}/report"),
             ),
         ),
-        after=("suites", "defects", "cluster", "cluster_defects", "kafka", "release"),
+        after=(
+            *("suites", "defects", "other_defects"),
+            *("cluster", "cluster_defects", "kafka", "release"),
+        ),
     ),
     Part(
         "clock",

@@ -1,8 +1,7 @@
 """The order of slices: one that computes beside two that wait; what measures time runs alone, last.
 
 A slice waits for the parts that its own part names in ``after``. A lane without slices of its own
-takes slices of the other one. Two that wait leave a processor idle at times, so that a third slice
-shortens the gate by a quarter on two cores.
+takes slices of the other one. Two that wait leave a processor idle at times: so there is a third.
 """
 
 from __future__ import annotations

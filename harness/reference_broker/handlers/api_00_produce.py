@@ -68,6 +68,9 @@ _VERIFIES_FIRST_SINCE = (3, 6)
 ReplicaManager.handleProduceAppend)."""
 _PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # class KafkaApis, handleProduceRequest
 _TRANSACTIONS_HAVE_AN_ID = (2, 2)  # class KafkaApis, handleProduceRequest
+_TOO_FEW_REPLICAS_HIDE_LOG_START = (3, 9)
+"""Seen: 2.8.2 returns the log start, 3.9.2 does not. In 2.8 ReplicaManager.appendToLocalLog has no
+case of its own for the error."""
 _ADMIN_CLIENT = "__admin_client"
 _TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
@@ -168,8 +171,7 @@ def _produce(
         batches = batches_to_append(batch, found.partition.config.compression_type)
         places = [found.partition.append(each, context.now()) for each in batches]
     except AppendRefused as refusal:
-        refused = _refused(data.index, refusal, found.partition)
-        return as_before(refused, refusal.error, found.partition.log.start_offset, context)
+        return _refused(data.index, as_before(refusal, context.state.like), found.partition)
     for place in places:
         context.effects.extend(place.effects)
     result = _Result(
@@ -210,7 +212,7 @@ def _check_place(found: _Target, acks: int, context: RequestContext) -> None:
         raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
     if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
         raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
-    _check_leader(found.partition, acks)
+    _check_leader(found.partition, acks, context)
 
 
 def _missing(
@@ -226,13 +228,14 @@ def _missing(
     return ErrorCode.INVALID_TOPIC_EXCEPTION if is_refused else error
 
 
-def _check_leader(partition: Partition, acks: int) -> None:
+def _check_leader(partition: Partition, acks: int, context: RequestContext) -> None:
     if partition.log.is_offline:
         raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
     if partition.leading is None:
         raise AppendRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if acks == _ALL and len(partition.leading.isr) < partition.min_isr:
-        raise AppendRefused(ErrorCode.NOT_ENOUGH_REPLICAS)
+        is_told = not context.state.like.since(*_TOO_FEW_REPLICAS_HIDE_LOG_START)
+        raise AppendRefused(ErrorCode.NOT_ENOUGH_REPLICAS, tells_log_start=is_told)
 
 
 def _name_leaders(answer: ProduceResponse, context: RequestContext) -> None:

@@ -1,8 +1,10 @@
 """The records of a Produce request as each release reads them, and errors of earlier releases."""
 
+from dataclasses import dataclass
+
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import CodecError
-from harness.codec.messages import ProduceRequest, ProduceResponse
+from harness.codec.messages import ProduceRequest
 from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.state.log.append_error import AppendRefused
@@ -26,15 +28,25 @@ _FIRST_VERSION_WITH_ZSTD = 7
 _ZSTD, _MAGIC_OF_BATCHES = 4, 2
 _ZSTD_IS_KNOWN = (2, 1)  # KIP-110
 _BATCHES_ARE_COUNTED = (2, 4)  # class LogValidator
-_TOO_FEW_REPLICAS_HIDE_LOG_START = (3, 9)
-"""Seen: 2.8.2 returns the log start, 3.9.2 does not. In 2.8 ReplicaManager.appendToLocalLog has no
-case of its own for the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """An error of the releases before `first`, with the log start or with -1."""
+
+    first: tuple[int, int]
+    error: ErrorCode
+    tells_log_start: bool = False
+
+
 _ERRORS_BEFORE = {
-    ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
-    ErrorCode.INVALID_TIMESTAMP: ((2, 4), ErrorCode.INVALID_TIMESTAMP),  # without the log start
-    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: (_ZSTD_IS_KNOWN, ErrorCode.UNKNOWN_SERVER_ERROR),
+    ErrorCode.INVALID_RECORD: _Earlier((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
+    ErrorCode.INVALID_TIMESTAMP: _Earlier((2, 4), ErrorCode.INVALID_TIMESTAMP),  # KIP-467
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: _Earlier(
+        _ZSTD_IS_KNOWN, ErrorCode.UNKNOWN_SERVER_ERROR, tells_log_start=True
+    ),
 }
-"""The first release with an error, and the error of earlier releases."""
+"""Errors that earlier releases return in another form."""
 _Data = ProduceRequest.PartitionProduceData
 
 
@@ -124,20 +136,14 @@ def batches_to_append(records: bytes, compression_type: str) -> list[bytes]:
         return batches  # the append refuses the one that is damaged
 
 
-def as_before(
-    refused: ProduceResponse.PartitionProduceResponse,
-    error: ErrorCode,
-    log_start: int,
-    context: RequestContext,
-) -> ProduceResponse.PartitionProduceResponse:
-    """Return the result of a refused append with the error and log start of the release."""
-    like = context.state.like
-    if error is ErrorCode.NOT_ENOUGH_REPLICAS:
-        is_told = not like.since(*_TOO_FEW_REPLICAS_HIDE_LOG_START)
-        refused.log_start_offset = log_start if is_told else -1
-    first, before = _ERRORS_BEFORE.get(error, ((), error))
-    if not like.since(*first):
-        refused.error_code = before
-        is_unforeseen = before is ErrorCode.UNKNOWN_SERVER_ERROR
-        refused.log_start_offset = log_start if is_unforeseen else -1
-    return refused
+def as_before(refusal: AppendRefused, like: EmulatedRelease) -> AppendRefused:
+    """Return the refusal in the form of the release."""
+    earlier = _ERRORS_BEFORE.get(refusal.error)
+    if earlier is None or like.since(*earlier.first):
+        return refusal
+    return AppendRefused(
+        earlier.error,
+        refusal.message,
+        refusal.record_problems,
+        tells_log_start=earlier.tells_log_start,
+    )

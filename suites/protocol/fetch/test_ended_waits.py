@@ -19,6 +19,7 @@ from suites.protocol.support.fetch_waits import (
     PROMPT,
     QUIET_MS,
     WOKEN,
+    await_waiting,
     within,
 )
 from suites.protocol.support.fetching import entry_of, partition_of, partitions_of, values_of
@@ -60,7 +61,7 @@ def test_append_with_acks_0_completes_all_waiting_fetches(
         with within(WOKEN, wait_ms):
             waiting[0].send(request, api_version)
             waiting[1].send(request, api_version)
-            waiting[1].expect_silence(for_ms=QUIET_MS)
+            await_waiting(broker, *waiting)
             _append_without_answer(broker, topic, b"without acks")
             answers = [connection.receive() for connection in waiting]
         found = [values_of(partition_of(_fetched(answer))) for answer in answers]
@@ -90,7 +91,7 @@ def _deleted_while_waiting(
     connection = broker.connect()
     with within(PROMPT, wait_ms):
         connection.send(request, version)
-        connection.expect_silence(for_ms=QUIET_MS)
+        await_waiting(broker, connection)
         delete_topic(broker, topic)
         answer = _fetched(connection.receive())
     assert not any(data.records for one in answer.responses for data in one.partitions)
@@ -164,7 +165,7 @@ def test_waiting_fetch_of_overtaken_session_epoch_returns_invalid_fetch_session_
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-052"):
         request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
         connection.send(request, api_version)
-        connection.expect_silence(for_ms=QUIET_MS)
+        await_waiting(broker, connection)
         expect_error(session.ask().error_code, ErrorCode.NONE, "the epoch that overtakes")
         append(broker, topic, batch_of(b"later"))
         answer = _fetched(connection.receive())

@@ -28,12 +28,12 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.cut_requests import cuts, send_cut
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import CREATE_EPOCH, fetch_session
+from suites.protocol.support.fetch_waits import await_waiting
 from suites.protocol.support.fetching import VALUES, entry_of, log_of_nine, partition_of, values_of
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.lost_answers import lose_the_answer
 
 PATIENCE_MS = 3000  # a max_wait_ms too long to be taken for an immediate response
-QUIET_MS = 30  # long enough for a broker that answers too early to be seen
 CUT, GONE = "FETCH-030", "FETCH-007 gone"
 DEBUG_REPLICA = -2
 IN_REPLICA_STATE = 15  # KIP-903: from this version on the replica id is a tagged field
@@ -100,7 +100,7 @@ def test_session_continues_while_fetch_of_reset_connection_waits(
         waiting = broker.connect()
         lost = session.next_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
         waiting.send(lost, api_version)
-        waiting.expect_silence(for_ms=QUIET_MS)
+        await_waiting(broker, waiting)
         waiting.reset()
         lost.max_wait_ms, lost.min_bytes = READ_WAIT_MS, READ_MIN_BYTES
         with requirement("FETCH-030"):
@@ -165,12 +165,12 @@ def test_append_completes_fetch_after_other_waiting_clients_disconnect(
     staying = broker.connect("FETCH-007")
     for connection in going:
         connection.send(request, api_version)
-    going[-1].expect_silence(for_ms=QUIET_MS)
+    await_waiting(broker, *going)
     with requirement("FETCH-007"):
         with in_time(0.45 * wait_ms):
             started = time.monotonic()
             staying.send(request, api_version)
-            staying.expect_silence(for_ms=QUIET_MS)
+            await_waiting(broker, staying)
             going[0].reset()
             for connection in going[1:]:
                 connection.close()

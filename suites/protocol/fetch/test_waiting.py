@@ -21,6 +21,7 @@ from suites.protocol.support.fetch_waits import (
     PROMPT,
     QUIET_MS,
     WOKEN,
+    await_waiting,
     within,
 )
 from suites.protocol.support.fetching import (
@@ -117,7 +118,7 @@ def test_min_bytes_reached_across_partitions_completes_fetch_before_max_wait(
     with requirement("FETCH-007"):
         with within(WOKEN, wait_ms):
             connection.send(request, api_version)
-            connection.expect_silence(for_ms=QUIET_MS)
+            await_waiting(broker, connection)
             append(broker, topic, batch, partition=0)
             append(broker, topic, batch, partition=1)
             connection.receive_frame()
@@ -161,6 +162,7 @@ def test_fetch_accumulates_small_appends_until_min_bytes(
     with requirement("FETCH-009"):
         with within(WOKEN, wait_ms):
             connection.send(request, api_version)
+            await_waiting(broker, connection)
             for part in parts[:2]:
                 append(broker, topic, part)
                 connection.expect_silence(for_ms=QUIET_MS)
@@ -199,7 +201,7 @@ def test_fetch_returns_records_of_its_wait_at_max_wait(broker: BrokerUnderTest) 
     with requirement("FETCH-009"):
         with within(PROMPT, wait_ms):
             connection.send(request, version)
-            connection.expect_silence(for_ms=QUIET_MS)
+            await_waiting(broker, connection)
             append(broker, topic, batch_of(b"meanwhile"))
         response = connection.receive()
         assert isinstance(response, Answer)
@@ -293,7 +295,7 @@ def test_append_completes_empty_incremental_fetch_before_max_wait(
         with within(PROMPT, wait_ms):
             request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
             connection.send(request, api_version)
-            connection.expect_silence(for_ms=QUIET_MS)
+            await_waiting(broker, connection)
             append(broker, topic, batch_of(b"awaited"), partition=1)
             response = connection.receive()
         assert isinstance(response, Answer)
@@ -320,6 +322,7 @@ def test_empty_incremental_fetch_waits_for_added_and_not_for_forgotten_partition
         with within(PROMPT, wait_ms):
             request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
             connection.send(request, api_version)
+            await_waiting(broker, connection)
             append(broker, topic, batch_of(b"forgotten"), partition=1)
             connection.expect_silence(for_ms=QUIET_MS)
             append(broker, topic, batch_of(b"added"), partition=2)

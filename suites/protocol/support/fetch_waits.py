@@ -1,4 +1,4 @@
-"""Bounds on the wait of a Fetch, as shares of its max_wait_ms."""
+"""The wait of a Fetch: that it has begun, and bounds on it as shares of its max_wait_ms."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.client.preparing import preparing
+from harness.codec.messages import MetadataRequest
 from harness.runner.in_time import in_time
 
 PATIENCE_MS = 3000  # a max_wait_ms too long to be taken for an immediate response
@@ -29,3 +33,19 @@ def within(share: float, wait_ms: int) -> Iterator[None]:
         took_ms = (time.monotonic() - started) * 1000
         told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
         assert took_ms < share * wait_ms, told
+
+
+def await_waiting(broker: BrokerUnderTest, *waiting: Connection) -> None:
+    """Wait until the broker has read the requests sent on these connections; it answers none.
+
+    Silence alone does not show that: a broker that stands still for as long reads them later, and
+    the next request of another connection first. So a new client asks too. The broker accepts its
+    connection after all of these.
+    """
+    for connection in waiting:
+        connection.expect_silence(for_ms=QUIET_MS)
+    version = broker.version("Metadata")
+    with preparing("Metadata on a new connection"):
+        broker.connect().ask(MetadataRequest(topics=[]), version, tolerant=True)
+    for connection in waiting:
+        connection.expect_silence(for_ms=1)

@@ -10,6 +10,7 @@ from harness.codec.records import (
     CODEC_MASK,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
+    RecordBatch,
     decode_batches,
     encode_batch,
 )
@@ -32,24 +33,9 @@ def joined(batches: Sequence[bytes], codec: int) -> bytes:
     Raises CodecError.
     """
     decoded = [each for batch in batches for each in decode_batches(batch)]
-    times = [at for each in decoded for at in timestamps_of(each)]
-    records = [
-        replace(record, offset_delta=None, timestamp_delta=at - times[0], attributes=0)
-        for record, at in zip((one for each in decoded for one in each.records), times, strict=True)
-    ]
+    as_one = _numbered(decoded)
     return encode_batch(
-        replace(
-            decoded[0],
-            records=records,
-            attributes=decoded[0].attributes & ~CODEC_MASK,
-            base_timestamp=times[0],
-            max_timestamp=max(times),
-            last_offset_delta=None,
-            record_count=None,
-            crc=None,
-            batch_length=None,
-        ),
-        CODEC_NAMES[codec],
+        replace(as_one, attributes=as_one.attributes & ~CODEC_MASK), CODEC_NAMES[codec]
     )
 
 
@@ -60,26 +46,34 @@ def rebuilt(
 
     `append_time` is the broker's clock for topics that use it, else None. Raises CodecError.
     """
-    (decoded,) = decode_batches(batch)
-    times = timestamps_of(decoded)
-    records = [
-        replace(record, offset_delta=None, timestamp_delta=at - times[0], attributes=0)
-        for record, at in zip(decoded.records, times, strict=True)
-    ]
-    attributes = decoded.attributes & TRANSACTIONAL & ~CODEC_MASK
+    anew = _numbered(decode_batches(batch))
+    attributes = anew.attributes & TRANSACTIONAL & ~CODEC_MASK
     return encode_batch(
         replace(
-            decoded,
-            records=records,
+            anew,
             base_offset=base_offset,
             partition_leader_epoch=leader_epoch,
             attributes=attributes if append_time is None else attributes | LOG_APPEND_TIME,
-            base_timestamp=times[0],
-            max_timestamp=max(times) if append_time is None else append_time,
-            last_offset_delta=None,
-            record_count=None,
-            crc=None,
-            batch_length=None,
+            max_timestamp=anew.max_timestamp if append_time is None else append_time,
         ),
         CODEC_NAMES[codec],
+    )
+
+
+def _numbered(batches: Sequence[RecordBatch]) -> RecordBatch:
+    """Return the records of the batches, numbered without gaps, with the header of the first."""
+    times = [at for each in batches for at in timestamps_of(each)]
+    records = [record for each in batches for record in each.records]
+    return replace(
+        batches[0],
+        records=[
+            replace(record, offset_delta=None, timestamp_delta=at - times[0], attributes=0)
+            for record, at in zip(records, times, strict=True)
+        ],
+        base_timestamp=times[0],
+        max_timestamp=max(times),
+        last_offset_delta=None,
+        record_count=None,
+        crc=None,
+        batch_length=None,
     )

@@ -83,6 +83,11 @@ class RestartDifference:
         """True if the broker was restarted before the different response."""
         return self.conversation.part_of(self.difference.step) > 0
 
+    @property
+    def is_silence(self) -> bool:
+        """True if one of the brokers did not respond in time."""
+        return How.SILENT in self.difference.values
+
     def is_alike(self, other: RestartDifference) -> bool:
         """True if both are after a restart, in the same field of the same API."""
         alike = self.difference.kind == other.difference.kind
@@ -118,16 +123,19 @@ class RestartedConversations:
     ) -> RestartDifference | None:
         """Return the first difference after a restart, shrunk; None without any difference.
 
-        Without one that repeats: one that does not, or one before the first restart.
+        Without one that repeats: one that does not, or one before the first restart. After a slow
+        response before the restart all are played again: it changes what follows.
         """
         found = self._differences(conversations)
+        if any(one is not None and one.is_silence and not one.is_after_restart for one in found):
+            found = self._differences(conversations, patient=True)
         late = [one for one in found if one is not None and one.is_after_restart]
         unrepeated = None
         for one in late[:_CANDIDATES]:
             again = self._confirmed(one)
             if again is not None:
                 return again
-            if How.SILENT not in one.difference.values:  # else it was slow, not wrong
+            if not one.is_silence:  # else it was slow, not wrong
                 unrepeated = unrepeated or one
         early = (one for one in found if one is not None and not one.is_after_restart)
         return unrepeated or next(early, None)

@@ -102,10 +102,11 @@ def test_join_with_unknown_member_id_returns_unknown_member_id(
 def test_join_returns_members_and_metadata_only_to_leader(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """Its response has each member's metadata for the chosen protocol."""
+    """Its response has each member's metadata for the chosen protocol, which one names second."""
     group.at("JoinGroup", api_version)
     offers = [
-        {name: subscription(b"%s%d" % (name.encode(), n)) for name in ("a", "b")} for n in range(3)
+        {name: subscription(b"%s%d" % (name.encode(), n)) for name in names}
+        for n, names in enumerate(("ab", "ba", "ba"))
     ]
     members = group.stable(*offers)
     with requirement("GRP-003"):

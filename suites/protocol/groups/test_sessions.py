@@ -98,6 +98,27 @@ def test_session_begins_when_sync_that_waited_for_leader_is_answered(group: Clas
         expect_error(waits.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
 
 
+@judges("GRP-073")
+@short_sessions
+def test_new_member_stays_while_its_first_join_waits_longer_than_its_session(
+    group: ClassicGroup,
+) -> None:
+    """The leader joins again after two sessions of the new member. Its own session is long."""
+    short_ms, version = short_ms_of(group), group.version("JoinGroup")
+    with requirement("GRP-073", api_key=JOIN, api_version=version), in_time(short_ms):
+        leader, newcomer = group.member(), group.member()
+        leader.join()
+        sync_all([leader])
+        long_ms, group.session_ms = group.session_ms, short_ms
+        newcomer.be_given_an_id()
+        newcomer.send_join()
+        group.session_ms = long_ms
+        await_rebalance(leader)
+        newcomer.connection.expect_silence(2 * short_ms)
+        leader.send_join()
+        expect_next_generation([leader, newcomer], leader.generation)
+
+
 @judges("GRP-052")
 @short_sessions
 def test_session_of_static_member_begins_anew_when_it_comes_back(group: ClassicGroup) -> None:

@@ -18,8 +18,9 @@ from suites.protocol.support.classic_group import (
     sync_all,
 )
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetch_waits import await_waiting
 from suites.protocol.support.group_times import join_again, patient, short_ms_of
-from suites.protocol.support.joined_generation import expect_next_generation
+from suites.protocol.support.joined_generation import expect_next_generation, send_joins
 
 JOIN = api_named("JoinGroup").key
 STILL_WAITS_MS = 150
@@ -149,3 +150,45 @@ def test_static_member_that_comes_back_with_other_choice_of_protocol_starts_reba
         expect_next_generation([leader, again], leader.generation)
         found = {leader.protocol_name, again.protocol_name}
         assert found == {"b"}, f"the protocols of the members are {found}, expected 'b' for both"
+
+
+@judges("GRP-070")
+@at_versions("JoinGroup", "5+")
+def test_static_member_that_comes_back_before_assignment_starts_rebalance(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The leader has assigned nothing yet, and the SyncGroup of a third member waits."""
+    group.at("JoinGroup", api_version)
+    members = group.grown([group.member(instance_id=f"instance-{n}") for n in range(3)])
+    leader, (old, waits) = leader_of(members), followers_of(members)
+    join_again(leader, [old, waits])
+    generation = leader.generation
+    again = group.member(old.protocols, old.instance_id)
+    waits.send_sync()
+    with requirement("GRP-070"):
+        await_waiting(group.broker, waits.connection)
+        again.send_join()
+        expect_error(
+            waits.take_sync().error_code, ErrorCode.REBALANCE_IN_PROGRESS, "the sync that waits"
+        )
+        await_rebalance_soon(leader)
+        send_joins([leader, waits])
+        expect_next_generation([leader, waits, again], generation)
+
+
+@judges("GRP-071")
+@at_versions("JoinGroup", "5-8", "9+")
+def test_static_leader_that_comes_back_leads_next_generation(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The other member starts the next generation, and both join it."""
+    leader, follower = _two_statics(group.at("JoinGroup", api_version))
+    again = group.member(leader.protocols, leader.instance_id)
+    again.join()
+    _begin_rebalance(follower)
+    await_rebalance(again)
+    with requirement("GRP-071"):
+        again.send_join()
+        expect_next_generation([again, follower], leader.generation)
+        found = {again.leader_id, follower.leader_id}
+        assert found == {again.member_id}, f"the leaders are {found}, not {again.member_id}"

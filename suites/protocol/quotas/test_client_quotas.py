@@ -126,21 +126,24 @@ def _apply(kept: dict[str, float], values: Mapping[str, float | None]) -> None:
 @judges("QUOTA-001")
 @needs_broker(Use.OWN)
 def test_client_quotas_with_validate_only_change_nothing(broker: BrokerUnderTest) -> None:
-    """To set, to change and to remove: nothing has changed when a later change is seen."""
+    """To set, change and remove, also two entities at once: only a later change is seen."""
     for version in _versions(broker):
         known, unknown, later = (broker.unique_topic() for _ in range(3))
         prepare_quotas(broker, quota(entity(client_id=known), {PRODUCER: 1e6, CONSUMER: 2e6}))
         expected: Quotas = {frozenset(entity(client_id=known)): {PRODUCER: 1e6, CONSUMER: 2e6}}
         with requirement("QUOTA-001", api_key=ALTER.key, api_version=version):
-            for of, values in (
-                (unknown, {PRODUCER: 3e6}),
-                (known, {PRODUCER: 4e6}),
-                (known, {CONSUMER: None}),
-                (known, {PRODUCER: None, CONSUMER: None}),
-            ):
-                change = quota(entity(client_id=of), values)
-                ((_, code),) = alter_quotas(broker, change, version=version, validate_only=True)
-                expect_error(code, ErrorCode.NONE, f"validation of {values}")
+            changes = [
+                quota(entity(client_id=of), values)
+                for of, values in (
+                    (unknown, {PRODUCER: 3e6}),
+                    (known, {PRODUCER: 4e6}),
+                    (known, {CONSUMER: None}),
+                    (known, {PRODUCER: None, CONSUMER: None}),
+                )
+            ]
+            for asked in (changes[:2], *([each] for each in changes)):
+                for _, code in alter_quotas(broker, *asked, version=version, validate_only=True):
+                    expect_error(code, ErrorCode.NONE, f"validation of {asked}")
             _expect_altered(broker, [quota(entity(client_id=later), SOME)], "later", version)
             expected[frozenset(entity(client_id=later))] = SOME
             _expect_quotas(broker, expected, "after validations", version)

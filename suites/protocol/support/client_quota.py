@@ -17,14 +17,14 @@ CLIENT_ID = "client-id"
 
 
 @contextmanager
-def client_quota(
-    broker: BrokerUnderTest, client_id: str, key: str, bytes_per_s: int
-) -> Iterator[None]:
-    """Set for the block, removed after it. Raises PreparationFailed when refused.
+def client_quota(broker: BrokerUnderTest, client_id: str, key: str, limit: float) -> Iterator[None]:
+    """Set for the block, removed after it: bytes per second, or a percentage.
+
+    Raises PreparationFailed when refused.
 
     A broker may take some time until it keeps to it.
     """
-    _alter(broker, client_id, key, bytes_per_s)
+    _alter(broker, client_id, key, limit)
     try:
         yield
     finally:
@@ -42,7 +42,7 @@ def fetched_by(
     return answer
 
 
-def _alter(broker: BrokerUnderTest, client_id: str, key: str, value: int | None) -> None:
+def _alter(broker: BrokerUnderTest, client_id: str, key: str, value: float | None) -> None:
     entity = AlterClientQuotasRequest.EntityData(entity_type=CLIENT_ID, entity_name=client_id)
     change = AlterClientQuotasRequest.OpData(key=key, value=float(value or 0), remove=value is None)
     entry = AlterClientQuotasRequest.EntryData(entity=[entity], ops=[change])

@@ -103,7 +103,7 @@ def test_create_topics_spreads_replicas_over_racks(peers: JoinedCluster) -> None
 @judges("TOPIC-002")
 @needs_broker(Use.JOINABLE, ALONE)
 def test_create_topics_spreads_leaders_over_brokers_of_one_rack(peers: JoinedCluster) -> None:
-    """As many partitions as brokers, none of which has a rack: each is the first replica of one."""
+    """No broker has a rack. Each of them is the first replica of one partition."""
     broker = peers.broker
     known = {peers.leader, *(peers.join().broker_id for _ in range(SPREAD - 1))}
     broker.eventually(lambda: set(_racks(broker)) == known, f"the brokers are listed: {known}")

@@ -1,4 +1,4 @@
-"""PROD: batches of which only the beginning comes."""
+"""PROD: batches that end too early."""
 
 from __future__ import annotations
 

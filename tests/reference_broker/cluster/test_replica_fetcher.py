@@ -17,7 +17,7 @@ SETTINGS = FetchSettings(500, 1, 1 << 20, 1 << 20, 10)
 
 
 class MadeLeader:
-    """A leader with three committed records; the follower's log start moves while it is asked."""
+    """A leader with three committed records; the follower's log start moves during a fetch."""
 
     def __init__(self, follower: Partition) -> None:
         self.follower = follower
@@ -34,7 +34,7 @@ class MadeLeader:
 
 
 def follower_of_three() -> Partition:
-    """A follower that has three records, of which it knows two as committed."""
+    """A follower with three records. It knows that two of them are committed."""
     leader, follower = (replica(own, decided(1)) for own in (1, 2))
     for value in ("a", "b", "c"):
         write(leader, value)

@@ -6,6 +6,7 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import (
     ANYBODY,
     FetchedRecords,
@@ -19,6 +20,14 @@ from suites.replication.support.expect import expect_records, expect_sound
 SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 RACK, ANOTHER, OF_LEADER = "near", "far", "here"
 LEADER_ITSELF = -1
+
+
+def _follow(
+    partition: WatchedPartition, follower: Membership, end: int, log_start: int = 0
+) -> None:
+    """Fetch the records before this offset as a follower, and confirm them."""
+    for offset in (0, end):
+        partition.follow(follower, offset, log_start=log_start)
 
 
 def _read(partition: WatchedPartition, offset: int, version: int) -> FetchedRecords:
@@ -38,10 +47,8 @@ def test_fetch_of_offset_that_follower_in_rack_lacks_is_answered_by_leader(
     near, far = peers.join(rack=RACK), peers.join(rack=ANOTHER)
     partition = peers.partition([near, far])
     partition.produce(6)
-    for offset in (0, 6):
-        partition.follow(far, offset)
-    for offset in (0, 3):
-        partition.follow(near, offset, log_start=1)
+    _follow(partition, far, end=6)
+    _follow(partition, near, end=3, log_start=1)
     with requirement("FETCH-046"):
         for offset, expected in (
             (0, LEADER_ITSELF),
@@ -70,12 +77,10 @@ def test_fetch_of_offset_that_only_follower_out_of_sync_in_rack_has_is_answered_
     near.leave()
     partition = peers.partition([near, far], away=[near])
     partition.produce(3)
-    for offset in (0, 3):
-        partition.follow(far, offset)
+    _follow(partition, far, end=3)
     near.come_back()
     await_alive(partition.broker, near.broker_id)
-    for offset in (0, 2):
-        partition.follow(near, offset)
+    _follow(partition, near, end=2)
     with requirement("REPL-037") as check:
         for offset in (0, 1, 2):
             with check.subtest(f"offset {offset}"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,9 +29,10 @@ from harness.codec.messages import (
     SyncGroupRequest,
 )
 from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, decode_batches, encode_batch
-from tests.reference_broker.running import create_topic, running_broker
+from tests.reference_broker.conftest import TOPIC
+from tests.reference_broker.running import create_topic
 
-TOPIC, GROUP = "edges", "g"
+GROUP = "g"
 BATCH = encode_batch(RecordBatch([Record(b"v")]))
 UNKNOWN_TOPIC = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 UNFORESEEN = ErrorCode.UNKNOWN_SERVER_ERROR
@@ -42,12 +42,14 @@ CODEC_AT = 22
 
 
 @pytest.fixture
-def connection() -> Iterator[Connection]:
-    with running_broker(like="1.1.1") as address:
-        create_topic(address, TOPIC, partitions=2)
-        with Connection(address) as asking:
-            asking.ask(FindCoordinatorRequest(key=GROUP), 0)  # makes the groups' topic
-            yield asking
+def release() -> str:
+    return "1.1.1"
+
+
+@pytest.fixture
+def connection(connection: Connection) -> Connection:
+    connection.ask(FindCoordinatorRequest(key=GROUP), 0)  # makes the groups' topic
+    return connection
 
 
 def produced(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from harness.client.connection import Connection
@@ -23,26 +21,18 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from harness.codec.records import LOG_APPEND_TIME, Record, RecordBatch, encode_batch
+from tests.reference_broker.conftest import TOPIC
 from tests.reference_broker.running import create_topic, running_broker
 from tests.reference_broker.test_edge_values_of_groups import DELETE, GROUP, commit
 
-TOPIC = "edges"
 UNSUPPORTED = ErrorCode.UNSUPPORTED_VERSION
 LIST = ListOffsetsRequest.ListOffsetsPartition
 
 
-@pytest.fixture(params=["2.8.2", "3.9.2"])
-def release(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
-def connection(release: str) -> Iterator[Connection]:
-    with running_broker(like=release) as address:
-        create_topic(address, TOPIC, partitions=2)
-        with Connection(address) as asking:
-            asking.ask(FindCoordinatorRequest(key=GROUP), 0)  # makes the groups' topic
-            yield asking
+def connection(connection: Connection) -> Connection:
+    connection.ask(FindCoordinatorRequest(key=GROUP), 0)  # makes the groups' topic
+    return connection
 
 
 def fetched(*topics: tuple[str, list[int]]) -> OffsetFetchRequest:

@@ -4,7 +4,6 @@ data in ZooKeeper, and as 3.9.2 does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import nan
 from uuid import UUID
 
@@ -26,9 +25,9 @@ from harness.codec.messages import (
     IncrementalAlterConfigsRequest,
     MetadataRequest,
 )
-from tests.reference_broker.running import create_topic, named, running_broker
+from tests.reference_broker.conftest import TOPIC
+from tests.reference_broker.running import named, running_broker
 
-TOPIC = "edges"
 TOPIC_TYPE = 2
 NO_ID = UUID(int=0)
 E = ErrorCode
@@ -44,22 +43,9 @@ Component = DescribeClientQuotasRequest.ComponentData
 State = DeleteTopicsRequest.DeleteTopicState
 
 
-@pytest.fixture(params=["2.8.2", "3.9.2"])
-def release(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
 def old(release: str) -> bool:
     return release == "2.8.2"
-
-
-@pytest.fixture
-def connection(release: str) -> Iterator[Connection]:
-    with running_broker(like=release) as address:
-        create_topic(address, TOPIC, partitions=2)
-        with Connection(address) as asking:
-            yield asking
 
 
 def created(connection: Connection, *topics: Creatable) -> list[int]:

@@ -119,11 +119,11 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> Outcome:
 def _each_once(request: ListOffsetsRequest) -> ListOffsetsRequest:
     """Return the request with the last values of each partition, without empty topics."""
     once = once_by_topic(
-        (topic.name, ((part.partition_index, part) for part in topic.partitions))
-        for topic in request.topics
+        ((topic.name, topic.partitions) for topic in request.topics),
+        lambda part: part.partition_index,
     )
     made = ListOffsetsRequest.ListOffsetsTopic
-    asked = [made(name=name, partitions=list(parts.values())) for name, parts in once.items()]
+    asked = [made(name=name, partitions=parts) for name, parts in once]
     return ListOffsetsRequest(replica_id=request.replica_id, topics=asked)
 
 

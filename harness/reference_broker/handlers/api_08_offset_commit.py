@@ -126,10 +126,10 @@ def _answered_when_kept(
 def _each_once(known: Sequence[_Known]) -> list[_Known]:
     """Return each partition once, with its last entry."""
     once = once_by_topic(
-        (topic.name, ((part.partition_index, part) for part in parts)) for topic, _, parts in known
+        ((topic.name, parts) for topic, _, parts in known), lambda part: part.partition_index
     )
     first = {topic.name: (topic, wanted) for topic, wanted, _ in reversed(known)}
-    return [(*first[name], [*parts.values()]) for name, parts in once.items()]
+    return [(*first[name], parts) for name, parts in once]
 
 
 def _unsupported(request: OffsetCommitRequest) -> OffsetCommitResponse:

@@ -114,10 +114,9 @@ def _answered(group_id: str, asked: Sequence[_Asked] | None, context: RequestCon
     return _Group(group_id=group_id, topics=[_of_topic(group_id, *each, context) for each in asked])
 
 
-def _each_once(asked: Sequence[_Asked]) -> list[_Asked]:
+def _each_once(asked: Sequence[_Asked]) -> Sequence[_Asked]:
     """Return each partition once, by topic, as the former coordinator answers."""
-    once = once_by_topic((named, ((index, index) for index in indexes)) for named, indexes in asked)
-    return [(named, list(indexes)) for named, indexes in once.items()]
+    return once_by_topic(asked, lambda index: index)
 
 
 def _all_committed(group_id: str, context: RequestContext) -> list[_Asked]:

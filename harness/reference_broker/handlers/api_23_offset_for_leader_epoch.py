@@ -32,7 +32,7 @@ def handle(request: OffsetForLeaderEpochRequest, context: RequestContext) -> Ans
     """Return the end offset of each requested epoch."""
     asked_of = [(topic.topic, topic.partitions) for topic in request.topics]
     if not context.state.like.since(*_EACH_IS_ANSWERED):
-        asked_of = _each_once(request)
+        asked_of = once_by_topic(asked_of, lambda asked: asked.partition)
     return Answer(
         OffsetForLeaderEpochResponse(
             topics=[
@@ -43,14 +43,6 @@ def handle(request: OffsetForLeaderEpochRequest, context: RequestContext) -> Ans
             ]
         )
     )
-
-
-def _each_once(request: OffsetForLeaderEpochRequest) -> list[tuple[str, list[_Asked]]]:
-    once = once_by_topic(
-        (topic.topic, ((one.partition, one) for one in topic.partitions))
-        for topic in request.topics
-    )
-    return [(name, list(parts.values())) for name, parts in once.items()]
 
 
 def _end(

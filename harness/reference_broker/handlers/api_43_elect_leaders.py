@@ -77,9 +77,9 @@ def _asked(
     asked = request.topic_partitions or []
     if not as_set:
         return asked
-    once = once_by_topic((topic.topic, ((one, one) for one in topic.partitions)) for topic in asked)
+    once = once_by_topic(((topic.topic, topic.partitions) for topic in asked), lambda one: one)
     made = ElectLeadersRequest.TopicPartitions
-    return [made(topic=name, partitions=[*each]) for name, each in once.items()]
+    return [made(topic=name, partitions=each) for name, each in once]
 
 
 def _type_problem(request: ElectLeadersRequest, context: RequestContext) -> _Problem | None:

@@ -59,10 +59,10 @@ def _asked(request: AlterPartitionReassignmentsRequest, context: RequestContext)
     if not context.state.like.keeps_topics_in_zookeeper:
         return request.topics
     once = once_by_topic(
-        (topic.name, ((one.partition_index, one) for one in topic.partitions))
-        for topic in request.topics
+        ((topic.name, topic.partitions) for topic in request.topics),
+        lambda one: one.partition_index,
     )
-    return [_Topic(name=name, partitions=[*each.values()]) for name, each in once.items()]
+    return [_Topic(name=name, partitions=each) for name, each in once]
 
 
 def _keeps_factor(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> bool:

@@ -43,10 +43,9 @@ def unforeseen_fetch(request: FetchRequest, context: RequestContext) -> FetchRes
 def _each_once(topics: Sequence[FetchRequest.FetchTopic]) -> list[FetchRequest.FetchTopic]:
     """Return the topics with each partition once, without topics that have none."""
     once = once_by_topic(
-        (topic.topic, ((part.partition, part) for part in topic.partitions)) for topic in topics
+        ((topic.topic, topic.partitions) for topic in topics), lambda part: part.partition
     )
-    made = FetchRequest.FetchTopic
-    return [made(topic=name, partitions=[*found.values()]) for name, found in once.items()]
+    return [FetchRequest.FetchTopic(topic=name, partitions=parts) for name, parts in once]
 
 
 def records_sent(reading: PartitionReading, context: RequestContext) -> bytes | None:

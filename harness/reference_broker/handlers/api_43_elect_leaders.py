@@ -91,12 +91,6 @@ def _type_problem(request: ElectLeadersRequest, context: RequestContext) -> _Pro
     return error, f"There is no election type {request.election_type}."
 
 
-def _asked_for(
-    name: str, index: int, problem: _Problem | None, election: Election, context: RequestContext
-) -> ElectLeadersResponse.PartitionResult:
-    return _partition_result(index, problem or _outcome(name, index, election, context))
-
-
 def _election(request: ElectLeadersRequest, version: int) -> Election:
     is_unclean = version >= _TYPE_SINCE and request.election_type == _UNCLEAN
     return Election.UNCLEAN if is_unclean else Election.PREFERRED

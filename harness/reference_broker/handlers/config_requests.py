@@ -173,10 +173,10 @@ def _refusal_before(
     asked: RequestedChange, way: ResponseForm, state: BrokerState, *, is_controller: bool
 ) -> ConfigsRefused | None:
     try:
-        by_key = way.by_key or state.like.since(*_TWICE_IS_REFUSED)
-        if not by_key and any(change.value is None for change in asked.changes):
+        if way.by_key or state.like.since(*_TWICE_IS_REFUSED):
+            check_changes(asked.changes)
+        elif any(change.value is None for change in asked.changes):
             return ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "A config needs a value.")
-        check_changes(asked.changes, each_once=by_key)
         if asked.resource_type not in way.types:
             return _bad_request(f"Unknown resource type {asked.resource_type}")
         kind = OF_ONE_BROKER.get(asked.resource_type)

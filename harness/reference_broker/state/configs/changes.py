@@ -66,11 +66,9 @@ ListDefault = Callable[[str], str | None]
 """The default of a config that is a list; None for all others."""
 
 
-def check_changes(changes: Sequence[ConfigChange], *, each_once: bool = True) -> None:
-    """Raise ConfigsRefused if a key has no value without being deleted, or with `each_once` if it
-    occurs twice.
-    """
-    if each_once and len({change.name for change in changes}) < len(changes):
+def check_changes(changes: Sequence[ConfigChange]) -> None:
+    """Raise ConfigsRefused if a key occurs twice, or has no value without being deleted."""
+    if len({change.name for change in changes}) < len(changes):
         raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A config is named twice.")
     nulls = [c.name for c in changes if c.value is None and c.operation != ConfigOperation.DELETE]
     if nulls:

@@ -7,7 +7,7 @@ reassembleIncrementalResponse).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +28,9 @@ from harness.reference_broker.handlers import api_33_alter_configs, api_44_incre
 from harness.reference_broker.handlers.config_requests import (
     ALTERED_BY_KEY,
     ALTERED_WHOLE,
-    RequestedChange,
     ResponseForm,
     answers,
+    asked_in,
     refused_here,
 )
 from harness.reference_broker.node import Forward
@@ -43,7 +43,6 @@ class _Alteration:
 
     response: type[Any]
     resource_answer: type[Any]
-    asked_in: Callable[[Any], list[RequestedChange]]
     way: ResponseForm
 
 
@@ -51,13 +50,11 @@ _ALTERATIONS = {
     api_33_alter_configs.API_KEY: _Alteration(
         AlterConfigsResponse,
         AlterConfigsResponse.AlterConfigsResourceResponse,
-        api_33_alter_configs.asked_in,
         ALTERED_WHOLE,
     ),
     api_44_incremental_alter_configs.API_KEY: _Alteration(
         IncrementalAlterConfigsResponse,
         IncrementalAlterConfigsResponse.AlterConfigsResourceResponse,
-        api_44_incremental_alter_configs.asked_in,
         ALTERED_BY_KEY,
     ),
 }
@@ -80,7 +77,7 @@ class ConfigScreening:
             body: Any = decode_prefix(api.request, version, payload, body_offset, tolerant=True)[0]
         except DecodeError:
             return self._forward(payload, client_host)  # the controller says so
-        asked = alteration.asked_in(body)
+        asked = asked_in(body)
         refusals = refused_here(asked, alteration.way, self._state)
         if not any(refusals):
             return self._forward(payload, client_host)

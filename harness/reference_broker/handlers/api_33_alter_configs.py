@@ -15,30 +15,14 @@ Not done
 from harness.codec.messages import AlterConfigsRequest, AlterConfigsResponse
 from harness.reference_broker.handlers.config_requests import (
     ALTERED_WHOLE,
-    RequestedChange,
     answers,
+    asked_in,
     change_all,
     unreadable,
 )
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
-from harness.reference_broker.state.configs.changes import ConfigChange, ConfigOperation
 
 API_KEY = 33
-
-
-def asked_in(request: AlterConfigsRequest) -> list[RequestedChange]:
-    """Return the requested changes, resource by resource."""
-    return [
-        RequestedChange(
-            resource.resource_type,
-            resource.resource_name,
-            [
-                ConfigChange(config.name, ConfigOperation.SET, config.value)
-                for config in resource.configs
-            ],
-        )
-        for resource in request.resources
-    ]
 
 
 def handle(request: AlterConfigsRequest, context: RequestContext) -> Outcome:

@@ -20,29 +20,13 @@ from harness.codec.messages import (
 )
 from harness.reference_broker.handlers.config_requests import (
     ALTERED_BY_KEY,
-    RequestedChange,
     answers,
+    asked_in,
     change_all,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.configs.changes import ConfigChange
 
 API_KEY = 44
-
-
-def asked_in(request: IncrementalAlterConfigsRequest) -> list[RequestedChange]:
-    """Return the requested changes, resource by resource."""
-    return [
-        RequestedChange(
-            resource.resource_type,
-            resource.resource_name,
-            [
-                ConfigChange(config.name, config.config_operation, config.value)
-                for config in resource.configs
-            ],
-        )
-        for resource in request.resources
-    ]
 
 
 def handle(request: IncrementalAlterConfigsRequest, context: RequestContext) -> Answer:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import AlterConfigsRequest, IncrementalAlterConfigsRequest
 from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import CloseConnection, RequestContext
 from harness.reference_broker.state.broker import BrokerState
@@ -68,6 +69,28 @@ class ResponseForm:
 
 ALTERED_BY_KEY = ResponseForm(frozenset(KINDS), by_key=True)
 ALTERED_WHOLE = ResponseForm(frozenset(KINDS) - {ResourceType.BROKER_LOGGER}, by_key=False)
+
+
+def asked_in(
+    request: AlterConfigsRequest | IncrementalAlterConfigsRequest,
+) -> list[RequestedChange]:
+    """Return the requested changes, resource by resource."""
+    return [
+        RequestedChange(
+            resource.resource_type,
+            resource.resource_name,
+            [_change_in(config) for config in resource.configs],
+        )
+        for resource in request.resources
+    ]
+
+
+def _change_in(
+    config: AlterConfigsRequest.AlterableConfig | IncrementalAlterConfigsRequest.AlterableConfig,
+) -> ConfigChange:
+    if isinstance(config, AlterConfigsRequest.AlterableConfig):
+        return ConfigChange(config.name, ConfigOperation.SET, config.value)
+    return ConfigChange(config.name, config.config_operation, config.value)
 
 
 def change_all(

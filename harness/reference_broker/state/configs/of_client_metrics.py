@@ -16,6 +16,7 @@ from harness.reference_broker.state.config_definitions.entry import (
     entry_of,
 )
 from harness.reference_broker.state.configs.changes import Changed
+from harness.reference_broker.state.configs.of_named import NamedConfigs
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 CLIENT_METRICS_CONFIGS: Mapping[str, ConfigDefinition] = {
@@ -39,12 +40,11 @@ _MATCHED = frozenset(
 )
 
 
-class ClientMetricsSubscriptions:
+class ClientMetricsSubscriptions(NamedConfigs):
     """Resources of type CLIENT_METRICS; a subscription exists while it has a config."""
 
-    def names(self, state: BrokerState) -> list[str]:
-        """All subscriptions."""
-        return list(state.client_metrics)
+    def _given(self, state: BrokerState) -> dict[str, Mapping[str, str]]:
+        return state.client_metrics
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
         """Return all configs, for an unknown subscription the defaults. Raises ConfigsRefused."""
@@ -57,14 +57,6 @@ class ClientMetricsSubscriptions:
             synonyms = [Synonym(name, value, ConfigSource.CLIENT_METRICS)] if name in given else []
             entries.append(entry_of(name, value, synonyms, definition))
         return entries
-
-    def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """Return the configs that clients have set."""
-        return state.client_metrics.get(resource, {})
-
-    def list_default(self, _state: BrokerState, _name: str) -> str | None:
-        """Return None: Kafka does not append to lists of subscriptions."""
-        return None
 
     def check(self, _state: BrokerState, resource: str, wanted: Changed) -> None:
         """Raise ConfigsRefused for an unknown config or a bad value."""
@@ -88,12 +80,6 @@ class ClientMetricsSubscriptions:
                 )
             if name == "match":
                 _check_patterns(value)
-
-    def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
-        """Store the configs; a subscription without configs is deleted."""
-        state.client_metrics.pop(resource, None)
-        if values:
-            state.client_metrics[resource] = dict(values)
 
 
 def _check_patterns(text: str) -> None:

@@ -21,6 +21,7 @@ from harness.reference_broker.state.config_definitions.entry import (
 )
 from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.configs.changes import Changed
+from harness.reference_broker.state.configs.of_named import NamedConfigs
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 
@@ -44,12 +45,11 @@ GROUP_CONFIGS: Mapping[str, GroupConfig] = {
 """All configs that are listed to clients."""
 
 
-class GroupConfigs:
+class GroupConfigs(NamedConfigs):
     """Resources of type GROUP; a group has configs even if it does not exist."""
 
-    def names(self, state: BrokerState) -> list[str]:
-        """Return all groups with configs of their own."""
-        return list(state.group_configs)
+    def _given(self, state: BrokerState) -> dict[str, Mapping[str, str]]:
+        return state.group_configs
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
         """Return the group's configs; the broker gives those not set. Raises ConfigsRefused."""
@@ -57,14 +57,6 @@ class GroupConfigs:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A group needs a name.")
         given = self.current(state, resource)
         return [_entry(config, given, state.configs) for config in GROUP_CONFIGS.values()]
-
-    def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """Return the configs that clients have set."""
-        return state.group_configs.get(resource, {})
-
-    def list_default(self, _state: BrokerState, _name: str) -> str | None:
-        """Return None: Kafka does not append to lists of groups."""
-        return None
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
         """Raise ConfigsRefused for an unknown config or a value outside the broker's limits."""
@@ -82,12 +74,6 @@ class GroupConfigs:
                 _check_limits(config, parsed, state.configs)
         for kind in ("consumer", "share", "streams"):
             _check_session(kind, wanted.values, state.configs)
-
-    def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
-        """Store the configs of the group."""
-        state.group_configs.pop(resource, None)
-        if values:
-            state.group_configs[resource] = dict(values)
 
 
 def _inherited(config: GroupConfig, layers: BrokerConfigLayers) -> Synonym:

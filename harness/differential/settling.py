@@ -168,8 +168,8 @@ class Settling:
 
     def _await_forgotten(self, topic: str) -> None:
         """Wait for the end of the offset; a broker that keeps it is not asked again."""
-        self._until(lambda: not self._has_witness(topic), _WITNESS_LIMIT_S)
-        self._removes_offsets = not self._has_witness(topic)
+        is_gone = self._until(lambda: not self._has_witness(topic), _WITNESS_LIMIT_S)
+        self._removes_offsets = is_gone
 
     def _has_witness(self, topic: str) -> bool:
         wanted = {"name": topic, "partition_indexes": [0]}
@@ -252,10 +252,12 @@ class Settling:
             if answer["error_code"] != ErrorCode.NONE:
                 time.sleep(_PAUSE_S)
 
-    def _until(self, holds: Callable[[], bool], limit_s: float) -> None:
+    def _until(self, holds: Callable[[], bool], limit_s: float) -> bool:
+        """Wait until this holds; False if it did not within the time."""
         deadline = time.monotonic() + limit_s
-        while not holds() and time.monotonic() < deadline:
+        while not (is_so := holds()) and time.monotonic() < deadline:
             time.sleep(_PAUSE_S)
+        return is_so
 
     def _has_coordinator(self, kind: int) -> bool:
         # Version 0 finds the coordinators of groups alone, and makes their topic too.

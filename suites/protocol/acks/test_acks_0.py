@@ -46,7 +46,9 @@ def test_produce_with_acks_0_to_unknown_partition_closes_connection(
 ) -> None:
     """A partition that the topic does not have."""
     topic = broker.create_topic()
-    _expect_end(broker, topic, api_version, NO_PARTITION)
+    batch = batch_of(b"x", version=api_version)
+    request = produce_request(topic, batch, api_version, partition=NO_PARTITION, acks=0)
+    _expect_end(broker, request, api_version)
 
 
 @judges("ACKS-002")
@@ -55,17 +57,8 @@ def test_produce_with_acks_0_to_unknown_topic_closes_connection(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """A name that no topic has; from v13 a topic has no name here."""
-    _expect_end(broker, Topic(broker.unique_topic()), api_version, 0)
-
-
-def _expect_end(broker: BrokerUnderTest, topic: Topic, version: int, partition: int) -> None:
-    batch = batch_of(b"x", version=version)
-    connection = broker.connect("ACKS-002")
-    request = produce_request(topic, batch, version, partition=partition, acks=0)
-    with requirement("ACKS-002"):
-        connection.send(request, version)
-        connection.forget_answer()
-        connection.expect_closed()
+    topic, batch = Topic(broker.unique_topic()), batch_of(b"x", version=api_version)
+    _expect_end(broker, produce_request(topic, batch, api_version, acks=0), api_version)
 
 
 @judges("ACKS-002")
@@ -81,11 +74,7 @@ def test_produce_with_acks_0_closes_connection_if_one_of_two_partitions_fails(
     request.topic_data[0].partition_data = [
         ProduceRequest.PartitionProduceData(index=index, records=batch) for index in order
     ]
-    connection = broker.connect("ACKS-002")
-    with requirement("ACKS-002"):
-        connection.send(request, api_version)
-        connection.forget_answer()
-        connection.expect_closed()
+    _expect_end(broker, request, api_version)
 
 
 @judges("ACKS-002")
@@ -107,11 +96,7 @@ def test_produce_with_acks_0_closes_connection_if_one_of_two_topics_fails(
         for at in range(2)
     )
     one.topic_data += other.topic_data
-    connection = broker.connect("ACKS-002")
-    with requirement("ACKS-002"):
-        connection.send(one, api_version)
-        connection.forget_answer()
-        connection.expect_closed()
+    _expect_end(broker, one, api_version)
 
 
 @judges("ACKS-002")
@@ -124,10 +109,17 @@ def test_produce_with_acks_0_closes_connection_if_batch_is_refused(
     topic = broker.create_topic(configs={"max.message.bytes": "1000"})
     batch = bytearray(batch_of(REFUSED * (200 if wrong == "too large" else 1), version=api_version))
     batch[-5] ^= wrong == "damaged"
-    connection = broker.connect("ACKS-002")
+    request = produce_request(topic, bytes(batch), api_version, acks=0)
+    _expect_end(broker, request, api_version)
     with requirement("ACKS-002"):
-        connection.send(produce_request(topic, bytes(batch), api_version, acks=0), api_version)
-        connection.forget_answer()
-        connection.expect_closed()
         end = broker.end_offset(topic)
         assert end == 0, f"{wrong}: refused, yet the log ends at {end}, expected 0"
+
+
+def _expect_end(broker: BrokerUnderTest, request: ProduceRequest, version: int) -> None:
+    """The broker closes the connection, and sends nothing before."""
+    connection = broker.connect("ACKS-002")
+    with requirement("ACKS-002"):
+        connection.send(request, version)
+        connection.forget_answer()
+        connection.expect_closed()

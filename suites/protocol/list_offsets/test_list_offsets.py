@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
@@ -17,6 +17,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
+from harness.conformance.subtests import Check
 from harness.runner.marks import at_versions, judges
 from harness.runner.refusal_judged import refusal_judged
 from suites.protocol.support.appended import append, now_ms
@@ -89,6 +90,21 @@ def _expect(
     after_ms = answer.timestamp if answer.timestamp == -1 else answer.timestamp - BASE_MS
     found = (answer.offset, after_ms)
     assert found == expected, f"{told}: (offset, time) is {found}, expected {expected}"
+
+
+def _expect_at_times(
+    broker: BrokerUnderTest,
+    topic: Topic,
+    version: int,
+    check: Check,
+    expected: Mapping[int, tuple[int, int]],
+    told: str = "",
+) -> None:
+    """Judge each time apart: milliseconds after BASE_MS, with the record that is expected."""
+    for after_ms, record in expected.items():
+        with check.subtest(f"{told}time {after_ms}"):
+            answer = broker.list_offset(topic, BASE_MS + after_ms, version)
+            _expect(answer, record, f"{told}time {after_ms}")
 
 
 # -- the ends of the log ---------------------------------------------------------------------------
@@ -164,10 +180,7 @@ def test_list_offsets_returns_first_record_at_or_after_timestamp(
     first = {-BASE_MS: (0, 100), 1 - BASE_MS: (0, 100)}
     expected = {**first, 0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
     with requirement("LISTO-004") as check:
-        for after_ms, record in expected.items():
-            with check.subtest(f"time {after_ms}"):
-                answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
-                _expect(answer, record, f"time {after_ms}")
+        _expect_at_times(broker, topic, api_version, check, expected)
 
 
 @judges("LISTO-004")
@@ -179,10 +192,7 @@ def test_list_offsets_for_timestamp_finds_record_before_batches_of_earlier_times
     topic = kept.topic(broker, _falling_batches)
     expected = {50: (0, 900), 901: (1, 1000), 1000: (1, 1000), 1001: (6, 1200), 1200: (6, 1200)}
     with requirement("LISTO-004") as check:
-        for after_ms, record in expected.items():
-            with check.subtest(f"time {after_ms}"):
-                answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
-                _expect(answer, record, f"time {after_ms}")
+        _expect_at_times(broker, topic, api_version, check, expected)
 
 
 @judges("LISTO-005")
@@ -286,10 +296,7 @@ def test_list_offsets_does_not_return_deleted_records(
                 with check.subtest(f"{told}: timestamp {special}"):
                     earliest = broker.list_offset(topic, special, api_version)
                     _expect(earliest, (deleted_below, -1), f"{told}: timestamp {special}")
-            for after_ms, record in found.items():
-                with check.subtest(f"{told}: time {after_ms}"):
-                    answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
-                    _expect(answer, record, f"{told}: time {after_ms}")
+            _expect_at_times(broker, topic, api_version, check, found, f"{told}: ")
 
 
 # -- errors ----------------------------------------------------------------------------------------

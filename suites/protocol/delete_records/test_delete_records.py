@@ -12,7 +12,7 @@ from harness.codec.messages import DeleteRecordsRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import append, batch_of, now_ms
+from suites.protocol.support.appended import append, batch_of, now_ms, topic_with_batches
 from suites.protocol.support.deleted_records import ask_to_delete, delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import NO_PARTITION, VALUES, log_of_nine, values_of
@@ -180,10 +180,7 @@ def test_each_partition_of_delete_records_has_own_offset_and_error(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """Two topics with other offsets for each partition; two are refused, one is not named."""
-    topics = [broker.create_topic(partitions=4) for _ in range(2)]
-    for topic in topics:
-        for partition in range(4):
-            append(broker, topic, batch_of(*VALUES), partition=partition)
+    topics = [topic_with_batches(broker, 4, batch_of(*VALUES)) for _ in range(2)]
     wanted = [{2: 3, 0: len(VALUES) + 1, NO_PARTITION: 1, 1: -1}, {3: 5, 0: 7}]
     low = [{2: 3, 0: -1, NO_PARTITION: -1, 1: 9}, {3: 5, 0: 7}]
     earliest = [{0: 0, 1: 9, 2: 3, 3: 0}, {0: 7, 1: 0, 2: 0, 3: 5}]
@@ -222,9 +219,7 @@ def test_topic_in_two_entries_of_delete_records_is_deleted_in_both(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """Other partitions in each entry of the topic: each gets its own result."""
-    topic = broker.create_topic(partitions=3)
-    for partition in range(3):
-        append(broker, topic, batch_of(*VALUES), partition=partition)
+    topic = topic_with_batches(broker, 3, batch_of(*VALUES))
     made = DeleteRecordsRequest.DeleteRecordsPartition
     entries = [
         DeleteRecordsRequest.DeleteRecordsTopic(

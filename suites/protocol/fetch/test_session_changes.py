@@ -10,7 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.appended import append, batch_of, topic_with_batches
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import CREATE_EPOCH, FetchSessionClient, fetch_session
@@ -23,10 +23,7 @@ VALUES = [b"first", b"second", b"third"]
 
 def _three_partitions(broker: BrokerUnderTest) -> Topic:
     """Each holds VALUES, a batch for each of them."""
-    topic = broker.create_topic(partitions=3)
-    for partition in range(3):
-        append(broker, topic, *(batch_of(value) for value in VALUES), partition=partition)
-    return topic
+    return topic_with_batches(broker, 3, *(batch_of(value) for value in VALUES))
 
 
 def _errors(response: FetchResponse) -> list[str]:

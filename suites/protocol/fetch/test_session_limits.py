@@ -8,7 +8,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.appended import append, batch_of, topic_with_batches
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session
@@ -20,11 +20,8 @@ FOR_ONE, FOR_ALL = len(batch_of(b"batch 0")), 1 << 20
 
 
 def _three_batches_each(broker: BrokerUnderTest) -> Topic:
-    topic = broker.create_topic(partitions=PARTITIONS)
-    for partition in range(PARTITIONS):
-        batches = [batch_of(b"batch %d" % number) for number in range(BATCHES)]
-        append(broker, topic, *batches, partition=partition)
-    return topic
+    batches = [batch_of(b"batch %d" % number) for number in range(BATCHES)]
+    return topic_with_batches(broker, PARTITIONS, *batches)
 
 
 def _with_room(topic: Topic, version: int, room: dict[int, int]) -> FetchRequest.FetchTopic:

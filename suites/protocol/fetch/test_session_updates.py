@@ -10,7 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.appended import append, batch_of, topic_with_batches
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import FetchSessionClient, fetch_session, forget
 from suites.protocol.support.fetching import entry_of, partitions_of, records_of
@@ -25,11 +25,8 @@ UNKNOWN_EPOCH = ErrorCode.UNKNOWN_LEADER_EPOCH
 
 def _three_records_each(broker: BrokerUnderTest) -> Topic:
     """A batch for each record."""
-    topic = broker.create_topic(partitions=PARTITIONS)
-    for partition in range(PARTITIONS):
-        batches = [batch_of(b"record %d" % number) for number in range(END)]
-        append(broker, topic, *batches, partition=partition)
-    return topic
+    batches = [batch_of(b"record %d" % number) for number in range(END)]
+    return topic_with_batches(broker, PARTITIONS, *batches)
 
 
 def _offsets(response: FetchResponse) -> dict[int, list[int]]:

@@ -9,7 +9,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.appended import append, batch_of, topic_with_batches
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session, forget
 from suites.protocol.support.fetching import partitions_of
@@ -20,10 +20,7 @@ INT32_MAX = 2**31 - 1
 
 def _one_record_each(broker: BrokerUnderTest) -> Topic:
     """Two partitions with one record each."""
-    topic = broker.create_topic(partitions=2)
-    for partition in range(2):
-        append(broker, topic, batch_of(b"old"), partition=partition)
-    return topic
+    return topic_with_batches(broker, 2, batch_of(b"old"))
 
 
 def _at_the_end(topic: Topic, version: int) -> FetchRequest.FetchTopic:

@@ -38,3 +38,11 @@ def append(broker: BrokerUnderTest, topic: Topic, *batches: bytes, partition: in
             )
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"Produce to {topic.name}: {ErrorCode.describe(code)}")
+
+
+def topic_with_batches(broker: BrokerUnderTest, partitions: int, *batches: bytes) -> Topic:
+    """Create a topic, and append the same batches to each of its partitions."""
+    topic = broker.create_topic(partitions=partitions)
+    for partition in range(partitions):
+        append(broker, topic, *batches, partition=partition)
+    return topic

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -24,6 +26,7 @@ from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.log_answers import (
+    Logs,
     epoch_ends,
     fetched,
     log_sizes,
@@ -49,15 +52,7 @@ def test_fetch_at_each_offset_returns_same_batches_after_restarts(
     persistent_broker: PersistentBroker,
 ) -> None:
     """In several segments and index intervals, with records appended between the restarts."""
-    client = persistent_broker.client
-    logs = rich_logs(client, PARTITIONS["RECV-018"])
-    expect_kept(
-        persistent_broker,
-        "RECV-018",
-        logs,
-        lambda: fetched(client, logs),
-        lambda _: grow(client, logs),
-    )
+    _expect_kept_while_growing(persistent_broker, "RECV-018", fetched)
 
 
 @judges("RECV-019")
@@ -85,16 +80,8 @@ def test_offset_for_leader_epoch_returns_same_ends_after_restarts(
     persistent_broker: PersistentBroker,
 ) -> None:
     """For each epoch that a batch has; a start may begin a new one."""
-    client = persistent_broker.client
-    client.version("OffsetForLeaderEpoch")
-    logs = rich_logs(client, PARTITIONS["RECV-020"])
-    topic = list(logs)[-1]
-
-    def ask() -> WithPaths:
-        written = batches_of(client, topic, MANY)
-        return epoch_ends(client, logs, {one.partition_leader_epoch for one in written})
-
-    expect_kept(persistent_broker, "RECV-020", logs, ask, lambda _: grow(client, logs))
+    persistent_broker.client.version("OffsetForLeaderEpoch")
+    _expect_kept_while_growing(persistent_broker, "RECV-020", _ends_of_written_epochs)
 
 
 @judges("RECV-021")
@@ -157,16 +144,8 @@ def test_describe_log_dirs_returns_same_sizes_after_restarts(
     persistent_broker: PersistentBroker,
 ) -> None:
     """Of logs in several segments, and of empty ones."""
-    client = persistent_broker.client
-    client.version("DescribeLogDirs")
-    logs = rich_logs(client, PARTITIONS["RECV-026"])
-    expect_kept(
-        persistent_broker,
-        "RECV-026",
-        logs,
-        lambda: log_sizes(client, logs),
-        lambda _: grow(client, logs),
-    )
+    persistent_broker.client.version("DescribeLogDirs")
+    _expect_kept_while_growing(persistent_broker, "RECV-026", log_sizes)
 
 
 @judges("RECV-018")
@@ -214,3 +193,21 @@ def test_log_starts_are_the_same_after_restarts(persistent_broker: PersistentBro
 
 def _starts(client: BrokerUnderTest, logs: dict[Topic, int]) -> WithPaths:
     return fetched(client, logs) | offsets_by_time(client, logs, ())
+
+
+def _ends_of_written_epochs(client: BrokerUnderTest, logs: Logs) -> WithPaths:
+    written = batches_of(client, list(logs)[-1], MANY)
+    return epoch_ends(client, logs, {one.partition_leader_epoch for one in written})
+
+
+def _expect_kept_while_growing(
+    broker: PersistentBroker,
+    requirement_id: str,
+    ask: Callable[[BrokerUnderTest, Logs], WithPaths],
+) -> None:
+    """Logs of several segments have the same whole answers; they grow between the restarts."""
+    client = broker.client
+    logs = rich_logs(client, PARTITIONS[requirement_id])
+    expect_kept(
+        broker, requirement_id, logs, lambda: ask(client, logs), lambda _: grow(client, logs)
+    )

@@ -35,3 +35,15 @@ def test_deleted_topic_is_awaited_until_its_name_is_free() -> None:
     settling._pass_barrier = lambda: None  # type: ignore[method-assign]
     settling.after("DeleteTopics", {}, deleted)
     assert not [*answers]
+
+
+def test_offset_of_deleted_topic_is_looked_for_until_it_is_gone_and_not_again() -> None:
+    there, gone = (
+        {"topics": [{"partitions": [{"committed_offset": offset}]}]} for offset in (7, -1)
+    )
+    answers = iter([there, gone, gone])
+    settling = _WithAnswers(answers)
+    settling._witnesses = "w"
+    settling._await_forgotten("t")
+    assert settling._removes_offsets
+    assert [*answers] == [gone]

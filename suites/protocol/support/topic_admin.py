@@ -101,14 +101,15 @@ def ask_to_grow(
 ) -> Results[_Result]:
     """CreatePartitions with the wanted number of partitions of each name.
 
-    ``assignments``: the brokers of each new partition, if they are chosen.
+    ``assignments``: the brokers of each new partition, None if the cluster is to choose them.
     """
     topic = CreatePartitionsRequest.CreatePartitionsTopic
     assignment = CreatePartitionsRequest.CreatePartitionsAssignment
     chosen = [assignment(broker_ids=list(brokers)) for brokers in assignments or ()]
     request = CreatePartitionsRequest(
         topics=[
-            topic(name=name, count=count, assignments=chosen or None) for name, count in counts
+            topic(name=name, count=count, assignments=None if assignments is None else chosen)
+            for name, count in counts
         ],
         timeout_ms=_timeout_ms(broker),
         validate_only=validate_only,

@@ -102,7 +102,7 @@ DEFECTS = [
     what_is_not_there_is_empty,
     data_of_consumers_are_text,
     changed_field("GRP-033", "all_types_are_listed",
-        r"among those of type consumer|listed with Stable and consumer: True",
+        r"listed with the types|listed with Stable and consumer: True",
         "ListGroups ignores the filter for types.",
         ListGroupsRequest, "types_filter", ANY, [], range(TYPES, 99)),
     changed_field("GRP-034", "groups_with_members_seem_deleted", r"with a member: error is NONE",

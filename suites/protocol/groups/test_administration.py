@@ -224,15 +224,17 @@ def test_list_groups_filters_and_returns_group_states(
     # Kafka answers SyncGroup just before the group is Stable; DescribeGroups waits for its lock.
     group.described()
     with requirement("GRP-033") as check:
-        for states in ([], ["Stable"], ["Empty", "Stable"]):
+        for states in ([], ["Stable"], ["Empty", "Stable"], ["NoState", "Stable"]):
             with check.subtest(f"states {states}"):
                 found = _listed(group.broker, api_version, states, []).get(name)
                 assert found is not None, f"the group is not listed with the states {states}"
                 state, kind = found.group_state, found.protocol_type
                 assert state == "Stable", f"listed with {states} its state is {state!r}"
                 assert kind == "consumer", f"listed with {states} its protocol type is {kind!r}"
-        others = _listed(group.broker, api_version, ["Empty", "PreparingRebalance"], [])
-        assert name not in others, "the stable group is listed among those in other states"
+        for states in (["Empty", "PreparingRebalance"], ["NoState"]):
+            with check.subtest(f"states {states}"):
+                others = _listed(group.broker, api_version, states, [])
+                assert name not in others, f"the stable group is listed with the states {states}"
 
 
 @judges("GRP-064")
@@ -282,14 +284,16 @@ def test_list_groups_filters_and_returns_group_types(group: ClassicGroup, api_ve
     group.stable(None)
     name = group.group_id
     with requirement("GRP-033") as check:
-        for types in ([], ["classic"], ["consumer", "classic"]):
+        for types in ([], ["classic"], ["consumer", "classic"], ["no-type", "classic"]):
             with check.subtest(f"types {types}"):
                 found = _listed(group.broker, api_version, [], types).get(name)
                 assert found is not None, f"the group is not listed with the types {types}"
                 kind = found.group_type
                 assert kind.lower() == "classic", f"listed with {types} its type is {kind!r}"
-        others = _listed(group.broker, api_version, [], ["consumer"])
-        assert name not in others, "a classic group is listed among those of type consumer"
+        for types in (["consumer"], ["no-type"]):
+            with check.subtest(f"types {types}"):
+                others = _listed(group.broker, api_version, [], types)
+                assert name not in others, f"a classic group is listed with the types {types}"
 
 
 @judges("GRP-033")

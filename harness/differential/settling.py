@@ -31,6 +31,7 @@ _COORDINATOR_KINDS = (0, 1)
 _GROUP_IS_MADE = (ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 """Errors of a new member's join that are sent before the new group is written."""
 _GROUP_LIMIT_S, _PRODUCER_IDS_LIMIT_S, _WITNESS_LIMIT_S = 0.5, 30.0, 3.0
+_GROUPS_ASKED_FOR = 400
 FIRST_PRODUCER_IDS = 78
 """Behind the largest small id of ``normal_form``'s fixed values."""
 
@@ -225,6 +226,7 @@ class Settling:
         """Wait until the topics of the coordinators exist."""
         for kind in _COORDINATOR_KINDS:
             self._until(lambda kind=kind: self._has_coordinator(kind), _COORDINATOR_LIMIT_S)  # type: ignore[misc]
+        self._until(self._coordinates_all, _COORDINATOR_LIMIT_S)
 
     def after_restart(self) -> None:
         """Wait until a restarted broker serves our topics, and coordinates."""
@@ -265,6 +267,17 @@ class Settling:
         answer = self._ask("FindCoordinator", 1 if kind else 0, 3, fields)
         return answer is None or answer["error_code"] != ErrorCode.COORDINATOR_NOT_AVAILABLE
 
+    def _coordinates_all(self) -> bool:
+        """True if the coordinator answers for so many groups that each partition has some.
+
+        A broker without FindCoordinator 1 is shown as coordinator before it has loaded its groups.
+        """
+        if self._ask("FindCoordinator", 1, 3, {"key": self.prefix, "key_type": 0}) is not None:
+            return True
+        groups = [f"{self.prefix}-{number}" for number in range(_GROUPS_ASKED_FOR)]
+        described = self._ask("DescribeGroups", 0, 0, {"groups": groups})
+        return described is None or not any(one["error_code"] for one in described["groups"])
+
     def _has_groups(self) -> bool:
         """True when the groups are loaded: until then each Heartbeat succeeds."""
         listed = self._ask("ListGroups", 0, 2, {})
@@ -276,7 +289,8 @@ class Settling:
         self.barriers += 1
         topic = {"name": f"{self.prefix}-barrier-{self.barriers}", "num_partitions": 1,
                  "replication_factor": 1}  # fmt: skip
-        self._ask("CreateTopics", 2, 4, {"topics": [topic], "timeout_ms": 30_000})
+        if self._ask("CreateTopics", 1, 4, {"topics": [topic], "timeout_ms": 30_000}) is None:
+            return
         made = AwaitedTopic(topic["name"], 1)  # type: ignore[arg-type]
         self._until(lambda: self._shows(made), made.limit_s)
 
@@ -286,10 +300,16 @@ class Settling:
         request = {"topics": [{"name": awaited.topic}], "allow_auto_topic_creation": False}
         answer = self._ask("Metadata", 4, 9, request)
         if answer is None:
+            # An old broker creates each topic that it is asked for: ask for all instead.
+            answer = self._ask("Metadata", 1, 3, {"topics": None})
+        if answer is None:
             return True
-        (topic,) = answer["topics"]
+        topic = next((one for one in answer["topics"] if one["name"] == awaited.topic), None)
         if not awaited.partitions:
-            return topic["error_code"] in _ABSENT and self._is_free(awaited.topic)
+            is_absent = topic is None or topic["error_code"] in _ABSENT
+            return is_absent and self._is_free(awaited.topic)
+        if topic is None:
+            return False
         indexes = [one["partition_index"] for one in topic["partitions"] if not one["error_code"]]
         return len(indexes) >= awaited.partitions and self._serves(awaited.topic, indexes)
 
@@ -300,7 +320,7 @@ class Settling:
         """
         topic = {"name": name, "num_partitions": 1, "replication_factor": 1}
         request = {"topics": [topic], "timeout_ms": 30_000, "validate_only": True}
-        answer = self._ask("CreateTopics", 2, 4, request)
+        answer = self._ask("CreateTopics", 1, 4, request)
         if answer is None:
             return True
         (checked,) = answer["topics"]

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.codec.error_code import ErrorCode
-from harness.differential.settling import FIRST_PRODUCER_IDS, Settling
+from harness.differential.settling import CHANGES, FIRST_PRODUCER_IDS, Settling
 
 
 class _WithAnswers(Settling):
@@ -26,7 +26,8 @@ def test_first_producer_ids_are_passed_after_errors() -> None:
 
 def test_deleted_topic_is_awaited_until_its_name_is_free() -> None:
     """A controller with a ZooKeeper still has the name when its brokers show no topic."""
-    gone = {"topics": [{"error_code": int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)}]}
+    unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    gone: dict[str, Any] = {"topics": [{"name": "t", "error_code": unknown}]}
     there = {"topics": [{"error_code": int(ErrorCode.TOPIC_ALREADY_EXISTS)}]}
     free = {"topics": [{"error_code": 0}]}
     answers = iter([gone, there, gone, free])
@@ -47,3 +48,27 @@ def test_offset_of_deleted_topic_is_looked_for_until_it_is_gone_and_not_again() 
     settling._await_forgotten("t")
     assert settling._removes_offsets
     assert [*answers] == [gone]
+
+
+def test_deleted_topic_of_old_broker_is_awaited_until_it_can_be_created_again() -> None:
+    """With a ZooKeeper a topic is no longer shown before its deletion has ended."""
+
+    class _Old(_WithAnswers):
+        def _ask(self, name: str, lowest: int, *_: Any) -> Any:
+            return None if (name, lowest) == ("Metadata", 4) else next(self.answers)
+
+    exists = int(ErrorCode.TOPIC_ALREADY_EXISTS)
+    shown: list[dict[str, Any]] = [
+        {"topics": [{"name": "t", "error_code": 0, "partitions": []}]},
+        {"topics": []},
+        {"topics": [{"name": "t", "error_code": exists}]},
+        {"topics": []},
+        {"topics": [{"name": "t", "error_code": 0}]},
+    ]
+    answers = iter([*shown, {"topics": [{"name": "other"}]}])
+    deleted = {"responses": [{"name": "t", "error_code": 0}]}
+    settling = _Old(answers)
+    settling.prefix, settling.barriers = "kc", 0
+    for awaited in CHANGES["DeleteTopics"]({}, deleted):
+        assert [settling._shows(awaited) for _ in range(3)] == [False, False, True]
+    assert len(list(answers)) == 1

@@ -19,6 +19,7 @@ _SET_OR_DELETE, _OF_LISTS = (0, 1), (2, 3)
 _ONLY_BROKER = 1
 _ELECTION_TYPES = (0, 1)
 _NO_ID = str(ZERO_UUID)
+_LONGEST_METADATA = 4096  # offset.metadata.max.bytes
 
 
 def _names_a_resource_twice(steps: Sequence[ConversationStep]) -> bool:
@@ -122,6 +123,39 @@ def _names_no_group(steps: Sequence[ConversationStep]) -> bool:
     return not steps[-1].fields.get("group_id")
 
 
+def _follows_join_without_protocols(steps: Sequence[ConversationStep]) -> bool:
+    joined = {
+        step.fields.get("group_id", "")
+        for step in steps[:-1]
+        if step.api == "JoinGroup"
+        and not step.fields.get("protocols")
+        and not step.fields.get("member_id")
+    }
+    return _is_about(joined, steps[-1])
+
+
+def _follows_too_long_metadata(steps: Sequence[ConversationStep]) -> bool:
+    refused = {
+        step.fields.get("group_id", "")
+        for step in steps[:-1]
+        if step.api == "OffsetCommit"
+        for topic in step.fields.get("topics", [])
+        for part in topic.get("partitions", [])
+        if len(part.get("committed_metadata") or "") > _LONGEST_METADATA
+    }
+    return _is_about(refused, steps[-1])
+
+
+def _is_about(groups: set[str], step: ConversationStep) -> bool:
+    """True if the request names any of the groups, or lists groups."""
+    return bool(groups) and (step.api == "ListGroups" or bool(groups & _groups_named(step)))
+
+
+def _groups_named(step: ConversationStep) -> set[str]:
+    fields = step.fields
+    return set(fields["groups"]) if "groups" in fields else {fields.get("group_id", "")}
+
+
 CONDITIONS: Mapping[str, Callable[[Sequence[ConversationStep]], bool]] = {
     "a resource is named twice": _names_a_resource_twice,
     "a topic without an id is fetched": _fetches_no_id,
@@ -131,6 +165,8 @@ CONDITIONS: Mapping[str, Callable[[Sequence[ConversationStep]], bool]] = {
     "records are null": _produces_null,
     "no group is asked for": _asks_for_no_group,
     "the group's name is empty": _names_no_group,
+    "a join of the group had no protocols": _follows_join_without_protocols,
+    "a commit of the group had metadata that is too long": _follows_too_long_metadata,
     "a topic's name is no part of a path": _names_no_node,
     "a batch of a producer with an id was sent": _has_produced_in_sequence,
     "a topic without an id is fetched, and another partition": _names_a_topic_without_id,

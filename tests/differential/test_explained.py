@@ -147,6 +147,27 @@ def test_faults_of_2_8_are_explained_under_their_conditions(
     assert not any(one.covers(found, [step], SPECS) for one in load_explained())
 
 
+BARE_JOIN = ConversationStep("JoinGroup", 0, {"group_id": "g"})
+LONG_NOTE = {"partitions": [{"committed_metadata": "x" * 4097}]}
+LONG_COMMIT = ConversationStep("OffsetCommit", 2, {"group_id": "g", "topics": [LONG_NOTE]})
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_true"),
+    [
+        ([BARE_JOIN, ConversationStep("DescribeGroups", 0, {"groups": ["g"]})], True),
+        ([BARE_JOIN, ConversationStep("DescribeGroups", 0, {"groups": ["h"]})], False),
+        ([LONG_COMMIT, ConversationStep("ListGroups", 0, {})], True),
+        ([LONG_COMMIT, ConversationStep("Heartbeat", 0, {"group_id": "h"})], False),
+        ([ConversationStep("DescribeGroups", 0, {"groups": ["g"]})], False),
+    ],
+)
+def test_groups_that_0_10_keeps_are_explained(steps: list[ConversationStep], is_true: bool) -> None:
+    found = Difference(len(steps) - 1, steps[-1].api, 0, "groups.group_state", ("Dead", "Empty"))
+    specs = ("reference,like=0.10.2.2", "kafka:0.10.2.2")
+    assert any(one.covers(found, steps, specs) for one in load_explained()) is is_true
+
+
 def test_steps_after_diverging_brokers_are_not_compared(tmp_path: Path) -> None:
     one = entry(tmp_path, ENTRY + 'parts = "a session"\n')
     told = [difference("responses[0].a", 0, 3), difference("x", 0, 3)]

@@ -43,6 +43,7 @@ from harness.reference_broker.handlers.produced_records import (
     as_before,
     batches_to_append,
     check_codec,
+    check_format,
     is_out_of_shape,
     is_whole,
     records_of,
@@ -203,7 +204,9 @@ def _checked(
     if batch and not verifies_first:
         _check_transaction(batch, request.transactional_id, context)
     if batch:
-        check_codec(batch, target.partition.config.max_message_bytes, context.state.like)
+        limit_bytes = target.partition.config.max_message_bytes
+        check_format(batch, limit_bytes, context.state.like)
+        check_codec(batch, limit_bytes, context.state.like)
     return batch
 
 

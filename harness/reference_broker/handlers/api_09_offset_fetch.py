@@ -44,6 +44,7 @@ _FIRST_VERSION_WITH_GROUPS = 8
 _FIRST_VERSION_BY_ID = 10
 _NO_OFFSET = -1
 _ASIDE = 0
+_PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # KAFKA-6796; before, only topics (class KafkaApis)
 _Group = OffsetFetchResponse.OffsetFetchResponseGroup
 _Topic = OffsetFetchResponse.OffsetFetchResponseTopics
 _Result = OffsetFetchResponse.OffsetFetchResponsePartitions
@@ -71,11 +72,15 @@ def _put_aside(group_id: str, asked: Sequence[_Asked], context: RequestContext) 
     held = context.state.committed_offsets.put_aside(group_id)
     cluster = context.state.cluster
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    looks_for_partition = context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR)
 
     def partition(name: str, index: int) -> _Result:
         topic = cluster.named(name)
         offset = held.get((name, PartitionIndex(index)))
-        if topic is None or topic.partition(index) is None or offset is None:
+        is_there = topic is not None and not (
+            looks_for_partition and topic.partition(index) is None
+        )
+        if not is_there or offset is None:
             return _partition(index, None, unknown)
         return _Result(partition_index=index, committed_offset=offset, metadata="")
 

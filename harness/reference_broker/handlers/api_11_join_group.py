@@ -38,6 +38,7 @@ _FIRST_VERSION_WITH_KNOWN_ID = 4
 _FIRST_VERSION_WITH_NULL_NAME = 7
 _FIRST_VERSION_WITH_SKIP = 9
 _ERRORS_HAVE_NO_GENERATION = (2, 2)  # class GroupCoordinator (joinError)
+_UNCHANGED = (ErrorCode.NONE, ErrorCode.UNKNOWN_SERVER_ERROR)  # class JoinGroupRequest
 
 
 def handle(request: JoinGroupRequest, context: RequestContext) -> Outcome:
@@ -90,9 +91,7 @@ def _response(joined: Joined, context: RequestContext) -> JoinGroupResponse:
     is_nullable = context.api_version >= _FIRST_VERSION_WITH_NULL_NAME
     name = joined.protocol_name or (None if is_nullable else "")
     generation = joined.generation
-    if joined.error is not ErrorCode.NONE and not context.state.like.since(
-        *_ERRORS_HAVE_NO_GENERATION
-    ):
+    if joined.error not in _UNCHANGED and not context.state.like.since(*_ERRORS_HAVE_NO_GENERATION):
         generation = 0
     return JoinGroupResponse(
         error_code=joined.error,

@@ -29,6 +29,8 @@ _FIRST_VERSION_WITH_NOT_FOUND = 6
 _GROUPS_HAVE_CONFIGS = (4, 0)  # KIP-848
 _PARTS_ARE_ALWAYS_TOLD = (4, 0)  # the coordinator of KIP-848
 _EACH_IS_ANSWERED = (2, 3)  # before, a map of groups (class KafkaApis)
+_NAMES_STATE_ANEW = (1, 1)  # before, class GroupMetadata names the state AwaitingSync
+_OLD_NAMES = {GroupState.COMPLETING_REBALANCE: "AwaitingSync"}
 _Described = DescribeGroupsResponse.DescribedGroup
 
 
@@ -57,12 +59,17 @@ def _described(group_id: str, context: RequestContext) -> _Described:
     tells_parts = is_stable or context.state.like.since(*_PARTS_ARE_ALWAYS_TOLD)
     return _Described(
         group_id=group_id,
-        group_state=group.state.value,
+        group_state=_name_of(group.state, context),
         protocol_type=group.protocol_type or "",
         protocol_data=(group.protocol_name or "") if is_stable else "",
         members=[_member(group, member, tells_parts) for member in group.members.values()],
         authorized_operations=NOT_ASKED,
     )
+
+
+def _name_of(state: GroupState, context: RequestContext) -> str:
+    is_new = context.state.like.since(*_NAMES_STATE_ANEW)
+    return state.value if is_new else _OLD_NAMES.get(state, state.value)
 
 
 def _missing(group_id: str, version: int) -> _Described:

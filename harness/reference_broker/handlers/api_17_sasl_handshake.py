@@ -2,7 +2,8 @@
 
 Behaviour
 - On a listener without authentication every mechanism is answered with ILLEGAL_SASL_STATE, and the
-  connection goes on.
+  connection goes on. Before Kafka 1.1 the response has the mechanisms of the broker's configs, as
+  if they were enabled.
 
 Not done
 - Listeners with SASL.
@@ -13,8 +14,12 @@ from harness.codec.messages import SaslHandshakeRequest, SaslHandshakeResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 
 API_KEY = 17
+_NONE_IS_ENABLED = (1, 1)  # before, class KafkaApis reads sasl.enabled.mechanisms
+_CONFIGURED = ("GSSAPI",)  # the default of that config
 
 
-def handle(_request: SaslHandshakeRequest, _context: RequestContext) -> Answer:
+def handle(_request: SaslHandshakeRequest, context: RequestContext) -> Answer:
     """Refuse every mechanism (class KafkaApis, handleSaslHandshakeRequest)."""
-    return Answer(SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE))
+    mechanisms = [] if context.state.like.since(*_NONE_IS_ENABLED) else list(_CONFIGURED)
+    error = ErrorCode.ILLEGAL_SASL_STATE
+    return Answer(SaslHandshakeResponse(error_code=error, mechanisms=mechanisms))

@@ -21,7 +21,12 @@ from uuid import UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse
 from harness.reference_broker.emulated_release import EmulatedRelease
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    CloseConnection,
+    Outcome,
+    RequestContext,
+)
 from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.configs.of_topics import source_of
 from harness.reference_broker.state.randomness import random_uuid
@@ -41,6 +46,7 @@ API_KEY = 19
 _NO_ID = UUID(int=0)
 _METADATA_LOG_IS_RESERVED = (3, 9)  # with a ZooKeeper never
 _EACH_IS_ANSWERED = (2, 3)  # KAFKA-7832
+_VALUES_MAY_BE_NULL = (0, 11)  # KIP-133 (class CreateTopicsRequest)
 _EARLIER_ERRORS: tuple[tuple[type[CreationRefused], tuple[int, int], ErrorCode], ...] = (
     (ConfigsWithoutValue, (2, 6), ErrorCode.UNKNOWN_SERVER_ERROR),
     (ConfigsWithoutValue, (3, 3), ErrorCode.INVALID_REQUEST),
@@ -49,8 +55,18 @@ _EARLIER_ERRORS: tuple[tuple[type[CreationRefused], tuple[int, int], ErrorCode],
 _Result = CreateTopicsResponse.CreatableTopicResult
 
 
-def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
+def handle(request: CreateTopicsRequest, context: RequestContext) -> Outcome:
     """Create each valid topic, or only check it with validate_only."""
+    if not context.state.like.since(*_VALUES_MAY_BE_NULL) and _has_null(request):
+        return CloseConnection("the value of a config is null")
+    return _answer(request, context)
+
+
+def _has_null(request: CreateTopicsRequest) -> bool:
+    return any(config.value is None for topic in request.topics for config in topic.configs)
+
+
+def _answer(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     state = context.state
     reserved = {CLUSTER_METADATA_TOPIC} if state.like.since(*_METADATA_LOG_IS_RESERVED) else set()
     times_named = Counter(topic.name for topic in request.topics)

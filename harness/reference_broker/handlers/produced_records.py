@@ -28,6 +28,7 @@ _FIRST_VERSION_WITH_ZSTD = 7
 _ZSTD, _MAGIC_OF_BATCHES = 4, 2
 _ZSTD_IS_KNOWN = (2, 1)  # KIP-110
 _BATCHES_ARE_COUNTED = (2, 4)  # class LogValidator
+_BATCHES_ARE_KNOWN = (0, 11)  # KIP-98
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,23 @@ def check_codec(records: bytes, limit_bytes: int, like: EmulatedRelease) -> None
             return
         if codec_of(each) == _ZSTD:
             raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+def check_format(records: bytes, limit_bytes: int, like: EmulatedRelease) -> None:
+    """Raise AppendRefused for a batch of format 2 at a release without it.
+
+    Read as a message, its checksum is wrong; a message that is too long comes first (class Log,
+    analyzeAndValidateRecords).
+    """
+    if like.since(*_BATCHES_ARE_KNOWN):
+        return
+    position = 0
+    while (size := next_batch_size(records, position)) is not None:
+        if size > limit_bytes:
+            raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
+        if magic_of(records[position : position + size]) == _MAGIC_OF_BATCHES:
+            raise AppendRefused(ErrorCode.CORRUPT_MESSAGE)
+        position += size
 
 
 def each_batch(records: bytes) -> list[bytes]:

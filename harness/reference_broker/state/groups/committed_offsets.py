@@ -113,7 +113,7 @@ class CommittedOffsets:
         Before Kafka 2.0 there may be offsets of other partitions, and these stay.
         """
         for group_id in list(self._by_group):
-            self._keep(group_id, lambda at, _: at[0] != topic or at[1] >= count, now)
+            self._keep(group_id, lambda at, _: at[0] != topic or not 0 <= at[1] < count, now)
 
     def expire(
         self,

@@ -77,7 +77,7 @@ def join(groups: Groups, wanted: WantedJoin, now: TimeMs) -> Parked[Joined]:
         return _refused(parked, ErrorCode.GROUP_MAX_SIZE_REACHED, NO_MEMBER)
     names = [protocol.name for protocol in wanted.protocols]
     is_anything_taken = group.state is GroupState.EMPTY and not groups.limits.wants_protocols
-    if is_anything_taken and not names:
+    if is_new and is_anything_taken and not names:
         return _refused(parked, ErrorCode.UNKNOWN_SERVER_ERROR, wanted.member_id)
     if not is_anything_taken and not group.supports(wanted.protocol_type, names):
         return _refused(parked, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, wanted.member_id)

@@ -54,10 +54,10 @@ def test_group_without_offsets_is_forgotten() -> None:
 
 def test_offset_of_partition_that_never_existed_stays_when_topic_is_deleted() -> None:
     held = offsets()
-    beyond = ("t", PartitionIndex(99))
-    held.commit("g", [(PLACE, committed(at=0)), (beyond, committed(at=0))], NOW)
+    others = [("t", PartitionIndex(index)) for index in (-1, 99)]
+    held.commit("g", [(place, committed(at=0)) for place in (PLACE, *others)], NOW)
     held.remove_topic("t", 2, NOW)
-    assert set(held.of_group("g")) == {beyond}
+    assert set(held.of_group("g")) == {*others}
 
 
 def test_metadata_limit_counts_utf16_code_units() -> None:

@@ -149,7 +149,7 @@ class Settling:
         ours = [name for name in names if name.startswith((prefix, self.prefix))]
         if ours:
             is_witnessed = self._commit_witness(ours[0])
-            self._ask("DeleteTopics", 1, 3, {"topic_names": ours, "timeout_ms": 30_000})
+            self._ask("DeleteTopics", 0, 3, {"topic_names": ours, "timeout_ms": 30_000})
             if is_witnessed:
                 self._await_forgotten(ours[0])
 

@@ -72,3 +72,19 @@ def test_deleted_topic_of_old_broker_is_awaited_until_it_can_be_created_again() 
     for awaited in CHANGES["DeleteTopics"]({}, deleted):
         assert [settling._shows(awaited) for _ in range(3)] == [False, False, True]
     assert len(list(answers)) == 1
+
+
+def test_topics_of_finished_conversation_are_deleted_by_first_version() -> None:
+    shown = {"topics": [{"name": "kc-1-a"}, {"name": "other"}]}
+    requests: list[tuple[str, int, Any]] = []
+
+    class _First(Settling):
+        def __init__(self) -> None:
+            self.prefix, self._witnesses, self._removes_offsets = "kc-watch", "w", False
+
+        def _ask(self, name: str, lowest: int, _highest: int, fields: Any) -> Any:
+            requests.append((name, lowest, fields.get("topic_names")))
+            return shown
+
+    _First().delete_topics("kc-1")
+    assert requests[-1] == ("DeleteTopics", 0, ["kc-1-a"])

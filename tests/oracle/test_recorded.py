@@ -105,6 +105,21 @@ def test_built_in_broker_responds_as_recorded(api: str) -> None:
     assert (found.own, found.of_companions) == (None, ())
 
 
+@pytest.mark.parametrize("release", [one for one in recorded_releases() if one != RELEASES[-1]])
+def test_built_in_broker_like_release_responds_as_recorded(release: str) -> None:
+    with Specification(release, SETTINGS) as broker:
+        address = Address(*broker.address)
+        pairs = ask_api_versions(address, TIMEOUT_MS)
+        served = {key: VersionRange(*pair) for key, pair in pairs.items()}
+        target = f"reference,like={release}"
+        with ReplayedConversations(
+            release, target, address, served, "kc-", TIMEOUT_MS
+        ) as conversations:
+            for api in ("Produce", "DescribeGroups", "CreateTopics"):
+                found = conversations.differences(api, 100)
+                assert (found.own, found.of_companions) == (None, ()), api
+
+
 def test_wrong_field_is_found_and_repeats() -> None:
     with replayed_with(OffsetIsOneMore()) as conversations:
         found = conversations.differences("ListOffsets", 60).own

@@ -57,10 +57,10 @@ def _expect_other_session_ends(witness: ClientMember, short_ms: int) -> None:
     expect_alone(witness.remember(witness.ask_join()), witness)
 
 
-def _joined_with_short_session(
+def _joining_with_short_session(
     group: ClassicGroup, short_ms: int, instance_id: str | None = None
 ) -> tuple[ClientMember, ClientMember]:
-    """Return a leader, and a follower with a short session, that have joined and not synced yet."""
+    """Return a leader that has to join again, and a follower with a short session that waits."""
     leader, follower = group.member(), group.member(instance_id=instance_id)
     leader.join()
     sync_all([leader])
@@ -69,6 +69,14 @@ def _joined_with_short_session(
     follower.send_join()
     group.session_ms = long_ms
     await_rebalance(leader)
+    return leader, follower
+
+
+def _joined_with_short_session(
+    group: ClassicGroup, short_ms: int, instance_id: str | None = None
+) -> tuple[ClientMember, ClientMember]:
+    """Return a leader, and a follower with a short session, that have joined and not synced yet."""
+    leader, follower = _joining_with_short_session(group, short_ms, instance_id)
     leader.send_join()
     for member in (leader, follower):
         member.take_joined()
@@ -106,14 +114,7 @@ def test_new_member_stays_while_its_first_join_waits_longer_than_its_session(
     """The leader joins again after two sessions of the new member. Its own session is long."""
     short_ms, version = short_ms_of(group), group.version("JoinGroup")
     with requirement("GRP-073", api_key=JOIN, api_version=version), in_time(short_ms):
-        leader, newcomer = group.member(), group.member()
-        leader.join()
-        sync_all([leader])
-        long_ms, group.session_ms = group.session_ms, short_ms
-        newcomer.be_given_an_id()
-        newcomer.send_join()
-        group.session_ms = long_ms
-        await_rebalance(leader)
+        leader, newcomer = _joining_with_short_session(group, short_ms)
         newcomer.connection.expect_silence(2 * short_ms)
         leader.send_join()
         expect_next_generation([leader, newcomer], leader.generation)

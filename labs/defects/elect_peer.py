@@ -8,6 +8,7 @@ from harness.codec.messages import (
     DescribeTopicPartitionsResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
+    IncrementalAlterConfigsRequest,
     MetadataResponse,
 )
 from harness.codec.structs import Message
@@ -67,9 +68,25 @@ def the_last_live_replica_is_elected(done: Replicas, asked: Message, answer: Mes
                 each.leader_id = done.replicas[-1]
 
 
+@told_to_others("ELECT-023", r"the minimum has changed: ")
+def a_lower_minimum_clears_nothing(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller keeps eligible leader replicas when min.insync.replicas changes."""
+    if isinstance(asked, IncrementalAlterConfigsRequest):
+        names = {one.name for resource in asked.resources for one in resource.configs}
+        done.timed_out |= "min.insync.replicas" in names
+    if isinstance(answer, DescribeTopicPartitionsResponse):
+        for topic in answer.topics:
+            for each in topic.partitions:
+                if each.eligible_leader_replicas:
+                    done.moves.append([*each.eligible_leader_replicas])
+                elif done.timed_out:
+                    each.eligible_leader_replicas = done.moves[-1]
+
+
 DEFECTS = [
     an_eligible_one_is_available,
     no_shutdown_is_clean,
     the_last_leader_is_always_elected,
     the_last_live_replica_is_elected,
+    a_lower_minimum_clears_nothing,
 ]

@@ -9,6 +9,7 @@ from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.support.deleting import deleted, deletion
+from suites.replication.support.elections import await_alive
 from suites.replication.support.expect import expect_error
 
 SHORT_MS, LONG_MS = 500, 60_000
@@ -40,4 +41,32 @@ def test_delete_records_waits_for_log_start_of_all_replicas(peers: JoinedCluster
         assert isinstance(answer, DeleteRecordsResponse)
         told = deleted(answer)
         expect_error(told.error_code, ErrorCode.NONE, "all live replicas begin at 2")
+        assert told.low_watermark == 2, f"the low watermark is {told.low_watermark}, expected 2"
+
+
+@judges("DELR-006")
+@needs_broker(Use.JOINABLE)
+def test_delete_records_waits_for_live_replica_that_is_not_in_isr(peers: JoinedCluster) -> None:
+    """One follower is in sync and has followed. The other is alive, behind, and out of the ISR."""
+    follower, behind = peers.join(), peers.join()
+    partition = peers.partition([follower, behind])
+    partition.produce(3)
+    for each in behind, follower:
+        partition.follow(each, 3)
+    behind.leave()
+    partition.await_isr(peers.leader, follower.broker_id)
+    behind.come_back()
+    broker = partition.broker
+    await_alive(broker, behind.broker_id)
+    partition.follow(behind, 1)
+    partition.follow(follower, 3, log_start=2)
+    partition.await_isr(peers.leader, follower.broker_id)
+    version = broker.version("DeleteRecords")
+    with requirement("DELR-006"):
+        late = deleted(broker.ask(deletion(partition, 2, SHORT_MS), version))
+        code = ErrorCode.REQUEST_TIMED_OUT
+        expect_error(late.error_code, code, "a live replica out of the ISR begins at 0")
+        partition.follow(behind, 2, log_start=2)
+        told = deleted(broker.ask(deletion(partition, 2, LONG_MS), version))
+        expect_error(told.error_code, ErrorCode.NONE, "the replica out of the ISR begins at 2")
         assert told.low_watermark == 2, f"the low watermark is {told.low_watermark}, expected 2"

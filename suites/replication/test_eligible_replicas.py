@@ -19,6 +19,7 @@ from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import KraftMember
 from harness.virtual_broker.leader import LedPartition
+from suites.protocol.support.config_admin import TOPIC, AlterOperation, change
 from suites.replication.support.elections import PREFERRED, await_alive, election_result
 from suites.replication.support.eligible import Eligible, described_by, need_eligible_leaders
 from suites.replication.support.expect import expect_error
@@ -49,6 +50,11 @@ def _expect(broker: BrokerUnderTest, led: LedPartition, wanted: Eligible, when: 
     """Await this state. Raises AssertionError."""
     found = broker.last_seen(lambda: described_by(broker, led.topic), wanted.__eq__)
     assert found == wanted, f"{when}: {found}, expected {wanted}"
+
+
+def _await(broker: BrokerUnderTest, led: LedPartition, wanted: Eligible) -> None:
+    """Prepare this state. Raises ResponseTimeout."""
+    broker.eventually(lambda: described_by(broker, led.topic) == wanted, f"the state is {wanted}")
 
 
 @judges("ELECT-015")
@@ -157,6 +163,57 @@ def test_last_known_leader_is_not_elected_while_another_replica_is_eligible(
         second.come_back()
         state = Eligible(second.broker_id, _ids(second), _ids(first), set())
         _expect(broker, led, state, "an eligible replica is back")
+
+
+@judges("ELECT-023")
+@needs_broker(Use.JOINABLE)
+def test_change_of_min_insync_replicas_of_topic_clears_its_eligible_replicas(
+    led: LedPartition, peers: JoinedCluster, broker: BrokerUnderTest
+) -> None:
+    """One replica of each of two topics has left; only one topic gets a lower minimum.
+
+    Before, that topic gets another config. Then a second replica leaves: it is the only eligible
+    one, and leads when all others are gone.
+    """
+    first, second, third = led.replicas
+    other = peers.led_by(first, second, third, configs={"min.insync.replicas": "3"})
+    first.leave()
+    whole = Eligible(second.broker_id, _ids(second, third), _ids(first), set())
+    for each in led, other:
+        _await(broker, each, whole)
+    with requirement("ELECT-023"):
+        _set_config(broker, led, "retention.ms", "123456789")
+        _expect(broker, led, whole, "another config has changed")
+        _set_config(broker, led, "min.insync.replicas", "2")
+        cleared = Eligible(second.broker_id, _ids(second, third), set(), set())
+        _expect(broker, led, cleared, "the minimum has changed")
+        _expect(broker, other, whole, "the minimum of another topic has changed")
+        second.leave()
+        state = Eligible(third.broker_id, _ids(third), _ids(second), set())
+        _expect(broker, led, state, "a second replica has left")
+
+
+@judges("ELECT-023")
+@needs_broker(Use.JOINABLE)
+def test_change_of_min_insync_replicas_clears_last_known_leader(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """All replicas have left; a config with the value that it has already changes nothing."""
+    first, second, third = _all_left(led)
+    state = Eligible(NO_LEADER, set(), _ids(first, second, third), _ids(third))
+    _await(broker, led, state)
+    with requirement("ELECT-023"):
+        _set_config(broker, led, "min.insync.replicas", "3")
+        _expect(broker, led, state, "the minimum was set to its value")
+        _set_config(broker, led, "min.insync.replicas", "1")
+        _expect(broker, led, Eligible(NO_LEADER, set(), set(), set()), "the minimum has changed")
+
+
+def _set_config(broker: BrokerUnderTest, led: LedPartition, name: str, value: str) -> None:
+    """Set one config of the topic."""
+    code = change(broker, (TOPIC, led.topic.name), (name, AlterOperation.SET, value))
+    if code != ErrorCode.NONE:
+        raise PreparationFailed(f"IncrementalAlterConfigs: {ErrorCode.describe(code)}", code)
 
 
 def _all_left(led: LedPartition) -> Sequence[KraftMember]:

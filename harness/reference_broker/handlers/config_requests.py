@@ -27,7 +27,11 @@ from harness.reference_broker.state.configs.kinds import (
     ResourceType,
 )
 from harness.reference_broker.state.configs.refused import ConfigsRefused
-from harness.reference_broker.state.registrations.metadata_records import config_records
+from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
+from harness.reference_broker.state.registrations.metadata_records import (
+    config_records,
+    eligible_cleared,
+)
 
 R = TypeVar("R")
 _OPERATIONS = frozenset(ConfigOperation)
@@ -225,6 +229,8 @@ def _refusal(
     if not validate_only:
         before = kind.current(state, name)
         records = config_records(asked.resource_type, name, before, wanted.values)
+        if state.features.get(ELIGIBLE_LEADERS, 0) > 0:
+            records += eligible_cleared(records)
         state.change_metadata(records, context.now())
     return None
 

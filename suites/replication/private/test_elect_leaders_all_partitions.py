@@ -37,3 +37,21 @@ def test_elect_leaders_with_null_list_elects_only_where_needed(
                 cluster.await_leader(moved, partition, among=[two])
         needless = {(quiet.name, 0), (moved.name, 0)} & codes.keys()
         assert not needless, "a partition that needs no election is named"
+
+
+@judges("ELECT-011")
+@needs_broker(Use.CLUSTER)
+@at_versions("ElectLeaders", "1+")
+def test_elect_leaders_with_null_list_names_partitions_that_get_no_preferred_leader(
+    cluster: Cluster, api_version: int
+) -> None:
+    """The preferred leader of the first partition is stopped; the other one has its own."""
+    one, two, three = cluster.nodes[:3]
+    topic = cluster.create_topic([[three, one], [two, three]])
+    cluster.stop(three)
+    cluster.await_leader(topic, 0, among=[one])
+    with requirement("ELECT-011"):
+        codes = elect(cluster, None, api_version)
+        found = {place[1]: code for place, code in codes.items() if place[0] == topic.name}
+        wanted = {0: ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE}
+        assert found == wanted, f"the codes by partition are {found}, expected {wanted}"

@@ -105,6 +105,16 @@ class PlacedGroups:
         for group in self._nodes:
             self._nodes[group] = await_coordinator(self._cluster, group, other_than=other_than)
 
+    def settle_at(self, node: int) -> None:
+        """Wait until this broker coordinates all groups."""
+        for group in self._nodes:
+            self._cluster.await_that(
+                lambda group=group: await_coordinator(self._cluster, group),  # type: ignore[misc]
+                node.__eq__,
+                f"{node} coordinates {group}",
+            )
+            self._nodes[group] = node
+
 
 def await_offsets_topic(cluster: Cluster) -> None:
     """Wait until all replicas of the topic of offsets are in sync."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.reference_broker.state.registrations.brokers import (
@@ -120,7 +119,7 @@ class MetadataFold:
         for key in list(kept):
             if record.topic_name in ("", topics[key[:1]].name):
                 before = PartitionRegistration.read(cast("messages.PartitionRecord", kept[key]))
-                kept[key] = replace(before, elr=(), last_known_elr=()).as_record(*key)
+                kept[key] = before.without_eligible().as_record(*key)
 
     def _change_broker(self, record: messages.BrokerRegistrationChangeRecord) -> None:
         before: Any = self._kept["RegisterBrokerRecord"].get((record.broker_id,))

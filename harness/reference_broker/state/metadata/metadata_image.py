@@ -7,7 +7,6 @@ log, from which every node reads them. Source: classes MetadataDelta and its nei
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -156,8 +155,7 @@ def _eligible_cleared(state: BrokerState, record: messages.ClearElrRecord, now: 
     """Clear the eligible leaders of a topic, or of all topics (KIP-966)."""
     for topic in list(state.cluster.topics()):
         for partition in topic.partitions if record.topic_name in ("", topic.name) else ():
-            cleared = replace(partition.registration, elr=(), last_known_elr=())
-            _register(state, topic, partition, cleared, now)
+            _register(state, topic, partition, partition.registration.without_eligible(), now)
 
 
 _APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {

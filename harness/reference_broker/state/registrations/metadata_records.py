@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TOPIC = 2
 """The resource type of topics (class ConfigResource.Type)."""
+_IN_SYNC = "min.insync.replicas"
 
 
 def topic_records(
@@ -54,6 +55,21 @@ def config_records(
             resource_type=resource_type, resource_name=resource, name=name, value=value
         )
         for name, value in changes.items()
+    ]
+
+
+def eligible_cleared(changes: Sequence[Message]) -> list[Message]:
+    """Return the records that clear the eligible leaders of topics with a new min.insync.replicas.
+
+    Whether such a replica has all committed records is only known by the old value. Source: class
+    ConfigurationControlManager (createClearElrRecordsAsNeeded); KIP-966.
+    """
+    return [
+        messages.ClearElrRecord(
+            topic_name=change.resource_name if change.resource_type == _TOPIC else ""
+        )
+        for change in changes
+        if isinstance(change, messages.ConfigRecord) and change.name == _IN_SYNC
     ]
 
 

@@ -92,6 +92,16 @@ class PartitionRegistration:
             merged = replace(merged, directories=tuple(change.directories))
         return merged
 
+    def without_eligible(self) -> PartitionRegistration:
+        """Return the registration without eligible leaders, in the next partition epoch if it has
+        some.
+
+        Source: class ReplicationControlManager (removeTopicElrs).
+        """
+        if not (self.elr or self.last_known_elr):
+            return self
+        return replace(self, elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
+
     def as_record(self, topic_id: UUID, index: int) -> PartitionRecord:
         """Return the record with all fields of the registration."""
         from harness.codec.messages import PartitionRecord

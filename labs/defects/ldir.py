@@ -18,6 +18,7 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 from labs.defects.newest_topic import NewestTopic, of_newest
+from labs.defects.started_again import StartedAgain, after_start
 from suites.durability.test_log_directory_wishes import WISHED
 
 DIRECTORIES = 2
@@ -81,6 +82,15 @@ def a_move_has_no_end(done: NewestTopic, _: SeenRequest, answer: Message) -> Non
                     partition.is_future_key = True
 
 
+@after_start("LDIR-018", r"started again, the replica is in ")
+def a_restart_ends_moves(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """DescribeLogDirs lists no future replica after a restart."""
+    if isinstance(answer, DescribeLogDirsResponse):
+        for directory in answer.results:
+            for topic in directory.topics:
+                topic.partitions = [one for one in topic.partitions if not one.is_future_key]
+
+
 def _has_moved(done: NewestTopic, answer: Message) -> bool:
     """True from the first move of a replica of the newest topic on."""
     if isinstance(answer, AlterReplicaLogDirsResponse):
@@ -122,6 +132,7 @@ DEFECTS = [
             replace(wishes_are_for_the_other_directory, also=("LDIR-015",)),
             a_future_replica_is_not_described,
             replace(a_move_has_no_end, also=("LDIR-016",)),
+            a_restart_ends_moves,
             a_moved_log_starts_at_0,
             a_moved_log_knows_no_producer,
             changed_field("LDIR-005", "a_failed_directory_is_not_found",

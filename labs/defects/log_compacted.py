@@ -1,4 +1,4 @@
-"""Defects of area STOR: wrong compaction."""
+"""Defects of area STOR: wrong compaction, and wrong times of records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from harness.codec.messages import (
     FetchResponse,
     ProduceRequest,
 )
-from harness.codec.records import DELETE_HORIZON, Record, RecordBatch, decode_batches, encode_batch
+from harness.codec.records import (
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    Record,
+    RecordBatch,
+    decode_batches,
+    encode_batch,
+)
 from harness.proxies import SeenRequest
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
@@ -125,6 +132,33 @@ def the_time_of_a_removed_record_stays(answer: FetchResponse) -> None:
         ]
 
     change_runs(answer, b"c", change)
+
+
+@answers("STOR-031", r"of the batches at their first offsets are \{0: \(1, 8")
+def times_of_producers_come_back(answer: FetchResponse) -> None:
+    """A batch with the broker's time that lost records to compaction is an hour older."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        return [
+            replace(batch, max_timestamp=(batch.max_timestamp or 0) - HOUR_MS)
+            if batch.attributes & LOG_APPEND_TIME
+            and len(batch.records) <= (batch.last_offset_delta or 0)
+            else batch
+            for batch in batches
+        ]
+
+    change_runs(answer, b"b", change)
+
+
+@takes("STOR-032", r"written just now: the log begins at 2")
+def no_timestamp_is_1970(request: ProduceRequest) -> None:
+    """The broker stores records without a timestamp as records of 1970."""
+    for topic in request.topic_data:
+        for partition in topic.partition_data:
+            batches = decode_batches(bytes(partition.records or b""))
+            if any(batch.max_timestamp == -1 for batch in batches):
+                changed = [replace(one, base_timestamp=0, max_timestamp=0) for one in batches]
+                partition.records = b"".join(map(_encoded, changed))
 
 
 @takes("STOR-027", r"records without a key and an old value: left is")
@@ -270,6 +304,8 @@ DEFECTS = [
         compacted_records_lose_headers,
         a_horizon_moves_with_each_record_that_goes,
         the_time_of_a_removed_record_stays,
+        times_of_producers_come_back,
+        no_timestamp_is_1970,
         an_absent_key_is_a_key,
         the_newest_value_goes_with_the_rest,
         a_hole_is_out_of_range,

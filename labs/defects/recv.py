@@ -104,6 +104,15 @@ def aborts_are_forgotten(_: StartedAgain, seen: SeenRequest, answer: Message) ->
                 one.aborted_transactions = []
 
 
+@after_start("RECV-030", r"recovered: ", partitions=2)
+def aborts_are_noted_again(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
+    """A read_committed Fetch returns each transaction twice that was aborted before the kill."""
+    if isinstance(answer, FetchResponse) and reads_committed(seen):
+        for topic in answer.responses:
+            for one in topic.partitions:
+                one.aborted_transactions = [*(one.aborted_transactions or ())] * 2
+
+
 @after_start("RECV-015", r"with(out)? .*, a gap: error is NONE", rolled=True)
 def any_sequence_goes_on(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """The broker acknowledges a batch with a sequence gap to those stored before the kill."""
@@ -136,6 +145,7 @@ DEFECTS = [
         times_are_not_found_again,
         replace(a_gap_is_left, also=("RECV-021", "RECV-028")),
         aborts_are_forgotten,
+        aborts_are_noted_again,
         any_sequence_goes_on,
         all_is_lost_with_one_directory,
     )

@@ -9,6 +9,7 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
+from suites.durability.support.broken_logs import await_back
 from suites.durability.support.keyed import KeyedLog, compacted
 from suites.durability.support.log_dirs import TWO, described, move, places_of
 from suites.protocol.support.appended import append, batch_of
@@ -86,6 +87,26 @@ def test_slow_move_is_described_and_ends_with_wish_for_present_directory(
         _set_throttle(client, AlterOperation.DELETE)
         expect_error(move(client, topic.name, new), ErrorCode.NONE, "the move once more")
         _expect_only(client, topic.name, new, "it is not slow any more")
+
+
+@judges("LDIR-018")
+@needs_broker(Use.PERSISTENT, TWO)
+def test_slow_move_goes_on_after_restart(persistent_broker: PersistentBroker) -> None:
+    """The broker is stopped and started while the replica moves; then the throttle is removed."""
+    client = persistent_broker.client
+    topic, old, new = _slowly_moving(persistent_broker)
+    both = sorted([(old, False), (new, True)])
+    with requirement("LDIR-018"):
+        expect_error(move(client, topic.name, new), ErrorCode.NONE, "a slow move")
+        _expect_in_both(client, topic.name, both, "soon")
+        persistent_broker.stop()
+        persistent_broker.start()
+        await_back(client, topic)
+        _expect_in_both(client, topic.name, both, "started again,")
+        _set_throttle(client, AlterOperation.DELETE)
+        _expect_only(client, topic.name, new, "it is not slow any more")
+        found = client.end_offset(topic)
+        assert found == BATCHES, f"the moved log ends at {found}, expected {BATCHES}"
 
 
 def _slowly_moving(persistent_broker: PersistentBroker) -> tuple[Topic, str, str]:

@@ -15,6 +15,7 @@ from suites.durability.support.broken_logs import (
     Breaking,
     EqualLogs,
     LogDamage,
+    await_back,
     entries_of,
     flipped,
     length_in,
@@ -49,6 +50,22 @@ def test_truncated_log_recovers_to_last_whole_batch(persistent_broker: Persisten
     """At its last entry's beginning, and at as many bytes inside of it as there are partitions."""
     logs = EqualLogs(persistent_broker, CUTS + 1)
     logs.damage_while_down([partial(_cut, part) for part in range(CUTS + 1)])
+    with requirement("RECV-002"):
+        logs.start_again()
+        logs.expect_recovered()
+
+
+@judges("RECV-002")
+@needs_broker(Use.PERSISTENT)
+def test_truncated_log_recovers_where_start_before_followed_good_end(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """The broker is stopped and started before the kill: no mark of the stop may be left."""
+    logs = EqualLogs(persistent_broker, 1)
+    persistent_broker.stop()
+    persistent_broker.start()
+    await_back(persistent_broker.client, logs.topic)
+    logs.damage_while_down([partial(_cut, CUTS // 2)])
     with requirement("RECV-002"):
         logs.start_again()
         logs.expect_recovered()

@@ -23,6 +23,7 @@ from suites.durability.support.segments import (
     begin_once,
     size_of,
     stored_entries,
+    timed,
     topic_of_segments,
 )
 from suites.durability.support.whole_log import stored
@@ -32,6 +33,7 @@ from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import records_of
 
+NO_TIMESTAMP = -1
 TWO_DAYS_OLD = DAY_MS + 26 * HOUR_MS
 DELETED = ((4, 4), (3, 2), (8, 6))  # below which offset, and the first one that is kept with it
 
@@ -118,6 +120,25 @@ def test_retention_ms_of_minus_1_keeps_all_records_and_of_0_none(broker: BrokerU
         witness.look()
         begin = begin_of(broker, for_ever)
         assert begin == 0, f"what is kept for ever begins at {begin}, expected 0"
+
+
+@judges("STOR-032")
+@needs_broker(Use.TUNED, OFTEN)
+def test_retention_ms_of_records_without_timestamp_counts_from_last_write(
+    broker: BrokerUnderTest,
+) -> None:
+    """They are kept for a day in one topic, and for a millisecond in the other."""
+    witness = Witness(broker)
+    for_a_day = topic_of_segments(broker, retention__ms=str(DAY_MS))
+    for_no_time = topic_of_segments(broker, retention__ms="1")
+    for topic in (for_a_day, for_no_time):
+        append(broker, topic, timed(NO_TIMESTAMP, b"first"), timed(NO_TIMESTAMP, b"last"))
+    with requirement("STOR-032"):
+        begin = begin_once(broker, for_no_time, 2)
+        assert begin == 2, f"written a millisecond ago: the log begins at {begin}, expected 2"
+        witness.look()
+        begin = begin_of(broker, for_a_day)
+        assert begin == 0, f"written just now: the log begins at {begin}, expected 0"
 
 
 @judges("STOR-004")

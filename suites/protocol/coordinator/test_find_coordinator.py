@@ -154,7 +154,8 @@ def test_ill_formed_share_key_has_error_of_its_own(
 ) -> None:
     """Good share keys before, between and behind bad ones. Not applicable without share groups."""
     good = [_share_key(broker, str(partition)) for partition in range(3)]
-    bad = ["no-share-key", "group:not an id:0", _share_key(broker, "x")]
+    group, rest = _share_key(broker, "0").split(":", 1)
+    bad = ["no-share-key", "group:not an id:0", _share_key(broker, "x"), f":{rest}", f"{group}:0"]
     code = broker.last_seen(
         lambda: _ask(broker, api_version, good[:1], SHARE)[0].error_code,
         lambda code: code == ErrorCode.NONE,

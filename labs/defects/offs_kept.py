@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -84,6 +85,27 @@ class MembersKeepAllOffsets(_KeepsOffsets):
         return offset if group_id in self.left else max(offset, 0)
 
 
+class RebalancesLoseOffsets(_KeepsOffsets):
+    """The offsets of a group expire while a member of it waits in JoinGroup."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: Counter[str] = Counter()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, JoinGroupRequest):
+            self.waiting[seen.message.group_id] += 1
+        return super().on_request(seen)
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, JoinGroupRequest):
+            self.waiting[seen.message.group_id] -= 1
+        return super().on_response(seen, payload)
+
+    def kept(self, group_id: str, offset: int) -> int:
+        return NOT_SAID if self.waiting[group_id] > 0 else offset
+
+
 class TheFirstCommitCounts(FrameRule):
     """The retention of an offset begins with the first commit of its group."""
 
@@ -106,6 +128,7 @@ DEFECTS = [
         all_offsets_are_kept_as_long,
         rule("OFFS-018", r"not within .* has expired", OffsetsOutliveTheirMembers),
         rule("OFFS-030", r"the offset was kept for \d+ s", TheFirstCommitCounts),
+        rule("OFFS-032", r"in a rebalance.* is \(-1", RebalancesLoseOffsets),
         rule("OFFS-028", r"not within .* has expired", MembersKeepAllOffsets),
         changed_field("OFFS-026", "a_commit_may_be_too_large", r"NONE \(0\) is none of",
             "The broker acknowledges a commit that was too large for it.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from labs.defects import (
     stored_disk,
+    stored_groups,
     stored_nodes,
     stored_recv,
     stored_start,
@@ -14,6 +15,7 @@ from labs.defects.defect import Defect
 
 WRONG_STORAGE: list[Defect] = [
     *stored_disk.DEFECTS,
+    *stored_groups.DEFECTS,
     *stored_nodes.DEFECTS,
     *stored_recv.DEFECTS,
     *stored_start.DEFECTS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
@@ -12,7 +13,15 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.appended import now_ms
-from suites.protocol.support.classic_group import ClassicGroup, leave
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    ClientMember,
+    await_rebalance,
+    followers_of,
+    leader_of,
+    leave,
+    sync_all,
+)
 from suites.protocol.support.committed_offsets import (
     FIRST_IN_KAFKA,
     NO_OFFSET,
@@ -148,6 +157,45 @@ def test_offset_of_topic_that_no_member_subscribes_to_expires_in_stable_group(
         for number, topic in enumerate((used, too)):
             with check.subtest(f"topic of member {number}"):
                 found.expect(topic, 5, where="a topic that a member subscribes to")
+
+
+@judges("OFFS-032")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+)
+def test_offset_of_topic_that_no_member_subscribes_to_stays_during_rebalance(
+    broker: BrokerUnderTest, group: ClassicGroup
+) -> None:
+    """It expires after the rebalance, though that of a group without members, which was committed
+    later, has expired before."""
+    version = broker.version("OffsetCommit", "2-4")
+    used, left = broker.create_topic(), broker.create_topic()
+    newcomers = [group.member(subscription(used)) for _ in range(2)]
+    # A group without anything may be removed between the two steps of a join.
+    send_commit(
+        broker, commit_request(group.group_id, {used: [entry(1)]}, version), version, [used]
+    )
+    members = group.grown(newcomers)
+    leader, (follower,) = leader_of(members), followers_of(members)
+    leader.send_join()
+    await_rebalance(follower)
+    by = Committer(follower.generation, follower.member_id)
+    send_commit(broker, _over_soon(group.group_id, left, version, by), version, [left])
+    simple = fresh_group(broker, left)
+    send_commit(broker, _over_soon(simple, left, version), version, [left])
+    with requirement("OFFS-032", api_key=OFFSET_COMMIT.key, api_version=version):
+        _await_gone(broker, simple, left, 0)
+        found = fetch_offsets(broker, group.group_id, {left: [0]})
+        found.expect(left, 5, where="a topic without a subscription in a rebalance")
+        follower.send_join()
+        _end_rebalance(members)
+        _await_gone(broker, group.group_id, left, 0)
+
+
+def _end_rebalance(members: Sequence[ClientMember]) -> None:
+    for member in members:
+        member.take_joined()
+    sync_all(members)
 
 
 @judges("OFFS-018")

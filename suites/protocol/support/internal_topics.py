@@ -12,6 +12,7 @@ from harness.conformance.checks import NotApplicable
 OFFSETS_TOPIC = "__consumer_offsets"
 NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
 """Error codes of a coordinator that is not ready yet."""
+UNSIGNED = 0xFFFFFFFF
 KEY_TYPES = {OFFSETS_TOPIC: GROUP, "__transaction_state": TRANSACTION}
 
 
@@ -26,3 +27,14 @@ def internal_topic(broker: BrokerUnderTest, name: str) -> Topic:
     if found.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         raise NotApplicable("internal_topics", f"the broker has coordinators and no {name}")
     return Topic(name, found.topic_id)
+
+
+def hash_of(group: str) -> int:
+    """Return the hash of ASCII text that selects its partition of the offsets topic.
+
+    ``String.hashCode`` without its sign; the number without a positive one is 0 (``Utils.abs``).
+    """
+    number = 0
+    for letter in group:
+        number = (31 * number + ord(letter)) & UNSIGNED
+    return min(number, UNSIGNED + 1 - number) & (UNSIGNED >> 1)

@@ -13,7 +13,7 @@ from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.classic_group import sync_all
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.internal_topics import OFFSETS_TOPIC
+from suites.protocol.support.internal_topics import OFFSETS_TOPIC, hash_of
 from suites.replication.support.coordinators import (
     NO_NODE,
     CoordinatedGroup,
@@ -25,7 +25,6 @@ from suites.replication.support.coordinators import (
 spread = needs_broker(Use.CLUSTER, {"offsets.topic.num.partitions": "9"})
 GROUPS = 12
 GROUPS_LIMIT = 60
-UNSIGNED = 0xFFFFFFFF
 
 
 def _spread_groups(cluster: Cluster) -> list[CoordinatedGroup]:
@@ -56,7 +55,7 @@ def test_group_coordinator_is_selected_by_hash_of_group_id(cluster: Cluster) -> 
         for _ in range(GROUPS):
             group = cluster.unique_group()
             found, expected = cluster.last_seen(
-                partial(_named_and_leading, cluster, group, _java_hash(group) % count),
+                partial(_named_and_leading, cluster, group, hash_of(group) % count),
                 lambda nodes: nodes[0] == nodes[1] != NO_NODE,
             )
             assert found == expected, f"{group} is coordinated by {found}, expected {expected}"
@@ -66,15 +65,6 @@ def _named_and_leading(cluster: Cluster, group: str, partition: int) -> tuple[in
     """Return the group's coordinator and the partition's leader, both as one broker names them."""
     leader = cluster.view(Topic(OFFSETS_TOPIC), partition).leader
     return named(cluster.front, group), leader
-
-
-def _java_hash(text: str) -> int:
-    """String.hashCode of ASCII text without its sign, as Utils.abs takes it off: the one number
-    that has no positive is 0 (org.apache.kafka.common.utils)."""
-    number = 0
-    for letter in text:
-        number = (31 * number + ord(letter)) & UNSIGNED
-    return min(number, UNSIGNED + 1 - number) & (UNSIGNED >> 1)
 
 
 @judges("GRP-032")

@@ -1,0 +1,19 @@
+"""Defects of area COORD: the built-in broker stores groups in wrong partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from labs.defects.defect import wrong_in_broker
+
+Hash = Callable[[str], int]
+
+
+@wrong_in_broker("COORD-006", r"partition \d has no record of it",
+                 "state.groups.group_log", "java_hash")  # fmt: skip
+def groups_are_spread_by_their_length(_: Hash) -> Hash:
+    """The length of a group's id selects its partition of the offsets topic."""
+    return len
+
+
+DEFECTS = [groups_are_spread_by_their_length]

@@ -169,8 +169,7 @@ class Settling:
 
     def _await_forgotten(self, topic: str) -> None:
         """Wait for the end of the offset; a broker that keeps it is not asked again."""
-        is_gone = self._until(lambda: not self._has_witness(topic), _WITNESS_LIMIT_S)
-        self._removes_offsets = is_gone
+        self._removes_offsets = self._until(lambda: not self._has_witness(topic), _WITNESS_LIMIT_S)
 
     def _has_witness(self, topic: str) -> bool:
         wanted = {"name": topic, "partition_indexes": [0]}

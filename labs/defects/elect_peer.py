@@ -73,14 +73,14 @@ def a_lower_minimum_clears_nothing(done: Replicas, asked: Message, answer: Messa
     """The controller keeps eligible leader replicas when min.insync.replicas changes."""
     if isinstance(asked, IncrementalAlterConfigsRequest):
         names = {one.name for resource in asked.resources for one in resource.configs}
-        done.timed_out |= "min.insync.replicas" in names
+        done.minimum_changed |= "min.insync.replicas" in names
     if isinstance(answer, DescribeTopicPartitionsResponse):
         for topic in answer.topics:
             for each in topic.partitions:
                 if each.eligible_leader_replicas:
-                    done.moves.append([*each.eligible_leader_replicas])
-                elif done.timed_out:
-                    each.eligible_leader_replicas = done.moves[-1]
+                    done.eligible = [*each.eligible_leader_replicas]
+                elif done.minimum_changed:
+                    each.eligible_leader_replicas = done.eligible
 
 
 DEFECTS = [

@@ -31,6 +31,22 @@ def join_of(seen: SeenRequest, message: Message) -> Join:
     return seen.message, message
 
 
+class SeenInstances:
+    """The static members that have joined through a proxy, by group and instance id."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, str]] = set()
+
+    def comes_back(self, request: JoinGroupRequest) -> bool:
+        """Note the join; return whether a static member that was seen has lost its member id."""
+        if request.group_instance_id is None:
+            return False
+        instance = (request.group_id, request.group_instance_id)
+        was_seen = instance in self._seen
+        self._seen.add(instance)
+        return was_seen and not request.member_id
+
+
 class EditsJoins(FrameRule):
     """Pass every answer to a JoinGroup through ``_tell``, which may change it."""
 

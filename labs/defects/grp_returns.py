@@ -17,23 +17,20 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
-from labs.defects.grp import EditsJoins, join_of
+from labs.defects.grp import EditsJoins, SeenInstances, join_of
 
 
 class ReturnsLeaveSyncsAssigned(FrameRule):
     """A SyncGroup that waits when a static member comes back returns an empty assignment."""
 
     def __init__(self) -> None:
-        self.instances: set[tuple[str, str]] = set()
+        self.instances = SeenInstances()
         self.returned_to: set[str] = set()
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         request = seen.message
-        if isinstance(request, JoinGroupRequest) and request.group_instance_id is not None:
-            instance = (request.group_id, request.group_instance_id)
-            if not request.member_id and instance in self.instances:
-                self.returned_to.add(request.group_id)
-            self.instances.add(instance)
+        if isinstance(request, JoinGroupRequest) and self.instances.comes_back(request):
+            self.returned_to.add(request.group_id)
         return seen.payload
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
@@ -51,17 +48,15 @@ class ReturnedLeadersFollow(EditsJoins):
     """After a static member has come back, each follower receives itself as the leader."""
 
     def __init__(self) -> None:
-        self.instances: set[tuple[str, str]] = set()
+        self.instances = SeenInstances()
         self.returned_in: dict[str, int] = {}
 
     def _tell(self, seen: SeenRequest, message: Message) -> None:
         request, answer = join_of(seen, message)
+        if self.instances.comes_back(request):
+            self.returned_in[request.group_id] = answer.generation_id
         if request.group_instance_id is None:
             return
-        instance = (request.group_id, request.group_instance_id)
-        if not request.member_id and instance in self.instances:
-            self.returned_in[request.group_id] = answer.generation_id
-        self.instances.add(instance)
         later = answer.generation_id > self.returned_in.get(request.group_id, answer.generation_id)
         if later and not answer.members:
             answer.leader = answer.member_id

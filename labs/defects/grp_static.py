@@ -21,7 +21,7 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
-from labs.defects.grp import join_of
+from labs.defects.grp import SeenInstances, join_of
 
 SKIPS, STATICS_LEAVE, STATICS_COMMIT = 9, 3, 7
 
@@ -30,7 +30,7 @@ class WhoStartsAgainHasNothing(FrameRule):
     """A static member that starts again keeps its membership and loses its assignment."""
 
     def __init__(self) -> None:
-        self.seen: set[tuple[str, str]] = set()
+        self.instances = SeenInstances()
         self.again: set[str] = set()
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
@@ -42,12 +42,8 @@ class WhoStartsAgainHasNothing(FrameRule):
 
     def _note(self, seen: SeenRequest, message: Message) -> None:
         request, answer = join_of(seen, message)
-        if request.group_instance_id is None or request.member_id:
-            return
-        instance = (request.group_id, request.group_instance_id)
-        if instance in self.seen:
+        if self.instances.comes_back(request):
             self.again.add(answer.member_id)
-        self.seen.add(instance)
 
     def _lose(self, _seen: SeenRequest, message: SyncGroupResponse) -> None:
         message.assignment = b""

@@ -43,6 +43,11 @@ def change_runs(
                 partition.records = b"".join(map(_encoded, change(batches)))
 
 
+def _lost_records(batch: RecordBatch) -> bool:
+    """Return whether compaction has left fewer records than the batch has offsets."""
+    return len(batch.records) <= (batch.last_offset_delta or 0)
+
+
 def _encoded(batch: RecordBatch) -> bytes:
     return encode_batch(replace(batch, crc=None, batch_length=None, record_count=None))
 
@@ -111,7 +116,7 @@ def compacted_records_lose_headers(answer: FetchResponse) -> None:
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         return [
             replace(batch, records=[replace(one, headers=[]) for one in batch.records])
-            if len(batch.records) <= (batch.last_offset_delta or 0)
+            if _lost_records(batch)
             else batch
             for batch in batches
         ]
@@ -126,7 +131,7 @@ def the_time_of_a_removed_record_stays(answer: FetchResponse) -> None:
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         return [
             replace(batch, max_timestamp=(batch.max_timestamp or 0) + 1)
-            if len(batch.records) <= (batch.last_offset_delta or 0)
+            if _lost_records(batch)
             else batch
             for batch in batches
         ]
@@ -141,8 +146,7 @@ def times_of_producers_come_back(answer: FetchResponse) -> None:
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         return [
             replace(batch, max_timestamp=(batch.max_timestamp or 0) - HOUR_MS)
-            if batch.attributes & LOG_APPEND_TIME
-            and len(batch.records) <= (batch.last_offset_delta or 0)
+            if batch.attributes & LOG_APPEND_TIME and _lost_records(batch)
             else batch
             for batch in batches
         ]

@@ -30,7 +30,8 @@ class Replicas(FrameRule):
 
     ``asked``: the offsets of each replica's fetches; ``read``: count of a consumer's fetches;
     ``acks`` of all Produce requests; ``given``: the records of each answer to a replica;
-    ``timed_out``, ``moves`` (targets of reassignments), ``epochs`` (of brokers): free for defects.
+    ``timed_out``, ``moves`` (targets of reassignments), ``epochs`` (of brokers), ``eligible`` (the
+    last eligible leader replicas), ``minimum_changed``: free for defects.
     """
 
     def __init__(self) -> None:
@@ -43,7 +44,8 @@ class Replicas(FrameRule):
         self.acks: list[int] = []
         self.given: list[bytes] = []
         self.moves: list[list[int]] = []
-        self.read, self.timed_out = 0, False
+        self.eligible: list[int] = []
+        self.read, self.timed_out, self.minimum_changed = 0, False, False
 
     @property
     def r2(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""All defects that are a wrong function of the built-in broker's storage."""
+"""All defects that are a wrong function of what the built-in broker stores: logs, files, groups."""
 
 from __future__ import annotations
 

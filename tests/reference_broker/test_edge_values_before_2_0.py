@@ -117,9 +117,9 @@ def test_group_without_assignment_refuses_before_other_checks_in_old_releases(
     with broker_like(like) as asking:
         member = joined(asking)
         asked = HeartbeatRequest(group_id=GROUP, member_id=member, generation_id=77)
-        nobody = HeartbeatRequest(group_id=GROUP, member_id="nobody", generation_id=77)
+        of_unknown = HeartbeatRequest(group_id=GROUP, member_id="unknown", generation_id=77)
         assert asking.ask(asked, 0).error_code == heard
-        assert asking.ask(nobody, 0).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+        assert asking.ask(of_unknown, 0).error_code == ErrorCode.UNKNOWN_MEMBER_ID
         (topic,) = asking.ask(commit((TOPIC, [0])), 2).topics
     assert [part.error_code for part in topic.partitions] == [committed]
 
@@ -141,7 +141,7 @@ def test_refused_join_without_protocols_has_no_generation() -> None:
 
 
 def test_unknown_member_of_empty_group_precedes_its_missing_protocols() -> None:
-    again = JoinGroupRequest(group_id=GROUP, session_timeout_ms=10_000, member_id="nobody")
+    again = JoinGroupRequest(group_id=GROUP, session_timeout_ms=10_000, member_id="unknown")
     with broker_like(OLD) as asking:
         asking.ask(commit((TOPIC, [0])), 2)
         assert asking.ask(again, 0).error_code == ErrorCode.UNKNOWN_MEMBER_ID

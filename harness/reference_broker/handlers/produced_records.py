@@ -18,14 +18,15 @@ from harness.reference_broker.state.log.batch_bytes import (
 from harness.reference_broker.state.validation.message_set_validation import records_of_old_version
 from harness.reference_broker.state.validation.recompression import joined, target_codec
 from harness.reference_broker.state.validation.record_validation import (
+    FIRST_VERSION_WITH_ZSTD,
+    ZSTD,
     has_other_magic,
     single_batch,
 )
 
 SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
 _FIRST_VERSION_WITH_BATCHES = 3
-_FIRST_VERSION_WITH_ZSTD = 7
-_ZSTD, _MAGIC_OF_BATCHES = 4, 2
+_MAGIC_OF_BATCHES = 2
 _ZSTD_IS_KNOWN = (2, 1)  # KIP-110
 _BATCHES_ARE_COUNTED = (2, 4)  # class LogValidator
 _BATCHES_ARE_KNOWN = (0, 11)  # KIP-98
@@ -92,7 +93,7 @@ def records_of(data: _Data, version: int, like: EmulatedRelease) -> bytes:
 def version_of_records(context: RequestContext) -> int:
     """Return the version by which records are checked: a release without zstd looks later."""
     version, checks = context.api_version, context.state.like.since(*_ZSTD_IS_KNOWN)
-    return version if checks or version < _FIRST_VERSION_WITH_BATCHES else _FIRST_VERSION_WITH_ZSTD
+    return version if checks or version < _FIRST_VERSION_WITH_BATCHES else FIRST_VERSION_WITH_ZSTD
 
 
 def check_codec(records: bytes, limit_bytes: int, like: EmulatedRelease) -> None:
@@ -107,7 +108,7 @@ def check_codec(records: bytes, limit_bytes: int, like: EmulatedRelease) -> None
         is_sound = base_offset_of(each) == 0 and len(each) <= limit_bytes
         if not is_sound or not checksum_is_right(each):
             return
-        if codec_of(each) == _ZSTD:
+        if codec_of(each) == ZSTD:
             raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 

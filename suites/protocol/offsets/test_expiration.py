@@ -111,12 +111,7 @@ def test_offsets_expire_only_while_group_has_no_members(
     topic = broker.create_topic()
     simple, left = fresh_group(broker, topic), ClassicGroup(broker)
     for each in (group, left):
-        newcomer = each.member(subscription(topic))
-        # A group without anything may be removed between the two steps of a join.
-        send_commit(
-            broker, commit_request(each.group_id, {topic: [entry(1)]}, version), version, [topic]
-        )
-        (member,) = each.grown([newcomer])
+        (member,) = _grown(broker, each, topic, [each.member(subscription(topic))])
         by = Committer(member.generation, member.member_id)
         send_commit(broker, _over_soon(each.group_id, topic, version, by), version, [topic])
     send_commit(broker, _over_soon(simple, topic, version), version, [topic])
@@ -142,11 +137,7 @@ def test_offset_of_topic_that_no_member_subscribes_to_expires_in_stable_group(
     version = broker.version("OffsetCommit", "2-4")
     used, too, left = (broker.create_topic() for _ in range(3))
     newcomers = [group.member(subscription(each)) for each in (used, too)]
-    # A group without anything may be removed between the two steps of a join.
-    send_commit(
-        broker, commit_request(group.group_id, {used: [entry(1)]}, version), version, [used]
-    )
-    member, _ = group.grown(newcomers)
+    member, _ = _grown(broker, group, used, newcomers)
     by = Committer(member.generation, member.member_id)
     for topic in (used, too, left):
         request = _over_soon(group.group_id, topic, version, by)
@@ -171,11 +162,7 @@ def test_offset_of_topic_that_no_member_subscribes_to_stays_during_rebalance(
     version = broker.version("OffsetCommit", "2-4")
     used, left = broker.create_topic(), broker.create_topic()
     newcomers = [group.member(subscription(used)) for _ in range(2)]
-    # A group without anything may be removed between the two steps of a join.
-    send_commit(
-        broker, commit_request(group.group_id, {used: [entry(1)]}, version), version, [used]
-    )
-    members = group.grown(newcomers)
+    members = _grown(broker, group, used, newcomers)
     leader, (follower,) = leader_of(members), followers_of(members)
     leader.send_join()
     await_rebalance(follower)
@@ -261,12 +248,20 @@ def _await_age(broker: BrokerUnderTest, topic: Topic, age_ms: int) -> None:
 def _commit_as_member(broker: BrokerUnderTest, group: ClassicGroup, topic: Topic) -> None:
     """Commit offset 5 by the only member of the group, which needs no heartbeat in the test."""
     group.session_ms = 4 * MINUTE_MS
-    newcomer = group.member(subscription(topic))
-    # A group without anything may be removed between the two steps of a join.
-    commit(broker, group.group_id, {topic: [entry(1)]})
-    (member,) = group.grown([newcomer])
+    (member,) = _grown(broker, group, topic, [group.member(subscription(topic))])
     by = Committer(member.generation, member.member_id)
     commit(broker, group.group_id, {topic: [entry(5)]}, by=by)
+
+
+def _grown(
+    broker: BrokerUnderTest, group: ClassicGroup, topic: Topic, newcomers: Sequence[ClientMember]
+) -> list[ClientMember]:
+    """Add members to a group with an offset.
+
+    The broker may remove a group without anything between the two steps of a join.
+    """
+    commit(broker, group.group_id, {topic: [entry(1)]})
+    return group.grown(newcomers)
 
 
 def _over_soon(

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from harness.client.broker import BrokerUnderTest, PreparationFailed
-from harness.client.only import only
-from harness.client.preparing import preparing
+from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import AlterClientQuotasRequest, FetchResponse
+from harness.codec.messages import FetchResponse
 from suites.protocol.support.expect import expect_error
-
-CLIENT_ID = "client-id"
+from suites.protocol.support.quota_admin import entity, prepare_quotas, quota
 
 
 @contextmanager
@@ -24,11 +21,12 @@ def client_quota(broker: BrokerUnderTest, client_id: str, key: str, limit: float
 
     A broker may take some time until it keeps to it.
     """
-    _alter(broker, client_id, key, limit)
+    of = entity(client_id=client_id)
+    prepare_quotas(broker, quota(of, {key: limit}))
     try:
         yield
     finally:
-        _alter(broker, client_id, key, None)
+        prepare_quotas(broker, quota(of, {key: None}))
 
 
 def fetched_by(
@@ -40,13 +38,3 @@ def fetched_by(
         answer: FetchResponse = connection.ask(request, version)
     expect_error(answer.error_code, ErrorCode.NONE, "Fetch")
     return answer
-
-
-def _alter(broker: BrokerUnderTest, client_id: str, key: str, value: float | None) -> None:
-    entity = AlterClientQuotasRequest.EntityData(entity_type=CLIENT_ID, entity_name=client_id)
-    change = AlterClientQuotasRequest.OpData(key=key, value=float(value or 0), remove=value is None)
-    entry = AlterClientQuotasRequest.EntryData(entity=[entity], ops=[change])
-    with preparing(f"AlterClientQuotas {key}"):
-        answer = only(broker.ask(AlterClientQuotasRequest(entries=[entry])).entries, "entity")
-    if answer.error_code != ErrorCode.NONE:
-        raise PreparationFailed(f"AlterClientQuotas {key}: {ErrorCode.describe(answer.error_code)}")

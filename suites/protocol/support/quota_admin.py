@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.preparing import preparing
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterClientQuotasRequest,
@@ -78,7 +79,9 @@ def alter_quotas(
 
 def prepare_quotas(broker: BrokerUnderTest, *changes: QuotaChange) -> None:
     """Change quotas. Raises PreparationFailed when one is refused."""
-    for of, code in alter_quotas(broker, *changes):
+    with preparing("AlterClientQuotas"):
+        altered = alter_quotas(broker, *changes)
+    for of, code in altered:
         if code != ErrorCode.NONE:
             told = f"AlterClientQuotas of {sorted(of)}: {ErrorCode.describe(code)}"
             raise PreparationFailed(told, code)

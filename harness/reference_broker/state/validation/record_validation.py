@@ -38,9 +38,9 @@ from harness.reference_broker.state.validation.record_problems import (
     refuse_records,
 )
 
-_ZSTD = 4
+ZSTD = 4
 _NO_PRODUCER_ID = _NO_PRODUCER_EPOCH = -1
-_FIRST_VERSION_WITH_ZSTD = 7
+FIRST_VERSION_WITH_ZSTD = 7
 _Payload = tuple[bytes, int]  # records, and where they begin: a large batch is not copied for it
 
 
@@ -61,10 +61,10 @@ def single_batch(records: bytes, api_version: int) -> bytes:
         size = next_batch_size(records, 0)
         if size is None or magic_of(records) != 2:
             raise AppendRefused(ErrorCode.INVALID_RECORD)
-        if api_version < _FIRST_VERSION_WITH_ZSTD:
-            if codec_of(records) > _ZSTD:
+        if api_version < FIRST_VERSION_WITH_ZSTD:
+            if codec_of(records) > ZSTD:
                 raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR)
-            if codec_of(records) == _ZSTD:
+            if codec_of(records) == ZSTD:
                 raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         if next_batch_size(records, size) is not None:
             raise AppendRefused(ErrorCode.INVALID_RECORD)
@@ -111,7 +111,7 @@ def _check_envelope(batch: bytes, config: TopicConfig) -> None:
         raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
     if not checksum_is_right(batch):
         raise AppendRefused(ErrorCode.CORRUPT_MESSAGE)
-    if codec_of(batch) > _ZSTD:
+    if codec_of(batch) > ZSTD:
         raise _unexpected(f"there is no compression codec {codec_of(batch)}")
 
 
@@ -132,7 +132,7 @@ def _check_header(header: BatchHeader) -> None:
 
 
 def _payload_of(batch: bytes, header: BatchHeader, config: TopicConfig) -> _Payload:
-    if header.codec_id == 0 or (header.codec_id == _ZSTD and len(batch) == BATCH_HEADER_BYTES):
+    if header.codec_id == 0 or (header.codec_id == ZSTD and len(batch) == BATCH_HEADER_BYTES):
         return batch, BATCH_HEADER_BYTES
     try:
         payload = batch[BATCH_HEADER_BYTES:]

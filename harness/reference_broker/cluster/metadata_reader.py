@@ -14,16 +14,16 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     FetchRequest,
     FetchResponse,
-    RemoveTopicRecord,
-    TopicRecord,
 )
 from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.cluster.snapshot_fetching import fetch_snapshot
 from harness.reference_broker.node import Node
 from harness.reference_broker.state.metadata.metadata_batches import UNREADABLE, MetadataReading
+from harness.reference_broker.state.metadata.metadata_fold import MetadataFold
 from harness.reference_broker.state.metadata.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.metadata.metadata_log import METADATA_TOPIC_ID
+from harness.reference_broker.state.metadata.snapshot_removals import removals
 from harness.reference_broker.wall_clock import now_ms
 
 _LOG = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class MetadataReader:
     ) -> None:
         self._node, self._member, self._controller = node, member, controller
         self._caught_up = caught_up
-        self._offset, self._reading = 0, MetadataReading()
+        self._offset, self._reading, self._fold = 0, MetadataReading(), MetadataFold()
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -84,6 +84,7 @@ class MetadataReader:
     def _take(self, part: FetchResponse.PartitionData) -> None:
         try:
             for end, records in self._reading.records(part.records or b""):
+                self._fold.take(records)
                 apply_records(self._node.state, records, now_ms())
                 self._read_up_to(end)
         except UNREADABLE as error:
@@ -102,11 +103,10 @@ class MetadataReader:
             told = [one for _, some in MetadataReading().records(data) for one in some]
         except UNREADABLE as error:
             raise PeerGone(f"a snapshot that cannot be read: {error}") from error
-        state = self._node.state
-        ids = {one.topic_id for one in told if isinstance(one, TopicRecord)}
-        gone = [topic.topic_id for topic in state.cluster.topics() if topic.topic_id not in ids]
-        removed = [RemoveTopicRecord(topic_id=topic_id) for topic_id in gone]
-        apply_records(state, [*removed, *told], now_ms())
+        snapshot = MetadataFold()
+        snapshot.take(told)
+        removed, self._fold = removals(self._fold, snapshot), snapshot
+        apply_records(self._node.state, [*removed, *told], now_ms())
         self._read_up_to(Offset(wanted.end_offset))
         self._node.carry_out([])
 

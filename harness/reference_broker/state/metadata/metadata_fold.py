@@ -89,6 +89,11 @@ class MetadataFold:
         """Return the records in effect, in an order in which they can be applied."""
         return [record for kept in self._kept.values() for record in kept.values()]
 
+    def missing_in(self, other: MetadataFold, name: str) -> list[Message]:
+        """Return the records of this name in effect that have no successor in the other fold."""
+        others = other._kept[name]
+        return [record for key, record in self._kept[name].items() if key not in others]
+
     def _put(self, name: str, record: Message) -> None:
         key, kept = _KEPT[name](record), self._kept[name]
         if name in _TAKES_BACK and _TAKES_BACK[name](record):

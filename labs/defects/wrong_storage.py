@@ -10,6 +10,7 @@ from labs.defects import (
     stored_start,
     stored_stor,
     stored_whole,
+    stored_wishes,
 )
 from labs.defects.defect import Defect
 
@@ -21,4 +22,5 @@ WRONG_STORAGE: list[Defect] = [
     *stored_start.DEFECTS,
     *stored_stor.DEFECTS,
     *stored_whole.DEFECTS,
+    *stored_wishes.DEFECTS,
 ]

@@ -16,6 +16,7 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.compacted import QUICKLY
 from suites.protocol.support.config_admin import AlterOperation, asked_broker, change
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.gone_topics import delete_topic
 from suites.protocol.support.topic_admin import ask_to_delete
 
 WISHED = 4  # topics in one of two directories, and so many in the other
@@ -38,7 +39,8 @@ def test_topic_is_created_in_wished_directory_else_where_fewest_are(
 ) -> None:
     """Four topics are wished for one directory before they exist, eight others for none.
 
-    The first four of these go to the other directory, the rest to both in equal parts.
+    The first four of these go to the other directory, the rest to both in equal parts. A wish is
+    over when its topic has been created: deleted, and created again, it goes where fewest are.
     """
     client = persistent_broker.client
     client.version("AlterReplicaLogDirs")
@@ -46,19 +48,36 @@ def test_topic_is_created_in_wished_directory_else_where_fewest_are(
     wished = [client.unique_topic() for _ in range(WISHED)]
     for name in wished:
         move(client, name, second)
-    for name in wished:
-        client.create_topic(name=name)
-    others = [client.create_topic().name for _ in range(2 * WISHED)]
+    made = [client.create_topic(name=name) for name in wished]
+    others = [client.create_topic() for _ in range(2 * WISHED)]
     with requirement("LDIR-014"):
         found = [_places(client, name) for name in wished]
         expected = [[(second, False)]] * WISHED
         assert found == expected, f"wished for {second} are replicas that are in {found}"
     with requirement("LDIR-015"):
-        found = [_places(client, name) for name in others]
+        found = [_places(client, topic.name) for topic in others]
         level, expected = found[:WISHED], [[(first, False)]] * WISHED
         assert level == expected, f"{second} has {WISHED} replicas more, the next are in {level}"
         rest = [found[WISHED:].count([(folder, False)]) for folder in (first, second)]
         assert rest == [WISHED // 2] * 2, f"both have as many, of the next they have {rest}"
+    of_first = [
+        topic for topic, places in zip(others, found, strict=True) if places == [(first, False)]
+    ]
+    _delete(client, made[0], *of_first[:BOTH])
+    client.create_topic(name=wished[0])
+    with requirement("LDIR-015"):
+        again = _places(client, wished[0])
+        assert again == [(first, False)], f"once wished for {second}, made again is one in {again}"
+
+
+def _delete(client: BrokerUnderTest, *topics: Topic) -> None:
+    """Delete the topics, and wait until no directory has them."""
+    for topic in topics:
+        delete_topic(client, topic)
+    client.eventually(
+        lambda: not any(_places(client, topic.name) for topic in topics),
+        "no directory has the topics",
+    )
 
 
 def _set_throttle(client: BrokerUnderTest, operation: AlterOperation) -> None:

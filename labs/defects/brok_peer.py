@@ -88,6 +88,18 @@ def whoever_reads_is_caught_up(_: Replicas, seen: SeenRequest) -> bytes | None:
     return with_body(seen, message)
 
 
+@taken_for("BROK-007", r"fenced, although it has read its registration")
+def the_record_after_the_registration_counts(_: Replicas, seen: SeenRequest) -> bytes | None:
+    """The controller unfences a broker that has read more than its registration."""
+    message = seen.message
+    if isinstance(message, BrokerHeartbeatRequest) and (
+        message.current_metadata_offset == message.broker_epoch
+    ):
+        message.current_metadata_offset -= 1
+        return with_body(seen, message)
+    return seen.payload
+
+
 @told_to_others("BROK-008", r"the late heartbeat is answered as to one that is not fenced")
 def a_late_heartbeat_is_forgiven(done: Replicas, asked: Message, answer: Message) -> None:
     """The controller answers a late heartbeat as if the broker were not fenced."""
@@ -242,6 +254,7 @@ DEFECTS = [
     an_id_keeps_its_epoch,
     an_epoch_to_come_is_good,
     whoever_reads_is_caught_up,
+    the_record_after_the_registration_counts,
     a_late_heartbeat_is_forgiven,
     a_wish_to_be_fenced_is_ignored,
     a_lost_directory_is_a_directory,

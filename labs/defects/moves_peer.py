@@ -119,6 +119,19 @@ def an_added_replica_stays_in_sync(done: Replicas, asked: Message, answer: Messa
                 each.isr_nodes = [*each.isr_nodes, done.moves[0][1]]
 
 
+@told_to_others("REASG-005", r"after the cancellation the replicas are \[\d+, \d+\], not")
+def a_cancellation_sorts_the_replicas(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller sorts the replicas of a cancelled reassignment by their ids."""
+    if isinstance(asked, AlterPartitionReassignmentsRequest):
+        replicas = asked.topics[0].partitions[0].replicas
+        done.moves.append(list(replicas or ()))
+    is_cancelled = [len(each) for each in done.moves] == [2, 3, 0]
+    if is_cancelled and isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            for each in topic.partitions:
+                each.replica_nodes = sorted(each.replica_nodes)
+
+
 @told_to_consumers("REASG-013", r"three records: .* high watermark 2")
 def a_removed_replica_counts(done: Replicas, _: int, data: Answered) -> None:
     """The high watermark waits for a replica that a reassignment has removed."""
@@ -196,6 +209,7 @@ DEFECTS = [
     kept_replicas_are_awaited_too,
     nothing_can_be_cancelled,
     an_added_replica_stays_in_sync,
+    a_cancellation_sorts_the_replicas,
     a_removed_replica_counts,
     the_first_move_goes_on,
     a_topic_is_listed_whole,

@@ -214,6 +214,23 @@ def test_cancelled_reassignment_restores_old_replicas(move: Move) -> None:
 
 @judges("REASG-005")
 @needs_broker(Use.JOINABLE)
+def test_cancelled_reassignment_restores_order_of_replicas(move: Move) -> None:
+    """The replica with the larger id is the first one; a broker is added before both."""
+    before = [move.follower.broker_id, move.partition.leader]
+    move.begin(before)
+    move.await_done(before)
+    added = move.new[0].broker_id
+    move.begin([added, *before])
+    move.await_replicas(added, *before)
+    with requirement("REASG-005"):
+        expect_error(move.ask(None), ErrorCode.NONE, "a move is cancelled")
+        found = move.broker.last_seen(move.replicas, before.__eq__)
+        assert found == before, f"after the cancellation the replicas are {found}, not {before}"
+        expect_sound(move.partition)
+
+
+@judges("REASG-005")
+@needs_broker(Use.JOINABLE)
 def test_cancelled_reassignment_takes_added_replica_out_of_isr(move: Move) -> None:
     """One of two added replicas is in sync already; the records go on without it."""
     first, second = move.new

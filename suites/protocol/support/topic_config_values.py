@@ -23,6 +23,7 @@ AT_LIMITS = {
     "min.compaction.lag.ms": "1000",  # as long as the largest lag
     "min.insync.replicas": "1",
     "preallocate": "false",
+    "retention.bytes": "-1",
     "retention.ms": "-1",
     "segment.index.bytes": "4",
     "segment.jitter.ms": "0",
@@ -47,7 +48,7 @@ AT_OTHER_LIMITS = {
     "min.cleanable.dirty.ratio": "0.0",
     "min.compaction.lag.ms": "0",
     "preallocate": "true",
-    "retention.bytes": "-1",
+    "retention.bytes": "-9223372036854775808",  # only its type limits it
     "retention.ms": "0",
     "segment.ms": "9223372036854775807",
 }
@@ -80,7 +81,7 @@ INVALID = {
     "min.compaction.lag.ms": ("-1",),
     "min.insync.replicas": ("0",),
     "preallocate": ("perhaps", ""),
-    "retention.bytes": ("all",),
+    "retention.bytes": ("all", "-9223372036854775809"),
     "segment.bytes": ("13",),
     "segment.index.bytes": ("3",),
     "segment.jitter.ms": ("-1",),

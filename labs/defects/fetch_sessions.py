@@ -55,6 +55,17 @@ def a_session_follows_the_name(request: FetchRequest, answer: FetchResponse) -> 
                     partition.error_code = ErrorCode.NONE
 
 
+@answers("FETCH-057", r"a topic of its name is there: error is UNKNOWN_TOPIC", range(7, 13))
+def a_session_keeps_to_the_first_topic(request: FetchRequest, answer: FetchResponse) -> None:
+    """A session by names does not find the topic that was created again under a name."""
+    if _is_incremental(request):
+        for topic in answer.responses:
+            for partition in topic.partitions:
+                if b"new" in bytes(partition.records or b""):
+                    partition.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                    partition.records = b""
+
+
 @takes("FETCH-047", r"the session that was named: error is NONE")
 def a_new_session_leaves_the_old_one_open(request: FetchRequest) -> None:
     """The broker opens a session for epoch 0 and leaves the session that it names open."""
@@ -72,6 +83,7 @@ DEFECTS = [
         "The broker accepts topic ids in a session that was opened with names, or the reverse.",
         FetchResponse, "error_code", ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, ErrorCode.NONE),
     a_session_follows_the_name,
+    a_session_keeps_to_the_first_topic,
     replace(
         changed_field("FETCH-037", "a_session_is_promised_where_none_fits",
             r"full of young sessions, a consumer gets session 77",

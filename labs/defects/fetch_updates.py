@@ -123,7 +123,39 @@ def a_closed_segment_is_waited_for(request: FetchRequest) -> None:
                 wanted.fetch_offset += 1
 
 
+class WhatIsForgottenStaysKnown(FrameRule):
+    """The first answer after a partition was forgotten and added again leaves it out if its log is
+    as it was before."""
+
+    def __init__(self) -> None:
+        self.forgotten: dict[int, set[int]] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, FetchRequest) or request.session_epoch <= 0:
+            return [payload]
+        for topic in request.forgotten_topics_data:
+            known = self.forgotten.setdefault(request.session_id, set())
+            known |= set(topic.partitions)
+        return [edited(seen, payload, self.edit)]
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
+        request = seen.message
+        assert isinstance(request, FetchRequest)
+        assert isinstance(message, FetchResponse)
+        known = self.forgotten.get(request.session_id, set())
+        for topic in message.responses:
+            topic.partitions = [
+                one for one in topic.partitions if one.records or one.partition_index not in known
+            ]
+
+
 DEFECTS = [
+    rule(
+        "FETCH-056",
+        r"partition 1 forgotten and added again: the answers name \[\{\}, \{\}\]",
+        WhatIsForgottenStaysKnown,
+    ),
     what_was_known_before_an_error_is_no_news,
     a_closed_segment_is_waited_for,
     a_deleted_partition_is_idle,

@@ -67,6 +67,33 @@ class ProducersOutliveTheirTopic(LooksAtBatches):
         answer.error_code, answer.base_offset = ErrorCode.DUPLICATE_SEQUENCE_NUMBER, -1
 
 
+class AnEpochIsForAllPartitions(LooksAtBatches):
+    """The broker refuses an epoch where the producer has a higher one in another partition."""
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        return any(
+            one.epoch > batch.epoch
+            for (partition, producer), sent in self.sent.items()
+            for one in sent
+            if producer == batch.producer and partition != batch.partition
+        )
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        if answer.error_code == ErrorCode.NONE:
+            answer.error_code, answer.base_offset = ErrorCode.INVALID_PRODUCER_EPOCH, -1
+
+
+class ARepetitionIsNotRead(LooksAtBatches):
+    """The broker acknowledges a repetition by its sequences, before it looks at the bytes."""
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        return batch in before
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        if answer.error_code in (ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE):
+            answer.error_code, answer.base_offset = ErrorCode.NONE, 0
+
+
 @answers("IDEM-019", r"partition [12], \(id, epoch, .*: \{\(\d+, \d+, \d+, -1\), \(")
 def all_partitions_have_the_producers_of_one(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the longest of its lists for every partition."""
@@ -103,6 +130,10 @@ def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -
 
 DEFECTS = [
     a_producer_keeps_its_id,
+    rule("IDEM-029", r"sequence [01] in partition [02], epoch 1 in another: error is INVALID_PROD",
+         AnEpochIsForAllPartitions),
+    rule("IDEM-030", r"sequence 0 again(, too large| with a changed byte): error is NONE",
+         ARepetitionIsNotRead),
     rule("IDEM-025", r"new to the topic: error is DUPLICATE_SEQUENCE_NUMBER",
          ProducersOutliveTheirTopic),
     rule("IDEM-021", r"epoch 1, sequence 1: acknowledged at offset 1, expected 4",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -166,6 +167,24 @@ class _KnowsWhatIsStored(LooksAtBatches):
     def edit_repeated(self, batch: SentBatch, answer: Answer) -> None:
         """Change the answer in place."""
         raise NotImplementedError
+
+
+class ProducersShareTheWindow(LooksAtBatches):
+    """The broker remembers the last five batches of a partition, whichever producers sent them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_order: dict[SentBatch, None] = {}
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        is_known = batch in self.in_order
+        self.in_order[batch] = None
+        latest = list(self.in_order)[-2 * WINDOW :]
+        in_turns = all(one.producer != other.producer for one, other in pairwise(latest))
+        return is_known and in_turns and batch in latest[:WINDOW]
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        _refuse(answer, OUT_OF_ORDER)
 
 
 class ARepeatedBatchIsAnError(_KnowsWhatIsStored):
@@ -337,6 +356,8 @@ REFUSED = r"error is OUT_OF_ORDER_SEQUENCE_NUMBER \(45\), expected NONE"
 DEFECTS = [
     rule("IDEM-003", rf"epoch 3, sequence 7: {REFUSED}", AnEpochAlwaysStartsAtZero),
     rule("IDEM-004", rf"sequence 4 behind 2: {TAKEN}", OneMissingRecordIsNoGap),
+    rule("IDEM-005", r"of two producers the one at 0 once more: error is OUT_OF_ORDER",
+         ProducersShareTheWindow),
     rule("IDEM-005", r"error is DUPLICATE_SEQUENCE_NUMBER \(46\)", ARepeatedBatchIsAnError),
     rule("IDEM-005", r"once more: acknowledged at offset \d",
          ARepeatedBatchIsToldWhereTheLastStands),

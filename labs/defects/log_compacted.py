@@ -139,6 +139,16 @@ def the_time_of_a_removed_record_stays(answer: FetchResponse) -> None:
     change_runs(answer, b"c", change)
 
 
+@answers("RECF-035", r"a fetch at [01] brings the offsets \[\], not first 2", range(4))
+def the_first_batch_alone_is_converted(request: FetchRequest, answer: FetchResponse) -> None:
+    """Where the first batch has no records, Fetch below v4 brings none of those behind it."""
+    begins = {one.fetch_offset for topic in request.topics for one in topic.partitions}
+    for topic in answer.responses:
+        for partition in topic.partitions:
+            if b"two have lost it" in bytes(partition.records or b"") and begins <= {0, 1}:
+                partition.records = b""
+
+
 @answers("STOR-031", r"of the batches at their first offsets are \{0: \(1, 8")
 def times_of_producers_come_back(answer: FetchResponse) -> None:
     """A batch with the broker's time that lost records to compaction is an hour older."""
@@ -308,6 +318,7 @@ DEFECTS = [
         compacted_records_lose_headers,
         a_horizon_moves_with_each_record_that_goes,
         the_time_of_a_removed_record_stays,
+        the_first_batch_alone_is_converted,
         times_of_producers_come_back,
         no_timestamp_is_1970,
         an_absent_key_is_a_key,

@@ -168,6 +168,29 @@ def test_session_of_recreated_topic_returns_topic_id_error_without_records(
                 assert not data.records, f"{len(data.records or b'')} bytes beside the error"
 
 
+@judges("FETCH-057")
+@at_versions("Fetch", "7-12")
+def test_session_by_names_goes_on_with_recreated_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The deleted topic is an error; the one of its name has another record at the same offset."""
+    topic = broker.create_topic()
+    append(broker, topic, batch_of(b"old"))
+    opened = entry_of(topic, api_version, {0: 0})
+    with fetch_session(broker, api_version, [opened]) as session:
+        delete_topic(broker, topic)
+        with requirement("FETCH-057"):
+            gone = partition_of(session.ask())
+            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            expect_error(gone.error_code, unknown, "the topic of the session is deleted")
+        append(broker, create_again(broker, topic.name), batch_of(b"new"))
+        with requirement("FETCH-057"):
+            data = partition_of(session.ask())
+            expect_error(data.error_code, ErrorCode.NONE, "a topic of its name is there")
+            found = records_of(data)
+            assert found == [(0, b"new")], f"the records of the session are {found}, not new alone"
+
+
 # -- changes without records -----------------------------------------------------------------------
 
 

@@ -107,6 +107,27 @@ def test_wrong_session_epoch_precedes_other_topic_form(
 # -- changed partitions ----------------------------------------------------------------------------
 
 
+@judges("FETCH-056")
+@at_versions("Fetch", "7+")
+def test_session_returns_partition_that_is_added_again_although_its_log_is_unchanged(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Partitions 1 and 2 have nothing new; 1 is forgotten and comes back, 3 comes for the first
+    time: each is in the next answer, without records, and in none after it."""
+    topic = kept.topic(broker, _three_records_each)
+    opened = entry_of(topic, api_version, {1: END, 2: END})
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-056"):
+        forgotten = [forget(topic, api_version, 1)]
+        told = [_offsets(session.ask(forgotten=forgotten)), _offsets(session.ask())]
+        assert told == [{}, {}], f"the answers without partition 1 name {told}, expected none"
+        for added, when in ((1, "forgotten and added again"), (3, "added")):
+            first = session.ask([entry_of(topic, api_version, {added: END})])
+            expect_error(first.error_code, ErrorCode.NONE, when)
+            told = [_offsets(first), _offsets(session.ask())]
+            where = f"partition {added} {when}: the answers name {told}"
+            assert told == [{added: []}, {}], f"{where}, expected it once, without records"
+
+
 def _claiming(
     topic: Topic, version: int, offset: int, *, current: int = NO_EPOCH, fetched: int = NO_EPOCH
 ) -> FetchRequest.FetchTopic:

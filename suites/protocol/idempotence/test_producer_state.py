@@ -65,6 +65,34 @@ def test_producer_sequences_are_independent_per_partition(
             assert stored == expected, f"partition {partition} holds {stored}, sent was {expected}"
 
 
+@judges("IDEM-029")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_raised_epoch_fences_the_lower_one_in_its_partition_alone(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Epoch 1 writes to partition 1; epoch 0 goes on in partition 0 and begins in partition 2.
+
+    In partition 1 it is refused.
+    """
+    topic, producer = broker.create_topic(partitions=3), new_producer(broker)
+    append(broker, topic, producer.batch(0, b"before"))
+    append(broker, topic, producer.at_epoch(1).batch(0, b"raised"), partition=1)
+    expected = {
+        (0, 1): (ErrorCode.NONE, 1),
+        (1, 1): (ErrorCode.INVALID_PRODUCER_EPOCH, -1),
+        (2, 0): (ErrorCode.NONE, 0),
+    }
+    with requirement("IDEM-029") as check:
+        for (partition, sequence), outcome in expected.items():
+            where = f"epoch 0, sequence {sequence} in partition {partition}, epoch 1 in another"
+            with check.subtest(f"partition {partition}"):
+                batch = producer.batch(sequence, b"at epoch 0")
+                answer = broker.produce(topic, batch, api_version, partition=partition)
+                expect_error(answer.error_code, outcome[0], where)
+                at = answer.base_offset
+                assert at == outcome[1], f"{where}: base offset is {at}, expected {outcome[1]}"
+
+
 @judges("IDEM-014")
 @at_versions("Produce", "3-8", "9-12", "13+")
 def test_producer_continues_sequence_after_delete_records(

@@ -89,6 +89,31 @@ def _expect_state(
     assert begin == end, f"{where}, then the next batch: it is at {begin}, expected {end}"
 
 
+@judges("IDEM-030")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_repetition_that_is_no_good_batch_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The sequence of the last batch, with a byte of its value changed, or with a record that is
+    too large: neither is acknowledged, and both leave the log alone. The batch itself is."""
+    topic = broker.create_topic(configs={"max.message.bytes": str(LIMIT_BYTES)})
+    producer = new_producer(broker)
+    sent = _keyed(producer, 0)
+    append(broker, topic, sent)
+    log = UntouchedLog(broker, topic)
+    changed = bytearray(sent)
+    changed[changed.rindex(b"value")] ^= 1
+    with requirement("IDEM-030") as check:
+        with check.subtest("a changed byte"):
+            where, error = "sequence 0 again with a changed byte", ErrorCode.CORRUPT_MESSAGE
+            log.expect_refusal(bytes(changed), api_version, error, where)
+        with check.subtest("too large"):
+            batch, where = _keyed(producer, 0, TOO_LARGE), "sequence 0 again, too large"
+            log.expect_refusal(batch, api_version, ErrorCode.MESSAGE_TOO_LARGE, where)
+        again = broker.produce(topic, sent, api_version)
+        expect_taken_again(again.error_code, "sequence 0 again as it was")
+
+
 @judges("TXN-012")
 @at_versions("Produce", "3-8", "9-12", "13+")
 def test_transactional_batch_without_transactional_id_is_refused(

@@ -122,6 +122,23 @@ def test_resent_compressed_batch_returns_original_offset_without_append(
                 assert end == begin + 9, f"{codec}: the log ends at {end}, expected {begin + 9}"
 
 
+@judges("IDEM-005")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_batches_of_another_producer_take_no_place_among_last_five(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Five batches of each of two producers, in turns; all ten are sent again."""
+    topic, producers = broker.create_topic(), [new_producer(broker) for _ in range(2)]
+    batches = [one.batch(at, b"in turns") for at in range(WINDOW) for one in producers]
+    append(broker, topic, *batches)
+    log = UntouchedLog(broker, topic)
+    with requirement("IDEM-005"):
+        for offset, batch in enumerate(batches):
+            where = f"of ten batches of two producers the one at {offset} once more"
+            _expect_at(broker, topic, batch, api_version, offset, where)
+        log.expect_untouched("ten batches of two producers once more")
+
+
 @judges("IDEM-006")
 @at_versions("Produce", "3-8", "9-12", "13+")
 def test_resent_batch_older_than_last_five_is_refused_and_not_appended(

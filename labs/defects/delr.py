@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from harness.client.requests import EARLIEST
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
+from harness.codec.messages import (
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+)
 from labs.defects.changed_field import changed_field
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
@@ -76,7 +84,19 @@ def compacted_topics_keep_all(
         answer.error_code, answer.low_watermark = ErrorCode.POLICY_VIOLATION, -1
 
 
+@answers("DELR-013", r"earliest is 0 after compaction, 1 before it")
+def compaction_brings_the_start_back(
+    request: ListOffsetsRequest, answer: ListOffsetsResponse
+) -> None:
+    """The log starts with its first segment again after a compaction."""
+    if all(part.timestamp == EARLIEST for topic in request.topics for part in topic.partitions):
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                partition.offset = 0 if partition.offset == 1 else partition.offset
+
+
 DEFECTS = [
+    replace(compaction_brings_the_start_back, private=True),
     one_offset_deletes_in_all_partitions,
     compacted_topics_keep_all,
     the_offset_is_checked_first,

@@ -24,6 +24,16 @@ def an_error_hides_the_records_behind_it(request: FetchRequest, answer: FetchRes
             data.records = b""
 
 
+@answers("FETCH-042", r"1 is in zstd: .*\('a', 0\): \('UNSUPPORTED_COMPRESSION_TYPE", range(4))
+def no_partition_is_converted(answer: FetchResponse) -> None:
+    """A partition without an old form fails the conversion of all others of the response."""
+    refusal = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    for topic in answer.responses:
+        if any(data.error_code == refusal for data in topic.partitions):
+            for data in topic.partitions:
+                data.error_code, data.records = refusal, b""
+
+
 @takes(
     "FETCH-042",
     r"\('a', 0\): error and values are .*\[b'a-0 at 2'\]"
@@ -92,6 +102,7 @@ def a_moved_log_start_is_no_change(request: FetchRequest, answer: FetchResponse)
 DEFECTS = [
     an_error_hides_the_records_behind_it,
     the_first_offset_is_that_of_all,
+    no_partition_is_converted,
     rule("FETCH-043", r"partition 0 gets more room: \{0: 1, 1: 1\}", RoomIsThatOfTheOpening),
     only_the_first_partition_has_a_turn,
     min_bytes_need_no_room,

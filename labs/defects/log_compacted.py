@@ -139,6 +139,19 @@ def the_time_of_a_removed_record_stays(answer: FetchResponse) -> None:
     change_runs(answer, b"c", change)
 
 
+@answers("TIME-012", r"two batches: left are the offsets \[0, 2\]")
+def compaction_goes_by_times(answer: FetchResponse) -> None:
+    """Compaction keeps of a key the record with the latest timestamp."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        return [
+            replace(batch, base_offset=0, last_offset_delta=1) if batch.base_offset == 1 else batch
+            for batch in batches
+        ]
+
+    change_runs(answer, b"sent with times that fall", change)
+
+
 @answers("RECF-035", r"a fetch at [01] brings the offsets \[\], not first 2", range(4))
 def the_first_batch_alone_is_converted(request: FetchRequest, answer: FetchResponse) -> None:
     """Where the first batch has no records, Fetch below v4 brings none of those behind it."""
@@ -319,6 +332,7 @@ DEFECTS = [
         a_horizon_moves_with_each_record_that_goes,
         the_time_of_a_removed_record_stays,
         the_first_batch_alone_is_converted,
+        compaction_goes_by_times,
         times_of_producers_come_back,
         no_timestamp_is_1970,
         an_absent_key_is_a_key,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.requests import FETCH_BY_ID, Topic, fetch_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
+from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
@@ -106,3 +107,27 @@ def test_topic_in_two_entries_returns_partitions_of_both(
         }
         expected = {0: [b"record 0"], 1: [b"record 1"]}
         assert found == expected, f"partitions of both entries and values are {found}"
+
+
+@judges("FETCH-042")
+@at_versions("Fetch", "0-1", "2-3")
+def test_partition_that_no_old_reader_can_read_leaves_others_their_records(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The batch of partition 1 is in zstd, which no message set holds; 0 and 2 are plain."""
+    produce_version = broker.version("Produce", "7+")
+    topic, codecs = broker.create_topic(partitions=3), ("none", "zstd", "none")
+    for index, codec in enumerate(codecs):
+        batch = encode_batch(RecordBatch([Record(b"record %d" % index)]), codec)
+        code = broker.produce(topic, batch, produce_version, partition=index).error_code
+        if code != ErrorCode.NONE:
+            raise PreparationFailed(f"Produce in {codec}: {ErrorCode.describe(code)}")
+    wanted = [entry_of(topic, api_version, dict.fromkeys(range(3), 0))]
+    with requirement("FETCH-042"):
+        found = _results(broker.ask(fetch_request(wanted), api_version), {"a": topic}, api_version)
+        expected: Found = {
+            ("a", 0): _told(ErrorCode.NONE, [b"record 0"]),
+            ("a", 1): _told(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, []),
+            ("a", 2): _told(ErrorCode.NONE, [b"record 2"]),
+        }
+        assert found == expected, f"partition 1 is in zstd: errors and values are {found}"

@@ -92,10 +92,17 @@ def test_timestamp_search_skips_deleted_records() -> None:
     assert find_offset(target, NOW).offset == 2
     assert find_offset(target, NOW + 30).offset == 3
     assert find_offset(target, NOW + 60) == NOTHING_FOUND
-    assert find_offset(target, MAX_TIMESTAMP).offset == 1  # its batch is still read
-    target.delete_records(3)
-    assert find_offset(target, MAX_TIMESTAMP).offset == 4
-    target.delete_records(5)
+
+
+def test_largest_timestamp_counts_until_its_segment_is_deleted() -> None:
+    """A record below the log start is found until then."""
+    target = two_batches()
+    newest = find_offset(target, MAX_TIMESTAMP)
+    assert newest.offset == 1
+    for below in (2, 3, 5):
+        target.delete_records(below)
+        assert find_offset(target, MAX_TIMESTAMP) == newest
+    target.drop_segments(1, NOW)
     assert find_offset(target, MAX_TIMESTAMP) == NOTHING_FOUND
 
 

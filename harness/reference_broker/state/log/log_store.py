@@ -177,7 +177,10 @@ class Log(Protocol):
         ...
 
     def newest_batch(self) -> StoredBatch | None:
-        """Return the first batch with the largest timestamp; None for an empty log."""
+        """Return the first batch with the largest timestamp; None for an empty log.
+
+        Deleted batches count until their segment is deleted.
+        """
         ...
 
     def note_offsets(self, high_watermark: Offset, first_dirty: Offset) -> None:

@@ -28,6 +28,7 @@ class PartitionLog:
     __slots__ = (
         "_aborted",
         "_batches",
+        "_deleted",
         "_emptied_at",
         "_end_positions",
         "_last_offsets",
@@ -49,6 +50,7 @@ class PartitionLog:
         self.end_offset = Offset(0)
         self.segments: Segments[Segment] = Segments(made_at=made_at)
         self._aborted: list[AbortedTransaction] = []
+        self._deleted: list[StoredBatch] = []  # of each segment the newest one below the log start
 
     def append(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
         """Append the next batch, at the log end or, after a gap at the leader, behind it."""
@@ -80,6 +82,7 @@ class PartitionLog:
         gone = self._first_reaching(offset)
         if gone == len(self._batches):
             self._emptied_at = self._next_position
+        self._keep_newest(self._batches[:gone])
         for entries in (self._batches, self._last_offsets, self._end_positions):
             del entries[:gone]
         self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
@@ -93,6 +96,7 @@ class PartitionLog:
             del entries[kept:]
         self.end_offset = min(self.end_offset, max(end, self.start_offset))
         self._aborted = [one for one in self._aborted if one.last_offset < end]
+        self._deleted = [one for one in self._deleted if one.last_offset < end]
         self.segments.truncate_from(end, self.between(self.segments.base_of(end), end))
 
     def restart_at(self, offset: Offset, now: TimeMs) -> None:
@@ -102,11 +106,30 @@ class PartitionLog:
         self.start_offset = self.end_offset = offset
         self._emptied_at = 0
         self._aborted.clear()
+        self._deleted.clear()
         self.segments.restart_at(offset, now)
 
     def drop_oldest(self, count: int, now: TimeMs) -> Offset:
         """Delete the first `count` segments; return the begin of the rest. The log start stays."""
-        return self.segments.drop_oldest(count, self.end_offset, now)
+        begin = self.segments.drop_oldest(count, self.end_offset, now)
+        self._keep_newest(())
+        return begin
+
+    def _keep_newest(self, deleted: Sequence[StoredBatch]) -> None:
+        """Keep of the deleted batches those that `newest_batch` may return.
+
+        The first with the largest timestamp of each segment that is left is enough.
+        """
+        first, kept = self.segments.all()[0].base_offset, list[StoredBatch]()
+        for batch in (*self._deleted, *deleted):
+            if batch.base_offset < first:
+                continue
+            while kept and kept[-1].max_timestamp < batch.max_timestamp:
+                kept.pop()
+            begin = self.segments.base_of(batch.base_offset)
+            if not kept or kept[-1].base_offset < begin:
+                kept.append(batch)
+        self._deleted = kept
 
     def between(self, begin: Offset, end: Offset) -> list[StoredBatch]:
         """Return the batches from the one that contains `begin`, or follows it, up to `end`."""
@@ -197,10 +220,11 @@ class PartitionLog:
         return (b for b in islice(self._batches, first, None) if b.max_timestamp >= timestamp)
 
     def newest_batch(self) -> StoredBatch | None:
-        """Return the first batch with the largest timestamp of all; None for an empty log."""
-        if not self._running_max:
-            return None
-        return self._batches[bisect_left(self._running_max, self._running_max[-1])]
+        """See :meth:`Log.newest_batch`."""
+        found = self._deleted[:1]  # their timestamps fall
+        if self._running_max:
+            found.append(self._batches[bisect_left(self._running_max, self._running_max[-1])])
+        return max(found, key=lambda batch: batch.max_timestamp, default=None)
 
 
 class MemoryCompaction:

@@ -71,7 +71,7 @@ def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return NOTHING_FOUND  # nothing is tiered here
     if timestamp == MAX_TIMESTAMP:
-        # A batch counts as long as readers get it, also for records below the log start.
+        # Records below the log start count until their segment goes (fetchOffsetByTimestamp).
         return _newest_record(log.newest_batch())
     return record_at(partition, timestamp)
 

@@ -77,6 +77,17 @@ class OnlyMissingPartitionsAreHeard(FrameRule):
         return None if is_batch else seen.payload
 
 
+class AnErrorEndsTheRequest(FrameRule):
+    """The broker reads nothing behind the first error of a Produce with acks=0."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, ProduceRequest) or not is_from(seen, "ACKS-018"):
+            return seen.payload
+        del request.topic_data[0].partition_data[2:]  # the second one fails
+        return with_body(seen, request)
+
+
 @takes("EPOCH-004", r"epoch \d+, partition \d: epoch and offset are")
 def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) -> None:
     """The broker ends an unknown later epoch where the present one ends."""
@@ -140,6 +151,8 @@ DEFECTS = [
     rule("ACKS-002", r"neither answered nor closed", OnlyTheFirstErrorIsHeard),
     rule("ACKS-002", r"neither answered nor closed", OnlyTheLastTopicIsHeard),
     rule("ACKS-002", r"neither answered nor closed", OnlyMissingPartitionsAreHeard),
+    rule("ACKS-018", r"(no such partition|damaged batch): the logs end at \[1, 0, 0\]",
+         AnErrorEndsTheRequest),
     the_first_epoch_is_that_of_all,
     changed_field("EPOCH-005", "the_epoch_of_a_client_is_not_checked",
         r"error is NONE \(0\), expected (UNKNOWN|FENCED)_LEADER_EPOCH",

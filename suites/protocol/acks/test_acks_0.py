@@ -116,6 +116,34 @@ def test_produce_with_acks_0_closes_connection_if_batch_is_refused(
         assert end == 0, f"{wrong}: refused, yet the log ends at {end}, expected 0"
 
 
+@judges("ACKS-018")
+@at_versions("Produce", "0-2", "3-8", "9-12", "13+")
+def test_produce_with_acks_0_appends_to_partitions_beside_one_that_fails(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Three partitions; the second is not there, or its batch is damaged: the others grow."""
+    good, damaged = (bytearray(batch_of(b"x", version=api_version)) for _ in range(2))
+    damaged[-5] ^= 1
+    with requirement("ACKS-018") as check:
+        for where, second, batch in (
+            ("no such partition", NO_PARTITION, good),
+            ("a damaged batch", 2, damaged),
+        ):
+            with check.subtest(where):
+                topic = broker.create_topic(partitions=3)
+                request = produce_request(topic, None, api_version, acks=0)
+                request.topic_data[0].partition_data = [
+                    ProduceRequest.PartitionProduceData(index=index, records=bytes(records))
+                    for index, records in ((0, good), (second, batch), (1, good))
+                ]
+                connection = broker.connect("ACKS-018")
+                connection.send(request, api_version)
+                connection.forget_answer()
+                connection.expect_closed()
+                ends = [broker.end_offset(topic, partition) for partition in range(3)]
+                assert ends == [1, 1, 0], f"{where}: the logs end at {ends}, expected [1, 1, 0]"
+
+
 def _expect_end(broker: BrokerUnderTest, request: ProduceRequest, version: int) -> None:
     """The broker closes the connection, and sends nothing before."""
     connection = broker.connect("ACKS-002")

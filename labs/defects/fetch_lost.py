@@ -112,7 +112,37 @@ class WhatWasSentIsGone(FrameRule):
                 data.records = b""
 
 
+class MessagesEndNoWait(FrameRule):
+    """The broker ends the wait of a fetch for batches, and not for messages of old producers."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, FetchRequest) or not is_from(seen, "FETCH-007 messages"):
+            return seen.payload
+        request.min_bytes = ENOUGH_BYTES
+        return with_body(seen, request)
+
+
+class NothingIsWaitedFor(FrameRule):
+    """The broker does not answer a fetch without partitions as long as nothing wakes it."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        is_hit = seen.version == ONE_VERSION and is_from(seen, "FETCH-058")
+        return None if is_hit else seen.payload
+
+
+@answers("FETCH-059", r"values are \{2: \(1, \[b'meanwhile'\]\)\}, expected")
+def idle_partitions_are_left_out(seen: SeenRequest, answer: FetchResponse) -> None:
+    """The answer to a fetch that waited has only the partitions with records."""
+    if is_from(seen, "FETCH-059"):
+        for topic in answer.responses:
+            topic.partitions = [data for data in topic.partitions if data.records]
+
+
 DEFECTS = [
+    idle_partitions_are_left_out,
+    rule("FETCH-058", r"no response|no answer|not within", NothingIsWaitedFor),
+    rule("FETCH-007", r"answered after \d+ ms, max_wait_ms is \d+", MessagesEndNoWait),
     rule("FETCH-007", r"answered after \d+ ms, max_wait_ms is \d+", WhoWentAwayIsWokenFirst),
     beginning_anew_is_incremental,
     rule(

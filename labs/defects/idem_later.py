@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DeleteRecordsRequest,
     DeleteTopicsRequest,
+    DescribeProducersRequest,
     DescribeProducersResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
-from harness.proxies import SeenRequest
+from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
-from labs.defects.defect import rule
+from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.idem import Batch, StoresSomeAgain
 from labs.defects.idem_sequences import Answer, LooksAtBatches, SentBatch
+from labs.defects.one_client import is_from
+from suites.durability.support.segments import HOUR_MS
+from suites.protocol.support.appended import now_ms
+
+MINUTE_MS = 60_000
 
 
 class ARaisedEpochKeepsTheBatches(LooksAtBatches):
@@ -94,6 +103,39 @@ class ARepetitionIsNotRead(LooksAtBatches):
             answer.error_code, answer.base_offset = ErrorCode.NONE, 0
 
 
+class TheHighestSequenceIsTheLast(LooksAtBatches):
+    """The broker takes the highest sequence of a producer for its last one: behind a wrap it
+    refuses the second batch."""
+
+    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
+        is_wrapped = any(one.last > batch.first > 0 for one in before[:-1])
+        return is_wrapped and before[-1].last + 1 == batch.first
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        if answer.error_code == ErrorCode.NONE:
+            answer.error_code, answer.base_offset = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1
+
+
+class RepetitionsWithoutAcksAreStored(StoresSomeAgain):
+    """The broker does not compare a batch with acks=0 with those before it."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        return super().on_request(seen) if is_from(seen, "IDEM-031 0") else seen.payload
+
+    def forgets(self, batch: Batch) -> bool:
+        return batch[1] == 0  # the first one, which is there
+
+
+@answers("IDEM-024", r"last timestamp is \d+, log_append_time \d+")
+def the_time_of_the_producer_is_shown(answer: DescribeProducersResponse) -> None:
+    """DescribeProducers returns the producer's time where the broker's own time is stored."""
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            for one in partition.active_producers:
+                if now_ms() - one.last_timestamp < MINUTE_MS:
+                    one.last_timestamp -= HOUR_MS
+
+
 @answers("IDEM-019", r"partition [12], \(id, epoch, .*: \{\(\d+, \d+, \d+, -1\), \(")
 def all_partitions_have_the_producers_of_one(answer: DescribeProducersResponse) -> None:
     """DescribeProducers returns the longest of its lists for every partition."""
@@ -101,6 +143,24 @@ def all_partitions_have_the_producers_of_one(answer: DescribeProducersResponse) 
         longest = max((p.active_producers for p in topic.partitions), key=len, default=[])
         for partition in topic.partitions:
             partition.active_producers = longest
+
+
+class ProducersAreListedForEver(FrameRule):
+    """DescribeProducers goes on with a list of a partition that would be empty."""
+
+    def __init__(self) -> None:
+        self.listed: dict[tuple[str, int], list[DescribeProducersResponse.ProducerState]] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not isinstance(seen.message, DescribeProducersRequest):
+            return [payload]
+        return [edited(seen, payload, self.edit)]
+
+    def edit(self, _: SeenRequest, answer: DescribeProducersResponse) -> None:
+        for topic in answer.topics:
+            for one in topic.partitions:
+                before = self.listed.setdefault((topic.name, one.partition_index), [])
+                before[:] = one.active_producers = one.active_producers or list(before)
 
 
 @answers("IDEM-019", r"30 producers wrote, ")
@@ -130,6 +190,15 @@ def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -
 
 DEFECTS = [
     a_producer_keeps_its_id,
+    the_time_of_the_producer_is_shown,
+    rule("IDEM-010", r"then 0, 1: error is OUT_OF_ORDER", TheHighestSequenceIsTheLast),
+    rule("IDEM-031", r"acks 0: the log holds \[b'first', b'first', b'next'\]",
+         RepetitionsWithoutAcksAreStored),
+    replace(
+        rule("IDEM-032", r"idle for longer than 500 ms, listed are \[\d+\]",
+             ProducersAreListedForEver),
+        private=True,
+    ),
     rule("IDEM-029", r"sequence [01] in partition [02], epoch 1 in another: error is INVALID_PROD",
          AnEpochIsForAllPartitions),
     rule("IDEM-030", r"sequence 0 again(, too large| with a changed byte): error is NONE",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from harness.client.requests import EARLIEST, LATEST
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    AlterConfigsRequest,
     DescribeLogDirsResponse,
     FetchResponse,
     ListOffsetsRequest,
@@ -18,6 +19,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
+from labs.defects.edited_request import takes
 from labs.defects.newest_topic import NewestTopic, of_newest
 from suites.durability.support.segments import DAY_MS
 
@@ -178,6 +180,15 @@ def compacted_segments_keep_their_bytes(
                     one.partition_size += 1
 
 
+@takes("STOR-033", r"changed to a day, the log begins at 0")
+def retention_is_that_of_the_creation(request: AlterConfigsRequest) -> None:
+    """A topic keeps the retention.ms with which it was created."""
+    for resource in request.resources:
+        for config in resource.configs:
+            if (config.name, config.value) == ("retention.ms", str(DAY_MS)):
+                config.value = "-1"
+
+
 DEFECTS = [
     rule("STOR-001", r"nothing at 0; .*error is OFFSET_OUT_OF_RANGE", WhatIsConsumedIsGone),
     *(
@@ -185,6 +196,7 @@ DEFECTS = [
         for made in (
             a_log_is_cut_within_a_segment,
             the_last_record_decides,
+            retention_is_that_of_the_creation,
             one_segment_more_goes,
     no_bytes_are_all_bytes,
             changed_field("STOR-006", "a_removed_offset_is_empty",

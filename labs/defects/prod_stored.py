@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.codec.messages import FetchResponse, ProduceResponse
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchResponse, ProduceRequest, ProduceResponse
 from harness.codec.records import RecordBatch
 from labs.defects.edited_answer import answers
 from labs.defects.prod import change_stored
@@ -35,4 +36,28 @@ def a_later_record_overtakes(answer: FetchResponse) -> None:
     change_stored(answer, change)
 
 
-DEFECTS = [a_log_always_starts_at_0, a_later_record_overtakes]
+@answers("PROD-030", r"changed to max.message.bytes=300: error is NONE", range(3, 4))
+def a_limit_is_that_of_the_creation(request: ProduceRequest, answer: ProduceResponse) -> None:
+    """A topic keeps the max.message.bytes with which it was created."""
+    records = bytes(request.topic_data[0].partition_data[0].records or b"")
+    if b"within limits" in records:
+        for topic in answer.responses:
+            for one in topic.partition_responses:
+                if one.error_code == ErrorCode.MESSAGE_TOO_LARGE:
+                    one.error_code = ErrorCode.NONE
+
+
+@answers("PROD-024", r"base offset and log start are .*1: \(3, 0\)", range(5, 99))
+def all_partitions_start_like_the_first(answer: ProduceResponse) -> None:
+    """Produce returns the log start offset of a topic's first partition for all of them."""
+    for topic in answer.responses:
+        for one in topic.partition_responses:
+            one.log_start_offset = topic.partition_responses[0].log_start_offset
+
+
+DEFECTS = [
+    all_partitions_start_like_the_first,
+    a_log_always_starts_at_0,
+    a_later_record_overtakes,
+    a_limit_is_that_of_the_creation,
+]

@@ -155,6 +155,19 @@ def a_batch_built_anew_has_no_leader_epoch(answer: FetchResponse) -> None:
     change_stored(answer, change)
 
 
+@answers("RECF-017", r"of three messages each: max timestamps are base timestamp \+ \[300")
+def the_last_message_is_the_youngest(answer: FetchResponse) -> None:
+    """The max timestamp of a batch that the broker makes of messages is the time of the last."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        if _values(batch)[0] != b"of messages":
+            return batch
+        last_ms = batch.base_timestamp + batch.records[-1].timestamp_delta
+        return replace(batch, max_timestamp=last_ms)
+
+    change_stored(answer, change)
+
+
 @answers("RECF-017", r"sent, stored is base timestamp \+ -?\d+, not \+ 700")
 def the_max_timestamp_is_the_producers(answer: FetchResponse) -> None:
     """The broker stores the max timestamp of a batch as its producer wrote it."""
@@ -229,6 +242,7 @@ DEFECTS = [
     the_leader_epoch_is_the_producers,
     a_batch_built_anew_has_no_leader_epoch,
     the_max_timestamp_is_the_producers,
+    the_last_message_is_the_youngest,
     every_batch_has_a_producer,
     a_record_attribute_marks_a_tombstone,
     a_batch_is_built_anew,

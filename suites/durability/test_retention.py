@@ -16,6 +16,7 @@ from suites.durability.support.segments import (
     MINUTE_MS,
     OFTEN,
     SECOND_MS,
+    SEGMENT_MS,
     Witness,
     aged,
     append_segments,
@@ -29,6 +30,7 @@ from suites.durability.support.segments import (
 from suites.durability.support.whole_log import stored
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.committed_offsets import commit, entry, fresh_group
+from suites.protocol.support.config_admin import TOPIC, replace_all
 from suites.protocol.support.deleted_records import delete_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import records_of
@@ -120,6 +122,29 @@ def test_retention_ms_of_minus_1_keeps_all_records_and_of_0_none(broker: BrokerU
         witness.look()
         begin = begin_of(broker, for_ever)
         assert begin == 0, f"what is kept for ever begins at {begin}, expected 0"
+
+
+@judges("STOR-033")
+@needs_broker(Use.TUNED, OFTEN)
+def test_changed_retention_ms_holds_for_records_that_are_there(broker: BrokerUnderTest) -> None:
+    """Kept for ever at first, then for a day: of three segments the two old ones go."""
+    broker.version("AlterConfigs")
+    witness = Witness(broker)
+    topic = topic_of_segments(broker, retention__ms="-1")
+    ages = (TWO_DAYS_OLD, TWO_DAYS_OLD - HOUR_MS, HOUR_MS)
+    append(broker, topic, *(aged(age, b"there") for age in ages))
+    with requirement("STOR-033"):
+        witness.look()
+        begin = begin_of(broker, topic)
+        assert begin == 0, f"what is kept for ever begins at {begin}, expected 0"
+        configs = {"segment.ms": str(SEGMENT_MS), "retention.ms": str(DAY_MS)}
+        code = replace_all(broker, (TOPIC, topic.name), configs)
+        expect_error(code, ErrorCode.NONE, "AlterConfigs of retention.ms")
+        begin = begin_once(broker, topic, 2)
+        assert begin == 2, f"changed to a day, the log begins at {begin}, expected 2"
+        witness.look()
+        begin = begin_of(broker, topic)
+        assert begin == 2, f"looked at again, the log begins at {begin}, expected 2"
 
 
 @judges("STOR-032")

@@ -26,6 +26,7 @@ from suites.protocol.support.fetching import entry_of, partition_of, partitions_
 from suites.protocol.support.gone_topics import delete_topic
 
 EXTENDED_WAIT_MS = 1500
+FIRST_PRODUCE_OF_BATCHES = 3
 LATE_APPEND, EXTENDED = 0.6, 1.4
 """Shares of max_wait_ms: of the append, and of the answer, which a new wait would bring at 1.6."""
 AFTER_DELETION = (
@@ -66,6 +67,55 @@ def test_append_with_acks_0_completes_all_waiting_fetches(
             answers = [connection.receive() for connection in waiting]
         found = [values_of(partition_of(_fetched(answer))) for answer in answers]
         assert found == [[b"without acks"]] * 2, f"after an append with acks 0 came {found}"
+
+
+@judges("FETCH-007")
+@at_versions("Produce", "0-1", "2", "3-8", "9+")
+def test_append_of_messages_or_batches_completes_waiting_fetch(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A fetch of the newest version waits; the producer sends messages, or a batch."""
+    topic, version = broker.create_topic(), broker.version("Fetch")
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
+    wanted = [entry_of(topic, version, {0: 0})]
+    sent = "messages" if api_version < FIRST_PRODUCE_OF_BATCHES else "batches"
+    with requirement("FETCH-007"):
+        with within(WOKEN, wait_ms):
+            connection = broker.connect(f"FETCH-007 {sent}")
+            connection.send(fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1), version)
+            await_waiting(broker, connection)
+            batch = batch_of(b"appended", version=api_version)
+            code = broker.produce(topic, batch, api_version).error_code
+            expect_error(code, ErrorCode.NONE, f"Produce of {sent}")
+            answer = _fetched(connection.receive())
+        found = values_of(partition_of(answer))
+        assert found == [b"appended"], f"after an append of {sent} came {found}"
+
+
+@judges("FETCH-059")
+@at_versions("Fetch", "0-3", "4-12", "13+")
+def test_fetch_that_waited_returns_idle_partitions_too(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Of three partitions the last gets a record: the answer has all, each with its watermark."""
+    topic = broker.create_topic(partitions=3)
+    append(broker, topic, batch_of(b"before"), partition=1)
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {0: 0, 1: 1, 2: 0})]
+    connection = broker.connect("FETCH-059")
+    with requirement("FETCH-059"):
+        with within(WOKEN, wait_ms):
+            request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
+            connection.send(request, api_version)
+            await_waiting(broker, connection)
+            append(broker, topic, batch_of(b"meanwhile"), partition=2)
+            answer = _fetched(connection.receive())
+        found = {
+            data.partition_index: (data.high_watermark, values_of(data))
+            for data in partitions_of(answer)
+        }
+        expected = {0: (0, []), 1: (1, []), 2: (1, [b"meanwhile"])}
+        assert found == expected, f"high watermarks and values are {found}, expected {expected}"
 
 
 def _fetched(answer: object) -> FetchResponse:

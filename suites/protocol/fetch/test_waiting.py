@@ -245,6 +245,25 @@ def test_offset_out_of_range_completes_fetch_immediately(
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE, "the idle partition")
 
 
+@judges("FETCH-058")
+@at_versions("Fetch", "0-3", "4-6", "7+")
+def test_fetch_of_no_partition_returns_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """No topic, and a topic without partitions: there is nothing to wait for."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    with requirement("FETCH-058") as check:
+        for wanted in ([], [entry_of(topic, api_version, {})]):
+            with check.subtest(f"{len(wanted)} topics"):
+                request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
+                connection = broker.connect("FETCH-058")
+                with within(PROMPT, wait_ms):
+                    response = connection.ask(request, api_version)
+                expect_error(response.error_code, ErrorCode.NONE)
+                assert not partitions_of(response), "partitions that were not asked for"
+
+
 @judges("FETCH-010")
 @at_versions("Fetch", "0-3", "4+")
 def test_fetch_of_only_unknown_partition_returns_immediately(

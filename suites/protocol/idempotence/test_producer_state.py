@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -189,6 +189,36 @@ def test_producer_that_continues_to_write_is_not_forgotten(broker: BrokerUnderTe
         expect_error(code, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, where)
 
 
+@judges("IDEM-032")
+@needs_broker(
+    Use.TUNED,
+    {
+        "producer.id.expiration.ms": str(EXPIRATION_MS),
+        "producer.id.expiration.check.interval.ms": str(CHECK_INTERVAL_MS),
+    },
+)
+def test_describe_producers_does_not_list_expired_producer(broker: BrokerUnderTest) -> None:
+    """A producer that wrote one batch goes from the list, and comes back with its next batch."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    version = broker.version("DescribeProducers")
+
+    def listed() -> list[int]:
+        return [one.producer_id for one in _described(broker, topic, version, 0)[0]]
+
+    append(broker, topic, producer.batch(0, b"before"))
+    with requirement("IDEM-032"):
+        found = broker.last_seen(listed, lambda ids: not ids)
+        assert found == [], f"idle for longer than {EXPIRATION_MS} ms, listed are {found}"
+        sequences = itertools.count(1)
+
+        def listed_after_a_batch() -> list[int]:
+            append(broker, topic, producer.batch(next(sequences), b"after"))
+            return listed()
+
+        found = broker.last_seen(listed_after_a_batch, bool)
+        assert found == [producer.id], f"right after another batch listed are {found}"
+
+
 @judges("IDEM-018")
 @at_versions("Produce", "3-8", "9-12", "13+")
 def test_batches_sent_after_corrupt_batch_return_out_of_order_sequence_number(
@@ -313,3 +343,24 @@ def test_describe_producers_returns_largest_time_of_last_batch(
             found = (one.last_timestamp - base_ms, one.coordinator_epoch)
             told = f"times {times}: (last timestamp, coordinator epoch) is {found}"
             assert found == (max(times), NO_COORDINATOR), told
+
+
+@judges("IDEM-024")
+@at_versions("DescribeProducers", "0+")
+def test_describe_producers_returns_time_of_broker_on_log_append_time_topic(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The producer sends the time of an hour ago; shown is the log_append_time of its answer."""
+    topic = broker.create_topic(configs={"message.timestamp.type": "LogAppendTime"})
+    producer, sent_ms = new_producer(broker), now_ms() - HOUR_MS
+    batch = RecordBatch([Record(b"stamped")], base_timestamp=sent_ms, producer_id=producer.id,
+                        producer_epoch=producer.epoch, base_sequence=0)  # fmt: skip
+    answer = broker.produce(topic, encode_batch(batch))
+    if answer.error_code != ErrorCode.NONE:
+        raise PreparationFailed(f"Produce: {ErrorCode.describe(answer.error_code)}")
+    with requirement("IDEM-024"):
+        one = only(_described(broker, topic, api_version, 0)[0], "producer")
+        told = (
+            f"last timestamp is {one.last_timestamp}, log_append_time {answer.log_append_time_ms}"
+        )
+        assert one.last_timestamp == answer.log_append_time_ms, told

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
 from harness.client.requests import Topic, produce_request
@@ -14,8 +16,9 @@ from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of, now_ms
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.healthy import healthy
 from suites.protocol.support.idempotent import IdempotentProducer, expect_taken_again, new_producer
-from suites.protocol.support.partition_log import UntouchedLog
+from suites.protocol.support.partition_log import UntouchedLog, keys_and_values, stored_batches
 
 LIMIT_BYTES = 1000
 EPOCH, NEXT, GAP = 1, 1, 7  # of the producer; its next sequence, and one that is too high
@@ -112,6 +115,39 @@ def test_repetition_that_is_no_good_batch_is_refused(
             log.expect_refusal(batch, api_version, ErrorCode.MESSAGE_TOO_LARGE, where)
         again = broker.produce(topic, sent, api_version)
         expect_taken_again(again.error_code, "sequence 0 again as it was")
+
+
+@judges("IDEM-031")
+@at_versions("Produce", "3-8", "9-12", "13+")
+@pytest.mark.parametrize("acks", [0, 1])
+def test_sequences_are_checked_whatever_acks_is(
+    broker: BrokerUnderTest, api_version: int, acks: int
+) -> None:
+    """The last batch again, one behind a gap, the next one: the last alone is appended.
+
+    Each has a connection of its own, since a refusal without acks closes it.
+    """
+    topic, producer = broker.create_topic(), new_producer(broker)
+    append(broker, topic, producer.batch(0, b"first"))
+    sent = {"first again": (0, b"first"), "a gap": (GAP, b"behind a gap"), "next": (NEXT, b"next")}
+    with requirement("IDEM-031"):
+        for where, (sequence, value) in sent.items():
+            request = producer.request(topic, api_version, sequence, value)
+            request.acks = acks
+            connection = broker.connect(f"IDEM-031 {acks}")
+            connection.send(request, api_version)
+            if acks:
+                connection.receive()
+                continue
+            connection.forget_answer()
+            if where == "a gap":
+                connection.expect_closed()
+            else:
+                connection.send(healthy(broker), 0)
+                connection.receive()
+        stored = [value for _, value in keys_and_values(stored_batches(broker, topic))]
+        told = f"acks {acks}: the log holds {stored}, expected first and next"
+        assert stored == [b"first", b"next"], told
 
 
 @judges("TXN-012")

@@ -251,10 +251,12 @@ def test_sequence_wraps_to_0_after_2147483647(broker: BrokerUnderTest, api_versi
             right = producer.batch(following, b"c")
             told = f"two records, {where}, then {following}"
             _expect_at(broker, topic, right, api_version, 2, told)
+            behind = producer.batch(following + 1, b"d")
+            _expect_at(broker, topic, behind, api_version, 3, f"{told}, {following + 1}")
             again = f"two records, {where}, once more"
             expect_taken_again(broker.produce(topic, high, api_version).error_code, again)
             end = broker.end_offset(topic)
-            assert end == 3, f"{again}: the log of 3 ends at {end}, expected 3"
+            assert end == 4, f"{again}: the log of 4 ends at {end}, expected 4"
 
 
 @judges("IDEM-011")

@@ -82,6 +82,13 @@ def _several_largest(broker: BrokerUnderTest) -> Topic:
     return topic
 
 
+def _without_timestamps(broker: BrokerUnderTest) -> Topic:
+    topic = broker.create_topic()
+    batch = encode_batch(RecordBatch([Record(b"timeless"), Record(b"too")], base_timestamp=-1))
+    append(broker, topic, batch, batch)
+    return topic
+
+
 def _expect(
     answer: ListOffsetsResponse.ListOffsetsPartitionResponse, expected: tuple[int, int], told: str
 ) -> None:
@@ -212,6 +219,20 @@ def test_list_offsets_for_timestamp_after_all_records_returns_minus_1(
             with check.subtest(f"partition {partition}, time {time_ms}"):
                 answer = broker.list_offset(topic, time_ms, api_version, partition=partition)
                 _expect(answer, (-1, -1), f"partition {partition}, time {time_ms - BASE_MS}")
+
+
+@judges("LISTO-005")
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_for_timestamp_finds_no_record_without_timestamp(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Two batches without timestamps (-1): neither is of time 0, nor of a later one."""
+    topic = kept.topic(broker, _without_timestamps)
+    with requirement("LISTO-005") as check:
+        for time_ms in (0, 1, BASE_MS):
+            with check.subtest(f"time {time_ms}"):
+                answer = broker.list_offset(topic, time_ms, api_version)
+                _expect(answer, (-1, -1), f"records without timestamps, time {time_ms}")
 
 
 @judges("LISTO-006")

@@ -350,6 +350,24 @@ def test_produce_log_start_offset_equals_earliest_offset(
             assert found == (deleted_below, deleted_below), told
 
 
+@judges("PROD-024")
+@at_versions("Produce", "5-12", "13+")
+def test_produce_log_start_offset_is_that_of_each_partition(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One request for two partitions; of the second the first two records are deleted."""
+    topic, batch = broker.create_topic(partitions=2), batch_of(b"x")
+    append(broker, topic, batch_of(b"0", b"1", b"2"), partition=1)
+    delete_records(broker, topic, 2, partition=1)
+    request = produce_request(topic, batch, api_version)
+    second = ProduceRequest.PartitionProduceData(index=1, records=batch)
+    request.topic_data[0].partition_data.append(second)
+    with requirement("PROD-024"):
+        told = only(broker.ask(request, api_version).responses, "topic").partition_responses
+        found = {one.index: (one.base_offset, one.log_start_offset) for one in told}
+        assert found == {0: (0, 0), 1: (3, 2)}, f"base offset and log start are {found}"
+
+
 @judges("PROD-027")
 @at_versions("Produce", "3+")
 def test_pipelined_records_of_two_producers_are_stored_in_arrival_order(

@@ -155,7 +155,7 @@ def a_batch_built_anew_has_no_leader_epoch(answer: FetchResponse) -> None:
     change_stored(answer, change)
 
 
-@answers("RECF-017", r"of three messages each: max timestamps are base timestamp \+ \[300")
+@answers("RECF-017", r"of three messages: max timestamp is base timestamp \+ \[300\]")
 def the_last_message_is_the_youngest(answer: FetchResponse) -> None:
     """The max timestamp of a batch that the broker makes of messages is the time of the last."""
 

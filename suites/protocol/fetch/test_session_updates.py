@@ -116,16 +116,17 @@ def test_session_returns_partition_that_is_added_again_although_its_log_is_uncha
     time: each is in the next answer, without records, and in none after it."""
     topic = kept.topic(broker, _three_records_each)
     opened = entry_of(topic, api_version, {1: END, 2: END})
-    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-056"):
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-056") as check:
         forgotten = [forget(topic, api_version, 1)]
         told = [_offsets(session.ask(forgotten=forgotten)), _offsets(session.ask())]
         assert told == [{}, {}], f"the answers without partition 1 name {told}, expected none"
         for added, when in ((1, "forgotten and added again"), (3, "added")):
-            first = session.ask([entry_of(topic, api_version, {added: END})])
-            expect_error(first.error_code, ErrorCode.NONE, when)
-            told = [_offsets(first), _offsets(session.ask())]
-            where = f"partition {added} {when}: the answers name {told}"
-            assert told == [{added: []}, {}], f"{where}, expected it once, without records"
+            with check.subtest(when):
+                first = session.ask([entry_of(topic, api_version, {added: END})])
+                expect_error(first.error_code, ErrorCode.NONE, when)
+                told = [_offsets(first), _offsets(session.ask())]
+                where = f"partition {added} {when}: the answers name {told}"
+                assert told == [{added: []}, {}], f"{where}, expected it once, without records"
 
 
 def _claiming(

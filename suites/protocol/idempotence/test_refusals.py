@@ -129,25 +129,35 @@ def test_sequences_are_checked_whatever_acks_is(
     """
     topic, producer = broker.create_topic(), new_producer(broker)
     append(broker, topic, producer.batch(0, b"first"))
-    sent = {"first again": (0, b"first"), "a gap": (GAP, b"behind a gap"), "next": (NEXT, b"next")}
     with requirement("IDEM-031"):
-        for where, (sequence, value) in sent.items():
-            request = producer.request(topic, api_version, sequence, value)
-            request.acks = acks
-            connection = broker.connect(f"IDEM-031 {acks}")
-            connection.send(request, api_version)
-            if acks:
-                connection.receive()
-                continue
-            connection.forget_answer()
-            if where == "a gap":
-                connection.expect_closed()
-            else:
-                connection.send(healthy(broker), 0)
-                connection.receive()
+        _send(broker, producer.request(topic, api_version, 0, b"first"), api_version, acks)
+        gap = producer.request(topic, api_version, GAP, b"behind a gap")
+        _send(broker, gap, api_version, acks, closes=True)
+        _send(broker, producer.request(topic, api_version, NEXT, b"next"), api_version, acks)
         stored = [value for _, value in keys_and_values(stored_batches(broker, topic))]
         told = f"acks {acks}: the log holds {stored}, expected first and next"
         assert stored == [b"first", b"next"], told
+
+
+def _send(
+    broker: BrokerUnderTest, request: ProduceRequest, version: int, acks: int, closes: bool = False
+) -> None:
+    """Send the request with these acks, and wait until the broker has read it.
+
+    ``closes``: what is refused without acks closes the connection.
+    """
+    request.acks = acks
+    connection = broker.connect(f"IDEM-031 {acks}")
+    connection.send(request, version)
+    if acks:
+        connection.receive()
+        return
+    connection.forget_answer()
+    if closes:
+        connection.expect_closed()
+    else:
+        connection.send(healthy(broker), 0)
+        connection.receive()
 
 
 @judges("TXN-012")

@@ -132,10 +132,11 @@ def test_batches_of_another_producer_take_no_place_among_last_five(
     batches = [one.batch(at, b"in turns") for at in range(WINDOW) for one in producers]
     append(broker, topic, *batches)
     log = UntouchedLog(broker, topic)
-    with requirement("IDEM-005"):
+    with requirement("IDEM-005") as check:
         for offset, batch in enumerate(batches):
-            where = f"of ten batches of two producers the one at {offset} once more"
-            _expect_at(broker, topic, batch, api_version, offset, where)
+            with check.subtest(f"the one at {offset}"):
+                where = f"of ten batches of two producers the one at {offset} once more"
+                _expect_at(broker, topic, batch, api_version, offset, where)
         log.expect_untouched("ten batches of two producers once more")
 
 

@@ -37,7 +37,7 @@ def a_later_record_overtakes(answer: FetchResponse) -> None:
 
 
 @answers("PROD-030", r"changed to max.message.bytes=300: error is NONE", range(3, 4))
-def a_limit_is_that_of_the_creation(request: ProduceRequest, answer: ProduceResponse) -> None:
+def a_changed_limit_is_not_read(request: ProduceRequest, answer: ProduceResponse) -> None:
     """A topic keeps the max.message.bytes with which it was created."""
     records = bytes(request.topic_data[0].partition_data[0].records or b"")
     if b"within limits" in records:
@@ -59,5 +59,5 @@ DEFECTS = [
     all_partitions_start_like_the_first,
     a_log_always_starts_at_0,
     a_later_record_overtakes,
-    a_limit_is_that_of_the_creation,
+    a_changed_limit_is_not_read,
 ]

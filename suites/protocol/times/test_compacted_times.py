@@ -1,4 +1,4 @@
-"""TIME: compaction of records whose timestamps do not rise with their offsets."""
+"""TIME: compaction of records with timestamps that do not rise with their offsets."""
 
 from __future__ import annotations
 

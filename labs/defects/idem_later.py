@@ -19,7 +19,7 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.idem import Batch, StoresSomeAgain
-from labs.defects.idem_sequences import Answer, LooksAtBatches, SentBatch
+from labs.defects.idem_sequences import FAR, Answer, LooksAtBatches, SentBatch
 from labs.defects.one_client import is_from
 from suites.durability.support.segments import HOUR_MS
 from suites.protocol.support.appended import now_ms
@@ -108,7 +108,7 @@ class TheHighestSequenceIsTheLast(LooksAtBatches):
     refuses the second batch."""
 
     def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
-        is_wrapped = any(one.last > batch.first > 0 for one in before[:-1])
+        is_wrapped = any(one.first > FAR for one in before[:-1])
         return is_wrapped and before[-1].last + 1 == batch.first
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:

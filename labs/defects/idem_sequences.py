@@ -181,7 +181,8 @@ class ProducersShareTheWindow(LooksAtBatches):
         self.in_order[batch] = None
         latest = list(self.in_order)[-2 * WINDOW :]
         in_turns = all(one.producer != other.producer for one, other in pairwise(latest))
-        return is_known and in_turns and batch in latest[:WINDOW]
+        are_two = len({one.producer for one in latest}) == len(latest) / WINDOW
+        return is_known and in_turns and are_two and batch in latest[:WINDOW]
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
         _refuse(answer, OUT_OF_ORDER)

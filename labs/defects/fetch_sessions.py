@@ -61,7 +61,7 @@ def a_session_keeps_to_the_first_topic(request: FetchRequest, answer: FetchRespo
     if _is_incremental(request):
         for topic in answer.responses:
             for partition in topic.partitions:
-                if b"new" in bytes(partition.records or b""):
+                if b"made again" in bytes(partition.records or b""):
                     partition.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                     partition.records = b""
 

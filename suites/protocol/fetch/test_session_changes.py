@@ -183,12 +183,12 @@ def test_session_by_names_goes_on_with_recreated_topic(
             gone = partition_of(session.ask())
             unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             expect_error(gone.error_code, unknown, "the topic of the session is deleted")
-        append(broker, create_again(broker, topic.name), batch_of(b"new"))
+        append(broker, create_again(broker, topic.name), batch_of(b"made again"))
         with requirement("FETCH-057"):
             data = partition_of(session.ask())
             expect_error(data.error_code, ErrorCode.NONE, "a topic of its name is there")
             found = records_of(data)
-            assert found == [(0, b"new")], f"the records of the session are {found}, not new alone"
+            assert found == [(0, b"made again")], f"the records of the session are {found}"
 
 
 # -- changes without records -----------------------------------------------------------------------

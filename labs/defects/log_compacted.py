@@ -52,7 +52,7 @@ def _encoded(batch: RecordBatch) -> bytes:
     return encode_batch(replace(batch, crc=None, batch_length=None, record_count=None))
 
 
-def _asked(seen: SeenRequest) -> int:
+def asked_offset(seen: SeenRequest) -> int:
     """The fetch offset of the request's first partition; 0 without one."""
     assert isinstance(seen.message, FetchRequest)
     return seen.message.topics[0].partitions[0].fetch_offset if seen.message.topics else 0
@@ -63,7 +63,7 @@ def compaction_numbers_anew(seen: SeenRequest, answer: FetchResponse) -> None:
     """Compaction gives the remaining records offsets without holes."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
-        offset, made = _asked(seen), []
+        offset, made = asked_offset(seen), []
         if batches[0].base_offset <= offset:
             return batches
         for batch in batches:
@@ -228,7 +228,7 @@ def a_hole_is_out_of_range(seen: SeenRequest, answer: FetchResponse) -> None:
     for topic in answer.responses:
         for one in topic.partitions:
             data = bytes(one.records or b"")
-            if len(data) > MAGIC_AT and b"blue" in data and _asked(seen) < _first(data):
+            if len(data) > MAGIC_AT and b"blue" in data and asked_offset(seen) < _first(data):
                 one.error_code, one.records = ErrorCode.OFFSET_OUT_OF_RANGE, b""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
 from harness.base.ids import Offset, TimeMs
@@ -15,12 +15,15 @@ from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.storage.index_file import OffsetIndex
 from labs.defects.defect import wrong_in_broker
+from suites.durability.test_compaction import TWINS
 
 RETENTION, COMPACTION = "state.cleaning.log_retention", "state.cleaning.log_compaction"
 FOR_EVER_MS = 10**12
 Breached = Callable[[Segment, Segment | None], bool]
 TooOld = Callable[[Partition, TimeMs], Breached]
 Compact = Callable[..., StoredBatch | None]
+Mapped = tuple[dict[bytes, Offset], Offset]
+Map = Callable[[CleanableLog, int], Generator[None, None, Mapped]]
 
 
 @wrong_in_broker("STOR-003", r"looked at again, the logs begin at \[2, 2, 1\]",
@@ -92,6 +95,21 @@ def a_key_that_comes_twice_in_a_batch_is_gone(compacted: Compact) -> Compact:
             for key, offset in survival.newest.items()
         }
         return compacted(batch, replace(survival, newest=newest), is_over=is_over)
+
+    return instead
+
+
+@wrong_in_broker("STOR-012", r"the newest of their keys are gone: .*'(other )?twin'",
+                 COMPACTION, "_mapped")  # fmt: skip
+def keys_of_all_logs_are_one_map(mapped: Map) -> Map:
+    """Compaction of a log does not forget the keys of the logs before it."""
+    known: dict[bytes, Offset] = {}
+
+    def instead(part: CleanableLog, most_keys: int) -> Generator[None, None, Mapped]:
+        newest, last_mapped = yield from mapped(part, most_keys)
+        found = {key: offset for key, offset in {**known, **newest}.items() if key in TWINS}
+        known.update({key: max(offset, known.get(key, offset)) for key, offset in found.items()})
+        return {**newest, **known}, last_mapped
 
     return instead
 
@@ -172,6 +190,7 @@ DEFECTS = [
     a_log_is_no_larger_than_wanted,
     a_segment_ends_a_millisecond_sooner,
     a_key_that_comes_twice_in_a_batch_is_gone,
+    keys_of_all_logs_are_one_map,
     a_tombstone_goes_the_second_time,
     a_tombstone_stays_for_ever,
     youth_saves_no_record,

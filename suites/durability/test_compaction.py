@@ -10,7 +10,11 @@ from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.durability.support.keyed import USUAL, CleaningWitness, Kept, KeyedLog, compacted
 from suites.durability.support.segments import DAY_MS, HOUR_MS, MINUTE_MS, begin_once
-from suites.protocol.support.compacted import COMPACTED_WITHIN_MS, QUICKLY
+from suites.protocol.support.compacted import (
+    COMPACTED_WITHIN_MS,
+    QUICKLY,
+    compacted_topic,
+)
 from suites.protocol.support.config_admin import TOPIC, prepare_all, prepare_shown
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.record_formats import ReadRecord, records_in
@@ -18,6 +22,7 @@ from suites.protocol.support.record_formats import ReadRecord, records_in
 FETCH = api_named("Fetch")
 MOST_CLEANINGS = 10
 ROUNDS = 3
+TWINS = (b"twin", b"other twin")  # keys by which a defect recognizes its test
 LARGE_BYTES = 600_000  # the buffer has 512 KiB by default, half of it for reading
 
 
@@ -42,6 +47,29 @@ def test_compaction_keeps_last_value_of_each_key_at_its_offset(broker: BrokerUnd
             _fill(log, b"one", b"two", b"three")
             left = log.read_once(lambda left: _expect_sound(log, left) and _is_compacted(log, left))
             assert _is_compacted(log, left), f"it is not compacted: left is {left}"
+
+
+@judges("STOR-012")
+@needs_broker(Use.TUNED, QUICKLY)
+def test_compaction_of_each_partition_keeps_keys_that_another_has_at_higher_offsets(
+    broker: BrokerUnderTest,
+) -> None:
+    """Two partitions with the same two keys: what is often written in one comes once in the
+    other, at the begin."""
+    topic = compacted_topic(broker, 2)
+    logs = [KeyedLog(broker, topic, partition) for partition in range(2)]
+    for log, (once, often) in zip(logs, (TWINS, TWINS[::-1]), strict=True):
+        log.append((once, b"1"))
+        for number in range(5):
+            log.append((often, b"%d" % number))
+        log.append((b"end of twins", b"1"))
+    with requirement("STOR-012") as check:
+        for log in logs:
+            with check.subtest(f"partition {log.partition}"):
+                left = log.read_once(
+                    lambda left, log=log: _expect_sound(log, left) and _is_compacted(log, left)  # type: ignore[misc]
+                )
+                assert _is_compacted(log, left), f"it is not compacted: left is {left}"
 
 
 def _is_compacted(log: KeyedLog, left: list[Kept]) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import google_crc32c
 
+from harness.base.ids import Offset
 from harness.codec.varint import decode_varint
 from harness.reference_broker.storage.batch_walk import BatchPlace, CorruptLength, place_of
 from harness.reference_broker.storage.log_loading import LogLoading
@@ -148,6 +150,34 @@ def older_segments_go_with_a_bad_one(recover: Recovering) -> Recovering:
     return instead
 
 
+Unflushed = Callable[[LogLoading], None]
+
+
+@wrong_in_broker("RECV-006", r"the recovery point is 0: the log ends at 36, not at 14",
+                 LOADING, "LogLoading._recover_unflushed")  # fmt: skip
+def the_newest_segment_alone_is_checked(recover_unflushed: Unflushed) -> Unflushed:
+    """Recovery checks only the newest segment, wherever the recovery point is."""
+
+    def instead(loading: LogLoading) -> None:
+        older, loading.segments = loading.segments[:-1], loading.segments[-1:]
+        recover_unflushed(loading)
+        loading.segments = [*older, *loading.segments]
+
+    return instead
+
+
+@wrong_in_broker("RECV-006", r"the recovery point is behind: the log ends at 14, not at 36",
+                 LOADING, "LogLoading._recover_unflushed")  # fmt: skip
+def the_recovery_point_is_ignored(recover_unflushed: Unflushed) -> Unflushed:
+    """Recovery checks all segments and cuts the log at damage before the recovery point."""
+
+    def instead(loading: LogLoading) -> None:
+        loading._finding = replace(loading._finding, recovery_point=Offset(0))
+        recover_unflushed(loading)
+
+    return instead
+
+
 @wrong_in_broker("RECV-008", r"\.index is empty", LOADING, "recover")
 def an_index_begins_anew(recover: Recover) -> Recover:
     """Recovery makes an empty index for one that is missing or not trusted."""
@@ -175,6 +205,8 @@ DEFECTS = [
     damage_between_two_entries_is_passed_over,
     large_entries_are_believed,
     older_segments_go_with_a_bad_one,
+    the_newest_segment_alone_is_checked,
+    the_recovery_point_is_ignored,
     an_index_begins_anew,
     an_old_snapshot_tells_of_all_producers,
 ]

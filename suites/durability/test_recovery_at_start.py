@@ -18,12 +18,16 @@ from suites.durability.support.broken_logs import (
     segments_in,
     stored,
 )
+from suites.durability.support.noted_offsets import RECOVERY_POINTS, note
 from suites.durability.support.rolled_logs import SEGMENTS, RolledLogs
-from suites.protocol.support.appended import append, batch_of
+from suites.durability.support.whole_log import acknowledged
 from suites.protocol.support.record_formats import records_in
 
 ROUNDS = 3
 BATCHES_A_ROUND = 47  # as no other log here: its defect is known by it
+
+ACKS = ((-1, 1), (1, -1))
+"""In turn from the first record of a round on; the number of its records is odd."""
 
 
 def _expect_whole(kept: PersistentBroker, topic: Topic, expected: Stored, when: str) -> None:
@@ -38,18 +42,17 @@ def _expect_whole(kept: PersistentBroker, topic: Topic, expected: Stored, when: 
 @judges("RECV-001")
 @needs_broker(Use.PERSISTENT)
 def test_acknowledged_records_survive_broker_kill(persistent_broker: PersistentBroker) -> None:
-    """Several times, each behind the acknowledgement of the last of many records."""
-    topic = persistent_broker.client.create_topic()
+    """Several times, each behind the acknowledgement of the last of many records: of one with
+    acks=all, then of one with acks=1."""
+    client = persistent_broker.client
+    topic = client.create_topic()
     sent: Stored = []
     for number in range(ROUNDS):
-        for _ in range(BATCHES_A_ROUND):
-            value = b"%d" % len(sent)
-            append(persistent_broker.client, topic, batch_of(value))
-            sent.append((len(sent), value))
+        sent += acknowledged(client, topic, BATCHES_A_ROUND, acks=ACKS[number % 2])
         persistent_broker.kill()
         with requirement("RECV-001"):
             persistent_broker.start()
-            await_back(persistent_broker.client, topic)
+            await_back(client, topic)
             _expect_whole(persistent_broker, topic, sent, f"after kill {number + 1}")
 
 
@@ -124,3 +127,40 @@ def test_recovery_of_damaged_newest_segment_keeps_older_segments(
                 assert there, f"{name} was not damaged, and is not what it was"
         found = stored(persistent_broker.client, logs.topic, 0)
         assert found == expected, f"the log holds {found}, not {expected}"
+
+
+@judges("RECV-006")
+@needs_broker(Use.PERSISTENT)
+def test_recovery_checks_segments_from_recovery_point_on(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """The second of three segments is damaged. The noted recovery point is 0 in one partition, and
+    the begin of the third segment in the other."""
+    logs = RolledLogs(persistent_broker, 2)
+    client, topic = persistent_broker.client, logs.topic
+    folders = [persistent_broker.partition_folder(topic.name, index) for index in range(2)]
+    persistent_broker.kill()
+    _, middle, newest = segments_in(folders[0])
+    note(persistent_broker, RECOVERY_POINTS, topic, {0: 0, 1: int(newest.stem)})
+    data = middle.read_bytes()
+    damaged = entries_of(data)[1]
+    for folder in folders:
+        (folder / middle.name).write_bytes(flipped(data, damaged.at + damaged.size - 1))
+    end = records_in(data[damaged.at :])[0].offset
+    files = _contents(folders[1])
+    with requirement("RECV-006") as check:
+        persistent_broker.start()
+        for index, point in enumerate(("0", "behind")):
+            with check.subtest(f"recovery point {point}"):
+                await_back(client, topic, index)
+                expected = logs.before if index else logs.before[:end]
+                found = client.end_offset(topic, index)
+                told = f"the second segment is damaged, the recovery point is {point}"
+                assert found == len(expected), (
+                    f"{told}: the log ends at {found}, not at {len(expected)}"
+                )
+                if index:
+                    assert _contents(folders[index]) == files, f"{told}: the segments have changed"
+                else:
+                    held = stored(client, topic, index)
+                    assert held == expected, f"{told}: the log holds {held}, not {expected}"

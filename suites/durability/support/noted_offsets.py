@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.only import only
 from harness.client.requests import Topic
-from harness.codec.data_framing.checkpoint_files import read_offset_checkpoint
+from harness.codec.data_framing.checkpoint_files import (
+    CheckpointedOffset,
+    offset_checkpoint_bytes,
+    read_offset_checkpoint,
+)
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import DecodeError
 from harness.codec.messages import DeleteRecordsRequest
@@ -30,6 +35,19 @@ def noted_of(kept: PersistentBroker, file: str, topic: Topic, partition: int = 0
             if (one.topic, one.partition) == (topic.name, partition):
                 return one.offset
     return -1
+
+
+def note(kept: PersistentBroker, file: str, topic: Topic, offsets: Mapping[int, int]) -> None:
+    """Write these offsets of the topic's partitions into the file, while the broker is down."""
+    for partition, offset in offsets.items():
+        path = kept.partition_folder(topic.name, partition).parent / file
+        entry = CheckpointedOffset(topic.name, partition, offset)
+        others = [
+            one
+            for one in (read_offset_checkpoint(path.read_bytes()) if path.is_file() else [])
+            if one[:2] != entry[:2]
+        ]
+        path.write_bytes(offset_checkpoint_bytes([*others, entry]))
 
 
 def flush_folders(kept: PersistentBroker) -> None:

@@ -20,6 +20,7 @@ QUOTAS: Mapping[Entity, Mapping[str, float]] = {
     ((USER, None),): {"request_percentage": 12.5},
     ((USER, None), (CLIENT, None)): {"controller_mutation_rate": 5.5},
     ((CLIENT, "one"),): {"producer_byte_rate": 6_006.0, "request_percentage": 77.25},
+    ((USER, "o/n e=%41,\u00fc"), (CLIENT, "x:y/z")): {"producer_byte_rate": 3_030.0},
     ((CLIENT, "changed"),): {"consumer_byte_rate": 7_007.0},
     ((CLIENT, "removed"),): {"consumer_byte_rate": 8_008.0, "producer_byte_rate": 9_009.0},
     ((CLIENT, None),): {"consumer_byte_rate": 10_010.0},

@@ -134,6 +134,12 @@ def the_topics_codec_is_not_looked_at(answer: FetchResponse) -> None:
     change_stored(answer, _recoded(b"recoded", "lz4"))
 
 
+@answers("COMP-003", r"a topic of zstd holds \['none'\]")
+def a_topic_never_has_zstd(answer: FetchResponse) -> None:
+    """The broker stores batches uncompressed in a topic of zstd."""
+    change_stored(answer, _recoded(b"recoded", "zstd"))
+
+
 @answers("COMP-006", r"from, to \(14, 15\)", range(FIRST_OF_BATCHES, 99))
 def a_packed_batch_is_told_by_its_end(seen: SeenRequest, answer: ProduceResponse) -> None:
     """The broker acknowledges a compressed batch with the offset of its last record."""
@@ -258,6 +264,7 @@ DEFECTS = [
     snappy_loses_the_last_record,
     gzip_is_unpacked_for_good,
     the_topics_codec_is_not_looked_at,
+    a_topic_never_has_zstd,
     zstd_is_taken_at_any_version,
     zstd_comes_one_version_late,
     a_packed_batch_is_told_by_its_end,

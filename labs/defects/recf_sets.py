@@ -150,6 +150,32 @@ def conversion_loses_the_time(answer: FetchResponse) -> None:
     change_entries(answer, change)
 
 
+@answers(
+    "RECF-024",
+    r"(gzip|snappy|lz4), .*: key, value, time are \(None, .*, not \(b'converted'",
+    OF_SETS,
+)
+def conversion_of_compressed_batches_loses_keys(answer: FetchResponse) -> None:
+    """The broker loses the keys when it converts a compressed batch to older messages."""
+
+    def without_key(_: int, inner: OldMessage) -> OldMessage:
+        return replace(inner, key=None if inner.key == b"converted" else inner.key)
+
+    def change(entry: bytes) -> bytes:
+        return change_inside(entry, entry[MAGIC_AT], without_key)
+
+    change_entries(answer, change)
+
+
+@answers("RECF-025", r"both in one request: the errors are", OF_SETS)
+def the_ban_holds_for_all_topics(answer: FetchResponse) -> None:
+    """An old client gets UNSUPPORTED_VERSION for each topic beside one without down-conversion."""
+    parts = [part for topic in answer.responses for part in topic.partitions]
+    if any(part.error_code == ErrorCode.UNSUPPORTED_VERSION for part in parts):
+        for part in parts:
+            part.error_code, part.records = ErrorCode.UNSUPPORTED_VERSION, b""
+
+
 @answers("RECF-031", r"\(time, bit 3\) are \[\(\d+, False\)", OF_MAGIC_1)
 def conversion_loses_the_type_of_time(answer: FetchResponse) -> None:
     """The broker clears bit 3 when it converts a batch to messages of magic 1."""
@@ -181,6 +207,8 @@ DEFECTS = [
     odd_offsets_inside_are_refused,
     magic_1_comes_as_it_is,
     conversion_loses_the_time,
+    the_ban_holds_for_all_topics,
+    conversion_of_compressed_batches_loses_keys,
     changed_field("RECF-025", "the_ban_on_conversion_is_not_told",
         r"is forbidden: error is NONE \(0\)",
         "Fetch returns no records and no error to an old client of a topic without "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 from collections.abc import Callable
 
@@ -20,10 +21,13 @@ from suites.protocol.support.appended import now_ms
 from suites.protocol.support.codecs import codecs_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.kept_topics import KeptTopics
+from suites.protocol.support.old_messages import GZIP, message_bytes
 from suites.protocol.support.partition_log import UntouchedLog, keys_and_values, stored_batches
+from suites.protocol.support.record_formats import FIRST_PRODUCE_OF_MAGIC_1
 
 BASE_MS = now_ms()
 OVERHEAD_BYTES, LENGTH_AT, CRC_AT, ATTRIBUTES_AT = 12, 8, 17, 21
+UNKNOWN_CODECS = (5, 6, 7)
 FIVE = [Record(b"number %d" % number, b"key") for number in range(5)]
 
 
@@ -83,12 +87,53 @@ def test_produce_with_unknown_codec_id_is_refused(
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     plain = encode_batch(_five())[BATCH_HEADER_BYTES:]
     with requirement("COMP-008") as check:
-        for codec in (5, 6, 7):
+        for codec in UNKNOWN_CODECS:
             with check.subtest(f"codec {codec}"):
                 log.renew()
                 answer = broker.produce(log.topic, _with_payload(codec, plain), api_version)
                 assert answer.error_code != ErrorCode.NONE, f"a batch of codec {codec} is taken"
                 log.expect_untouched(f"codec {codec}")
+
+
+@judges("COMP-007")
+@at_versions("Produce", "0-2")
+def test_produce_of_message_with_undecodable_value_is_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Messages of magic 0 and 1, by their attributes in gzip, with a damaged value."""
+    log, magic = UntouchedLog(broker, kept.topic(broker, _plain)), _magic_for(api_version)
+    packed = gzip.compress(message_bytes(magic, b"inside of a message"))
+    with requirement("COMP-007") as check:
+        for damage, change in DAMAGES.items():
+            with check.subtest(damage):
+                message = message_bytes(magic, change(packed), attributes=GZIP)
+                _expect_refused(log, message, api_version, f"gzip {damage}")
+
+
+@judges("COMP-008")
+@at_versions("Produce", "0-2")
+def test_produce_of_message_with_unknown_codec_id_is_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Messages of magic 0 and 1 with the ids 5 to 7; the value is a message, not compressed."""
+    log, magic = UntouchedLog(broker, kept.topic(broker, _plain)), _magic_for(api_version)
+    inner = message_bytes(magic, b"inside of a message")
+    with requirement("COMP-008") as check:
+        for codec in UNKNOWN_CODECS:
+            with check.subtest(f"codec {codec}"):
+                message = message_bytes(magic, inner, attributes=codec)
+                _expect_refused(log, message, api_version, f"codec {codec}")
+
+
+def _magic_for(produce_version: int) -> int:
+    return 1 if produce_version >= FIRST_PRODUCE_OF_MAGIC_1 else 0
+
+
+def _expect_refused(log: UntouchedLog, records: bytes, version: int, where: str) -> None:
+    log.renew()
+    answer = log.broker.produce(log.topic, records, version)
+    assert answer.error_code != ErrorCode.NONE, f"{where}: taken"
+    log.expect_untouched(where)
 
 
 @judges("COMP-009")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -12,13 +14,22 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.client.requests import produce_request as produce
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, ProduceRequest
-from harness.codec.records import LOG_APPEND_TIME, Header, Record, RecordBatch, encode_batch
+from harness.codec.records import (
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    Header,
+    Record,
+    RecordBatch,
+    decode_message_set,
+    encode_batch,
+)
+from harness.codec.records.message_set import LegacyMessage
 from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of, now_ms
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.healthy import expect_healthy
-from suites.protocol.support.idempotent import new_producer
+from suites.protocol.support.idempotent import code_of, new_producer
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.log_entries import MAGIC_AT, fetched_entries
 from suites.protocol.support.old_messages import message_bytes, read_message
@@ -73,16 +84,20 @@ SENT = [
     Record(None, b"converted", HEADERS, timestamp_delta=7),
     Record(b"", None, HEADERS, timestamp_delta=3),
 ]
+CODECS = ["none", "gzip", "snappy", "lz4"]
+NO_TIME = -1
 
 
 def _with_headers(broker: BrokerUnderTest) -> Topic:
-    """Two batches of SENT."""
-    topic = broker.create_topic()
-    batch = encode_batch(RecordBatch(SENT, base_timestamp=BASE_MS))
-    for _ in range(2):
-        answer = broker.produce(topic, batch, broker.version("Produce", "3+"))
-        if answer.error_code != ErrorCode.NONE:
-            raise PreparationFailed(f"Produce: {ErrorCode.describe(answer.error_code)}")
+    """Two batches of SENT, in each of CODECS in a partition of its own."""
+    topic = broker.create_topic(len(CODECS))
+    version = broker.version("Produce", "3+")
+    for partition, codec in enumerate(CODECS):
+        batch = encode_batch(RecordBatch(SENT, base_timestamp=BASE_MS), codec)
+        for _ in range(2):
+            answer = broker.produce(topic, batch, version, partition=partition)
+            if answer.error_code != ErrorCode.NONE:
+                raise PreparationFailed(f"Produce: {ErrorCode.describe(answer.error_code)}")
     return topic
 
 
@@ -91,23 +106,43 @@ def _with_headers(broker: BrokerUnderTest) -> Topic:
 def test_down_conversion_keeps_offset_key_value_and_magic_1_timestamp(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Offset, key and value; the time in magic 1 alone. Read from inside a batch, too."""
+    """Offset, key and value; the time in magic 1 alone. Read from inside a batch, too; compressed
+    batches become compressed message sets."""
     topic = kept.topic(broker, _with_headers)
     with requirement("RECF-024") as check:
-        for start in (0, 1, 4):
-            with check.subtest(f"from offset {start}"):
-                entries = fetched_entries(broker, topic, api_version, offset=start)
-                messages = [read_message(one) for one in entries]
-                messages = [message for message in messages if message.offset >= start]
+        for (partition, codec), start in product(enumerate(CODECS), (0, 1, 4)):
+            with check.subtest(f"{codec}, from offset {start}"):
+                where = f"{codec}, a fetch at {start}"
+                messages = _converted(broker, topic, api_version, partition, start)
                 offsets = [message.offset for message in messages]
-                assert offsets == list(range(start, 6)), f"a fetch at {start} brings {offsets}"
+                assert offsets == list(range(start, 6)), f"{where} brings {offsets}"
                 for message in messages:
-                    sent = SENT[message.offset % len(SENT)]
-                    time = BASE_MS + sent.timestamp_delta if message.magic else None
-                    found = (message.key, message.value, message.timestamp)
-                    expected = (sent.key, sent.value, time)
-                    told = f"offset {message.offset}: key, value, time are {found}, not {expected}"
-                    assert found == expected, told
+                    _expect_converted(message, f"{where}, offset {message.offset}")
+
+
+def _converted(
+    broker: BrokerUnderTest, topic: Topic, version: int, partition: int, start: int
+) -> list[LegacyMessage]:
+    """All messages from ``start`` on; one answer need not have room for more than a batch."""
+    found: list[LegacyMessage] = []
+    at = start
+    while at < 2 * len(SENT):
+        answer = broker.fetch(topic, at, version, partition=partition)
+        expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {at}")
+        came = decode_message_set(bytes(answer.records or b""))
+        found += [one for one in came if one.offset >= at]
+        behind = came[-1].offset + 1 if came else at
+        assert behind > at, f"a fetch at {at} brings {came}"
+        at = behind
+    return found
+
+
+def _expect_converted(message: LegacyMessage, where: str) -> None:
+    sent = SENT[message.offset % len(SENT)]
+    time = BASE_MS + sent.timestamp_delta if message.magic else NO_TIME
+    found = (message.key, message.value, message.timestamp)
+    expected = (sent.key, sent.value, time)
+    assert found == expected, f"{where}: key, value, time are {found}, not {expected}"
 
 
 @judges("RECF-025")
@@ -115,7 +150,8 @@ def test_down_conversion_keeps_offset_key_value_and_magic_1_timestamp(
 def test_fetch_with_down_conversion_disabled_returns_unsupported_version(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """UNSUPPORTED_VERSION for the topic's partition alone; newer versions read it."""
+    """UNSUPPORTED_VERSION for the topic's partition alone, also where a request has others;
+    newer versions read it."""
     topic = topic_with(broker, "message.downconversion.enable", "false")
     other = broker.create_topic()
     for one in (topic, other):
@@ -123,6 +159,13 @@ def test_fetch_with_down_conversion_disabled_returns_unsupported_version(
     with requirement("RECF-025"):
         code = broker.fetch(topic, 0, api_version).error_code
         expect_error(code, ErrorCode.UNSUPPORTED_VERSION, "down-conversion is forbidden")
+        both = [fetch_topic(one, api_version, [fetch_partition(0)]) for one in (topic, other)]
+        answer = broker.ask(fetch_request(both), api_version)
+        codes = {
+            topic.topic: part.error_code for topic in answer.responses for part in topic.partitions
+        }
+        expected = {topic.name: int(ErrorCode.UNSUPPORTED_VERSION), other.name: 0}
+        assert codes == expected, f"both in one request: the errors are {codes}, not {expected}"
         assert fetched_entries(broker, other, api_version), "the other topic is not read"
         assert fetched_entries(broker, topic), "newer versions do not read it"
 
@@ -132,7 +175,8 @@ def test_fetch_with_down_conversion_disabled_returns_unsupported_version(
 def test_idempotent_produce_to_old_format_topic_is_refused(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """On a topic of an older format they are refused, others are converted."""
+    """On a topic of an older format they are refused, and transactional ones with whichever error;
+    others are converted."""
     topic = topic_with(broker, "message.format.version", OLD_FORMAT)
     producer = new_producer(broker)
     answer = broker.produce(topic, batch_of(b"others"), api_version)
@@ -140,13 +184,21 @@ def test_idempotent_produce_to_old_format_topic_is_refused(
     if answer.error_code == ErrorCode.NONE and stored[MAGIC_AT] == 2:
         raise NotApplicable("message.format.version", "the setting is known and changes nothing")
     log = UntouchedLog(broker, topic)
-    records = [Record(b"idempotent")]
-    batch = RecordBatch(records, base_timestamp=BASE_MS, producer_id=producer.id,
+    plain = RecordBatch([Record(b"idempotent")], base_timestamp=BASE_MS, producer_id=producer.id,
                         producer_epoch=producer.epoch, base_sequence=0)  # fmt: skip
-    with requirement("RECF-026"):
+    refusal = ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
+    with requirement("RECF-026") as check:
         expect_error(answer.error_code, ErrorCode.NONE, "a batch of no producer")
-        refusal = ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
-        log.expect_refusal(encode_batch(batch), api_version, refusal, "an idempotent batch")
+        with check.subtest("idempotent"):
+            log.expect_refusal(encode_batch(plain), api_version, refusal, "an idempotent batch")
+        with check.subtest("transactional"):
+            log.renew()
+            batch = encode_batch(replace(plain, attributes=TRANSACTIONAL))
+            request = produce(topic, batch, api_version)
+            request.transactional_id = broker.unique_group()
+            code = code_of(broker.ask(request, api_version))
+            assert code != ErrorCode.NONE, "a transactional batch is taken"
+            log.expect_untouched("a transactional batch")
 
 
 # -- without conversion ----------------------------------------------------------------------------

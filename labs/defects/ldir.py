@@ -98,6 +98,15 @@ def _has_moved(done: NewestTopic, answer: Message) -> bool:
     return bool(done.told.get(MOVED))
 
 
+@answers("LDIR-005", r"alone is there, the errors are .*, wrong are")
+def one_error_is_of_the_whole_request(answer: AlterReplicaLogDirsResponse) -> None:
+    """AlterReplicaLogDirs returns for each replica the error of one that is not there."""
+    parts = [part for topic in answer.results for part in topic.partitions]
+    codes = [part.error_code for part in parts if part.error_code != ErrorCode.NONE]
+    for part in parts if codes else ():
+        part.error_code = codes[0]
+
+
 @of_newest("LDIR-009", r"after a move, .*\.log_start_offset is 0, before")
 def a_moved_log_starts_at_0(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
     """Fetch returns log start 0 for a replica that was moved."""
@@ -120,6 +129,7 @@ DEFECTS = [
     all_topics_are_all_first_partitions,
     the_last_entry_of_a_topic_counts,
     the_lag_is_counted_from_one,
+    one_error_is_of_the_whole_request,
     changed_field("LDIR-002", "nobody_knows_what_is_free", r": -1 of \d+ bytes are usable",
         "DescribeLogDirs returns unknown usable bytes.",
         DescribeLogDirsResponse, "results.usable_bytes", ANY, -1),

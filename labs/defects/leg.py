@@ -81,6 +81,16 @@ def recovery_looks_at_sizes_alone(right: Right) -> Right:
     return lambda *place: None
 
 
+@wrong("LEG-005", r"entry 0 of 3 is damaged", f"{PLACE}.log_recovery", "read_message")
+def the_first_entry_is_not_checked(right: Right) -> Right:
+    """Recovery of 0.8 does not compare the checksum of the first entry of a file."""
+
+    def read_message(data: bytes, start: int, stop: int) -> Any:
+        return right(data, start, stop) if start else None
+
+    return read_message
+
+
 @wrong("LEG-006", r"another message than was written|partial bytes|were read: \[b",
        f"{PLACE}.growing_fetch", "split_entries")  # fmt: skip
 def what_is_cut_is_handed_out(right: Right) -> Right:
@@ -187,12 +197,29 @@ def only_full_batches_go(right: Right) -> Right:
     return expire
 
 
+@wrong("LEG-014", r"three events are full, sent is \[\]", f"{PLACE}.async_batching",
+       "AsyncBatching.add")  # fmt: skip
+def the_time_of_a_sent_batch_goes_on(right: Right) -> Right:
+    """The queue time counts from an event that was sent already."""
+
+    def add(self: AsyncBatching[Any], event: Any, now_ms: int) -> list[Any]:
+        is_first, oldest_ms = not self._waiting, self._oldest_ms
+        sent: list[Any] = right(self, event, now_ms)
+        if is_first and oldest_ms:
+            self._oldest_ms = oldest_ms
+        return sent
+
+    return add
+
+
 DEFECTS = [
     the_checksum_covers_the_attributes,
     ids_are_counted,
     the_length_leaves_the_error_out,
     compressed_sets_stay_closed,
     recovery_looks_at_sizes_alone,
+    the_first_entry_is_not_checked,
+    the_time_of_a_sent_batch_goes_on,
     what_is_cut_is_handed_out,
     what_is_left_goes_to_nobody,
     the_sign_is_turned,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DescribeLogDirsRequest
+from harness.codec.messages import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.durability.support.log_dirs import DescribedReplica, described, move, places_of
@@ -12,6 +12,7 @@ from suites.durability.support.segments import HOUR_MS, aged, stored_entries
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 
+Place = tuple[str, int]
 NOT_HERE = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.REPLICA_NOT_AVAILABLE)
 
 
@@ -108,14 +109,43 @@ def test_describe_log_dirs_returns_total_and_usable_bytes(
 def test_alter_replica_log_dirs_to_unknown_directory_or_replica_returns_error(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A path that is no log directory, a topic and a partition that do not exist."""
-    topic = broker.create_topic()
+    """A path that is no log directory, a topic and a partition that do not exist; these also in one
+    request with a replica that is there."""
+    topic, unknown = broker.create_topic(), broker.unique_topic()
     there = described(broker, [topic.name])[0].log_dir
     with requirement("LDIR-005") as check:
         code = move(broker, topic.name, f"{there}-absent", api_version)
         expect_error(code, ErrorCode.LOG_DIR_NOT_FOUND, "a path that is no log directory")
-        for name, partition in ((broker.unique_topic(), 0), (topic.name, 1)):
+        for name, partition in ((unknown, 0), (topic.name, 1)):
             with check.subtest(f"partition {partition}"):
                 code = move(broker, name, there, api_version, partition)
                 told = f"partition {partition} of {name}, which is not there"
                 assert code in NOT_HERE, f"{told}: error is {ErrorCode.describe(code)}"
+        with check.subtest("in one request"):
+            found = _moved(broker, there, (topic.name, 0), (topic.name, 1), (unknown, 0))
+            wrong = {
+                place: ErrorCode.describe(code)
+                for place, code in found.items()
+                if (code in NOT_HERE) == (place == (topic.name, 0))
+            }
+            told = f"partition 0 of {topic.name} alone is there, the errors are"
+            assert not wrong, f"{told} {found}, wrong are {wrong}"
+            expect_error(found[topic.name, 0], ErrorCode.NONE, "a replica to its own directory")
+
+
+def _moved(broker: BrokerUnderTest, path: str, *places: tuple[str, int]) -> dict[Place, int]:
+    """Ask in one request that these partitions be moved; return their error codes."""
+    kinds = AlterReplicaLogDirsRequest
+    partitions: dict[str, list[int]] = {}
+    for name, partition in places:
+        partitions.setdefault(name, []).append(partition)
+    topics = [
+        kinds.AlterReplicaLogDirTopic(name=name, partitions=each)
+        for name, each in partitions.items()
+    ]
+    answer = broker.ask(kinds(dirs=[kinds.AlterReplicaLogDir(path=path, topics=topics)]))
+    return {
+        (topic.topic_name, part.partition_index): part.error_code
+        for topic in answer.results
+        for part in topic.partitions
+    }

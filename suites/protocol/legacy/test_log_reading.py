@@ -50,12 +50,20 @@ def test_log_recovery_truncates_entry_with_wrong_checksum(log_format: LogFormat)
     log = b"".join(entries)
     last_start = len(log) - len(entries[-1])
     payload_start = len(log) - len(PAYLOADS[-1])
-    with requirement("LEG-005"):
+    with requirement("LEG-005") as check:
         for at in range(payload_start, len(log)):
             damaged = log[:at] + bytes([log[at] ^ 1]) + log[at + 1 :]
             found = recovered(damaged, log_format)
             told = f"byte {at} of an entry at {last_start} is wrong, {len(found)} bytes are kept"
             assert found == log[:last_start], told
+        for place, whole in enumerate(entries):
+            with check.subtest(f"entry {place}"):
+                begin = len(b"".join(entries[:place]))
+                at = begin + len(whole) - 1
+                damaged = log[:at] + bytes([log[at] ^ 1]) + log[at + 1 :]
+                found = recovered(damaged, log_format)
+                told = f"entry {place} of {len(entries)} is damaged, {len(found)} bytes are kept"
+                assert found == log[:begin], f"{told}, not {begin}"
 
 
 @offline()

@@ -91,3 +91,9 @@ def test_async_batch_is_sent_when_queue_time_is_reached() -> None:
         early, late = batching.expire(now_ms=1099), batching.expire(now_ms=1100)
         assert (early, late) == ([], ["a", "b"]), f"sent after 99 ms {early}, after 100 {late}"
         assert batching.expire(now_ms=5000) == [], "what was sent is sent again"
+        sent = [batching.add(event, now_ms=6000) for event in "cde"]
+        assert sent[-1] == ["c", "d", "e"], f"three events are full, sent is {sent[-1]}"
+        batching.add("f", now_ms=6050)
+        early, late = batching.expire(now_ms=6149), batching.expire(now_ms=6150)
+        told = f"behind a full batch, sent after 99 ms {early}, after 100 {late}"
+        assert (early, late) == ([], ["f"]), told

@@ -133,6 +133,13 @@ def throttled_table_is_empty(answer: ApiVersionsResponse) -> None:
         answer.api_keys = []
 
 
+@answers("APIV-015", r"throttled: \[", range(1, 99))
+def throttled_table_has_lowest_versions(answer: ApiVersionsResponse) -> None:
+    """An ApiVersions answer that is throttled lists only the lowest version of each API."""
+    for one in answer.api_keys if answer.throttle_time_ms > 0 else ():
+        one.max_version = one.min_version
+
+
 @answers("APIV-016", r"node \d+: error is NONE", range(5, 99))
 def every_node_of_the_cluster_will_do(
     request: ApiVersionsRequest, answer: ApiVersionsResponse
@@ -158,6 +165,7 @@ DEFECTS = [
     names_have_no_dots_and_dashes,
     every_node_of_the_cluster_will_do,
     throttled_table_is_empty,
+    throttled_table_has_lowest_versions,
     one_api_is_listed_twice,
     replace(rule("APIV-014", r"after the upgrade ranges", RangesStayAsTheyWere), private=True),
     rule("APIV-002", r"shown \[\]", UnservedVersionGetsNoRange),

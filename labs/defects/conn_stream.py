@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.codec.messages import FetchRequest, FetchResponse, JoinGroupRequest
+from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.proxies import FrameRule, SeenRequest
+from labs.defects.conn import ChangesPlaces
 from labs.defects.defect import correlation_id, rule
-from labs.defects.one_client import is_from, misread
+from labs.defects.edited_answer import answers
+from labs.defects.one_client import is_from, misread, of_client
+from suites.protocol.connections.test_processing_order import BEHIND, CLIENT, JOINING
+from suites.protocol.support.classic_group import KNOWN_ID
 
 LAST_GOOD = 2  # the ordinal of the request before the bad frame
 
@@ -100,7 +106,28 @@ class BytesBehindALargeRequestAreLost(FrameRule):
         return misread(seen) if is_behind else seen.payload
 
 
+@answers("CONN-004", r"a Fetch returns \[b'sent later'\]", asked=of_client(CLIENT))
+def a_wait_sees_what_was_sent_after_it(request: FetchRequest, answer: FetchResponse) -> None:
+    """The broker processes a Produce while the Fetch before it on its connection waits."""
+    asked, part = request.topics[0].partitions[0], answer.responses[0].partitions[0]
+    if not part.records and asked.fetch_offset == 0:
+        part.records = encode_batch(RecordBatch([Record(b"sent later")], 0))
+
+
+class CheapRequestOvertakesAJoin(ChangesPlaces):
+    """The broker answers ApiVersions before the JoinGroup that waits for other members."""
+
+    second = BEHIND
+
+    def is_first(self, seen: SeenRequest) -> bool:
+        request = seen.message
+        is_join = isinstance(request, JoinGroupRequest) and is_from(seen, JOINING)
+        return is_join and (seen.version < KNOWN_ID or bool(getattr(request, "member_id", "")))
+
+
 DEFECTS = [
+    a_wait_sees_what_was_sent_after_it,
+    rule("CONN-005", r"JoinGroup|correlation id", CheapRequestOvertakesAJoin),
     rule("CONN-003", r"a wait: -\d+ was sent, \d+ came back", WaitsLoseTheSign),
     rule("CONN-006", r"closed the connection", BytesBehindALargeRequestAreLost),
     rule("CONN-007", r"no answer before the deadline", StalledReaderStopsAllConnections),

@@ -83,24 +83,26 @@ def _table(connection: Connection, version: int) -> ApiVersionsResponse:
 
 
 def _unserved_version(broker: BrokerUnderTest, which: str) -> int:
-    return 32767 if which == "highest" else broker.advertised("ApiVersions").highest + 1
+    known = {"highest": 32767, "negative": -1}
+    return known.get(which, broker.advertised("ApiVersions").highest + 1)
 
 
 def _unserved(broker: BrokerUnderTest, version: int) -> bytes:
-    """ApiVersions at a version that no broker knows, with the body of the highest served one.
+    """ApiVersions at a version that no broker knows, with the body of the nearest served one.
 
-    Nothing asks at an unserved version below 3, the first with a flexible header.
+    Nothing asks at an unserved version between 0 and 3, the first with a flexible header.
     """
     request = ApiVersionsRequest(client_software_name="kc", client_software_version="1.0")
-    like = max(FIRST_FLEXIBLE, broker.advertised("ApiVersions").highest)
-    payload = bytearray(encode_request(request, like, 1, "c"))
+    highest = max(FIRST_FLEXIBLE, broker.advertised("ApiVersions").highest)
+    payload = bytearray(encode_request(request, highest if version > 0 else 0, 1, "c"))
     payload[2:4] = struct.pack(">h", version)
     return bytes(payload)
 
 
 def _unserved_without_body(version: int) -> bytes:
-    """ApiVersions at a version that no broker knows: header v2 and no body at all."""
-    return struct.pack(">hhih", API_VERSIONS_KEY, version, 1, 1) + b"c\0"
+    """ApiVersions at a version that no broker knows: a header (v2 above 0) and no body at all."""
+    client_id = b"c\0" if version > 0 else b"c"  # tags behind it
+    return struct.pack(">hhih", API_VERSIONS_KEY, version, 1, 1) + client_id
 
 
 @judges("APIV-001")
@@ -123,13 +125,13 @@ def test_api_versions_v0_lists_each_api_key_once_with_valid_range(broker: Broker
 
 @judges("APIV-002")
 @pytest.mark.parametrize("body", ["known", "none"])
-@pytest.mark.parametrize("which", ["next", "highest"])
+@pytest.mark.parametrize("which", ["next", "highest", "negative"])
 def test_api_versions_at_unsupported_version_returns_error_in_v0_format(
     broker: BrokerUnderTest, which: str, body: str
 ) -> None:
     """The broker returns UNSUPPORTED_VERSION, with its range of ApiVersions.
 
-    So it does whatever the body, as it cannot know the schema.
+    So it does whatever the body, as it cannot know the schema, and below version 0 too.
     """
     advertised = broker.advertised("ApiVersions")
     version = _unserved_version(broker, which)
@@ -373,12 +375,15 @@ def _throttled(broker: BrokerUnderTest, version: int) -> tuple[Connection, ApiVe
 def test_throttled_api_versions_response_has_all_api_keys(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A client over its request quota receives the throttle time and the whole table."""
+    """A client over its request quota receives the throttle time and the table of all others."""
     _, answer = _throttled(broker, api_version)
+    others = _table(broker.connect(), api_version)
     with requirement("APIV-015"):
         expect_error(answer.error_code, ErrorCode.NONE)
         missing = broker.api_versions.keys() - {one.api_key for one in answer.api_keys}
         assert not missing, f"api keys that the throttled table lacks: {sorted(missing)}"
+        found, expected = answer.api_keys, others.api_keys
+        assert found == expected, f"throttled: {found}, others get {expected}"
 
 
 @judges("APIV-015")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
-from harness.codec.messages import OffsetDeleteRequest, OffsetDeleteResponse
+from harness.codec.messages import JoinGroupRequest, OffsetDeleteRequest, OffsetDeleteResponse
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
-from labs.defects.defect import rule
+from labs.defects.defect import edited, rule
 from labs.defects.edited_request import with_body
 
 MOST_PARTITIONS = 4
@@ -50,7 +51,33 @@ class TheWholeTopicIsDeleted(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
+class OnlyStableGroupsSubscribe(FrameRule):
+    """OffsetDelete does not look at subscriptions while a member waits in JoinGroup."""
+
+    def __init__(self) -> None:
+        self.waiting: Counter[str] = Counter()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, JoinGroupRequest):
+            self.waiting[seen.message.group_id] += 1
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if isinstance(request, JoinGroupRequest):
+            self.waiting[request.group_id] -= 1
+        elif isinstance(request, OffsetDeleteRequest) and self.waiting[request.group_id]:
+            return [edited(seen, payload, self._delete)]
+        return [payload]
+
+    def _delete(self, _: SeenRequest, message: OffsetDeleteResponse) -> None:
+        for topic in message.topics:
+            for part in topic.partitions:
+                part.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    rule("OFFS-033", r"in the join phase, .*: error is NONE", OnlyStableGroupsSubscribe),
     rule("OFFS-020", r"partition 1: .* is \(-1, ''\), expected", TheWholeTopicIsDeleted),
     changed_field("OFFS-021", "nothing_to_delete_is_deleted", r"group '.+': error is NONE",
         "OffsetDelete for an unknown group succeeds.",

@@ -253,6 +253,43 @@ def test_offset_delete_of_subscribed_topic_returns_group_subscribed_to_topic(
         found.expect(too, 9)
 
 
+@judges("OFFS-033")
+@at_versions("OffsetDelete")
+def test_offset_delete_during_rebalance_refuses_topics_of_last_generation(
+    broker: BrokerUnderTest, group: ClassicGroup, api_version: int
+) -> None:
+    """A member joins again with another topic; the other member follows after the first check.
+
+    Until then the topics of the generation before count, after that those of the new generation,
+    which has no assignments yet.
+    """
+    used, left, taken = (broker.create_topic() for _ in range(3))
+    stays, moves = group.stable(subscription(used), subscription(left))
+    entries = {topic: [entry(5)] for topic in (used, left, taken)}
+    commit(broker, group.group_id, entries, by=_by(stays))
+    moves.protocols = subscription(taken)
+    with requirement("OFFS-033"):
+        moves.send_join()
+        await_rebalance(stays)
+        _expect_kept(group, api_version, {used, left}, taken, "in the join phase")
+        stays.send_join()
+        codes = [member.take_join().error_code for member in (moves, stays)]
+        assert codes == [ErrorCode.NONE] * 2, f"the errors of the joins are {codes}"
+        _expect_kept(group, api_version, {used, taken}, left, "before the assignment")
+
+
+def _expect_kept(
+    group: ClassicGroup, version: int, kept: set[Topic], free: Topic, when: str
+) -> None:
+    """The offsets of these topics are not deleted, that of the free one is."""
+    expected = {(topic.name, 0): ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC for topic in kept}
+    expected[free.name, 0] = ErrorCode.NONE
+    answer = ask_to_delete_offsets(group.broker, version, group.group_id, *expected)
+    expect_codes(deleted_codes(answer), expected, when)
+    found = fetch_offsets(group.broker, group.group_id, {free: [0]})
+    found.expect_none(free, where=when)
+
+
 @judges("OFFS-027")
 @at_versions("OffsetDelete")
 def test_offset_delete_beside_members_of_other_type_returns_non_empty_group(

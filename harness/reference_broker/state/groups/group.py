@@ -16,6 +16,9 @@ from harness.reference_broker.state.groups.group_member import (
 from harness.reference_broker.state.groups.group_states import GroupEvent, GroupState, next_state
 from harness.reference_broker.state.memory_budget import PER_THING_BYTES
 
+CONSUMERS = "consumer"
+"""The protocol type of consumers, with metadata that the coordinator can read."""
+
 
 class Group:
     """One classic group: `add` and `remove` change `members` and `instances`.
@@ -23,6 +26,8 @@ class Group:
     `pending_members` have received an id and have not joined with it yet (KIP-394). `pending_syncs`
     have not requested their assignment of the current generation. `made_at`: end offset of the
     group's partition of the internal topic at its creation, None once the group is shown.
+    `subscriptions`: metadata of the consumers at the begin of the last generation, None if they
+    were no consumers or there was no generation; joins and leaves since then do not change it.
     """
 
     __slots__ = (
@@ -40,6 +45,7 @@ class Group:
         "protocol_type",
         "state",
         "state_since",
+        "subscriptions",
     )
 
     def __init__(self, group_id: GroupId, now: TimeMs, made_at: Offset | None = None) -> None:
@@ -57,6 +63,7 @@ class Group:
         self.pending_members: set[MemberId] = set()
         self.pending_syncs: set[MemberId] = set()
         self.new_member_added = False
+        self.subscriptions: tuple[bytes, ...] | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -209,7 +216,17 @@ class Group:
         self.generation += 1
         self.pending_syncs.clear()
         self.protocol_name = self.select_protocol() if self.members else None
+        self.note_subscriptions()
         self.apply(GroupEvent.GENERATION_BEGINS if self.members else GroupEvent.MEMBERS_GONE, now)
+
+    def note_subscriptions(self) -> None:
+        """Keep the metadata of the present members, if they are consumers.
+
+        Source: ClassicGroup.initNextGeneration, computeSubscribedTopics.
+        """
+        is_known = self.protocol_type == CONSUMERS
+        metadata = (member.metadata(self.protocol_name) for member in self.members.values())
+        self.subscriptions = tuple(metadata) if is_known else None
 
     def joined(self, member_id: MemberId) -> Joined:
         """Return the result of a member's join in the current generation."""

@@ -154,6 +154,7 @@ def _group(group_id: str, value: GroupMetadataValue, now: TimeMs) -> Group:
     group.protocol_type = value.protocol_type or None
     group.protocol_name = value.protocol
     group.leader_id = None if value.leader is None else MemberId(value.leader)
+    group.note_subscriptions()
     group.apply(GroupEvent.LOADED_WITH_MEMBERS if value.members else GroupEvent.LOADED_EMPTY, now)
     group.state_since = TimeMs(value.current_state_timestamp)
     return group

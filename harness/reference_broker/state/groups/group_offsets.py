@@ -7,10 +7,8 @@ offsetExpirationCondition); KIP-211, KIP-496.
 from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import DecodeError
-from harness.reference_broker.state.groups.group import Group
+from harness.reference_broker.state.groups.group import CONSUMERS, Group
 from harness.reference_broker.state.groups.group_states import GroupState
-
-CONSUMERS = "consumer"
 
 
 def problem_with_commit(
@@ -41,7 +39,10 @@ def problem_with_deletion(group: Group) -> ErrorCode:
 
 
 def is_subscribed(group: Group, topic: str) -> bool:
-    """True if a member uses the topic; consumers with an unknown subscription may use any topic."""
+    """True if a member of the last generation uses the topic.
+
+    Consumers with unknown subscriptions may use any topic.
+    """
     topics = _subscribed_topics(group)
     if topics is None:
         return group.protocol_type == CONSUMERS
@@ -61,19 +62,17 @@ def offsets_age_since(group: Group, topic: str, committed_at: TimeMs) -> TimeMs 
 
 
 def _subscribed_topics(group: Group) -> frozenset[str] | None:
-    """Return the topics of all members; None if those of a member are not known."""
-    if group.protocol_type != CONSUMERS:
+    """Return the topics of all members of the last generation; None if they are not known."""
+    if group.subscriptions is None:
         return None
-    if not group.members:
+    if not group.subscriptions:
         return frozenset()
-    if group.protocol_name is None:
-        return None
     from harness.codec.data_framing.version_prefix import read_subscription
 
     topics: set[str] = set()
-    for member in group.members.values():
+    for metadata in group.subscriptions:
         try:
-            topics.update(read_subscription(member.metadata(group.protocol_name)).message.topics)
+            topics.update(read_subscription(metadata).message.topics)
         except DecodeError:
             return None
     return frozenset(topics)

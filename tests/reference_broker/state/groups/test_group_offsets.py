@@ -61,6 +61,39 @@ def test_unreadable_consumer_subscription_counts_as_any_topic() -> None:
     assert not is_subscribed(group_with_a_member("connect"), "t")
 
 
+def test_subscriptions_are_those_of_last_generation_until_next_one_begins() -> None:
+    group = group_with_a_member()
+    member = group.members[MemberId(MEMBER)]
+    group.apply(GroupEvent.REBALANCE_BEGINS, TimeMs(0))
+    wants_u = version_prefixed_bytes(ConsumerProtocolSubscription(topics=["u"]), 0)
+    member.protocols = (Protocol("range", wants_u),)
+    assert is_subscribed(group, "t")
+    assert not is_subscribed(group, "u")
+    group.begin_generation(TimeMs(0))
+    assert not is_subscribed(group, "t")
+    assert is_subscribed(group, "u")
+
+
+def test_consumer_in_first_join_phase_of_new_group_may_use_any_topic() -> None:
+    group = Group(GroupId("g"), TimeMs(0))
+    assert not is_subscribed(group, "t")
+    group.protocol_type = "consumer"
+    assert is_subscribed(group, "t")
+
+
+def test_group_that_all_consumers_left_is_subscribed_to_nothing_until_next_generation() -> None:
+    group = group_with_a_member()
+    member = group.members[MemberId(MEMBER)]
+    group.remove(MemberId(MEMBER))
+    group.apply(GroupEvent.REBALANCE_BEGINS, TimeMs(0))
+    group.begin_generation(TimeMs(0))
+    group.add(member)
+    group.apply(GroupEvent.REBALANCE_BEGINS, TimeMs(0))
+    assert not is_subscribed(group, "t")
+    group.begin_generation(TimeMs(0))
+    assert is_subscribed(group, "t")
+
+
 def test_offsets_of_non_consumer_members_are_not_deleted_and_do_not_expire() -> None:
     group = group_with_a_member("connect")
     assert problem_with_deletion(group) is ErrorCode.NON_EMPTY_GROUP

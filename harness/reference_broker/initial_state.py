@@ -47,6 +47,8 @@ _REMOVED_ARE_TOLD = (2, 1)  # class GroupCoordinator (removeMemberAndUpdateGroup
 _PRODUCER_IDS_EXPIRE = (3, 4)  # KIP-854
 _PRODUCERS_OUTLIVE_RECORDS = (2, 4)  # KAFKA-7190
 _INSTANCES_ARE_KNOWN = (3, 0)  # class GroupCoordinator (validateCurrentMember)
+_REFUSED_IDS_END = (3, 0)  # class GroupMetadata (remove)
+_EXPIRED_IDS_END_DELAY = (4, 0)  # class GroupMetadataManager; before, class InitialDelayedJoin
 _HELD_BELOW_MINIMUM = (3, 7)  # KAFKA-15583
 _ISR_IS_SELECTED = (3, 3, 2)  # KAFKA-14372
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
@@ -180,6 +182,8 @@ def _group_limits(settings: BrokerSettings) -> GroupLimits:
         timeouts_change=since(*_TIMEOUTS_CHANGE),
         tells_removed=since(*_REMOVED_ARE_TOLD),
         instances_are_known=since(*_INSTANCES_ARE_KNOWN),
+        refused_ids_end=since(*_REFUSED_IDS_END),
+        expired_ids_end_delay=since(*_EXPIRED_IDS_END_DELAY),
     )
 
 

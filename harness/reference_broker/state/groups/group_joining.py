@@ -73,7 +73,8 @@ def join(groups: Groups, wanted: WantedJoin, now: TimeMs) -> Parked[Joined]:
     if group is None:
         return _refused(parked, ErrorCode.UNKNOWN_MEMBER_ID, wanted.member_id)
     if not _has_room(group, wanted.member_id, groups.limits.max_size):
-        group.remove(wanted.member_id)
+        if groups.limits.refused_ids_end or wanted.member_id in group.members:
+            group.remove(wanted.member_id)
         return _refused(parked, ErrorCode.GROUP_MAX_SIZE_REACHED, NO_MEMBER)
     names = [protocol.name for protocol in wanted.protocols]
     is_anything_taken = group.state is GroupState.EMPTY and not groups.limits.wants_protocols

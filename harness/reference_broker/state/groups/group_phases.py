@@ -67,11 +67,25 @@ def _expire(groups: Groups, group: Group, member_id: MemberId, now: TimeMs) -> N
     member = group.members.get(member_id)
     if member is not None and member.is_waiting and not member.is_new:
         return  # it waits for our response, and that begins its session anew
+    was_pending = member_id in group.pending_members
     remove_member(groups, group, member_id)
-    if member is not None and group.state is not GroupState.PREPARING_REBALANCE:
+    if member is not None:
         rebalance_or_complete(groups, group, now)
-    elif group.state is GroupState.PREPARING_REBALANCE and group.all_joined:
+    elif was_pending:
+        _complete_without_id(groups, group, now)
+
+
+def _complete_without_id(groups: Groups, group: Group, now: TimeMs) -> None:
+    """End a join phase that waited for this id.
+
+    Since 4.0 that ends a group's first join phase too, before its delay is over
+    (removePendingMemberAndUpdateClassicGroup).
+    """
+    is_waiting = group.state is GroupState.PREPARING_REBALANCE and group.all_joined
+    if is_waiting and groups.limits.expired_ids_end_delay:
         complete_join(groups, group, now)
+    else:
+        complete_join_if_all_are_there(groups, group, now)
 
 
 # -- the join phase --------------------------------------------------------------------------------

@@ -24,7 +24,9 @@ class GroupLimits:
     type and a protocol. `timeouts_change`: each join of a member sets its timeouts.
     `tells_removed`: a member that is removed while its join waits gets a response. `memory_bytes`:
     limit for the estimated memory of all groups. `instances_are_known`: an instance id that the
-    group does not know is an error; if not, it counts as none.
+    group does not know is an error; if not, it counts as none. `refused_ids_end`: a full group
+    removes the id of a client that it refuses. `expired_ids_end_delay`: an id that expires may end
+    the first join phase of a group.
     """
 
     initial_rebalance_delay_ms: int | None
@@ -36,6 +38,8 @@ class GroupLimits:
     timeouts_change: bool = True
     tells_removed: bool = True
     instances_are_known: bool = True
+    refused_ids_end: bool = True
+    expired_ids_end_delay: bool = True
     memory_bytes: int = 256 * 1024 * 1024
 
 

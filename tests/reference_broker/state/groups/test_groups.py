@@ -103,6 +103,28 @@ def test_new_member_extends_initial_rebalance_delay() -> None:
     assert [entry.member_id for entry in outcome(first).roster] == ["a", "b"]
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_expired_id_ends_initial_rebalance_delay_since_4_0(ends: bool) -> None:
+    """GroupMetadataManager.removePendingMemberAndUpdateClassicGroup; before, InitialDelayedJoin."""
+    limits = GroupLimits(2 * SESSION_MS, 6_000, 1_800_000, 100, expired_ids_end_delay=ends)
+    groups = Groups(limits, nowhere())
+    ask(groups, 0, fresh_id="pending", needs_known_id=True)
+    first = ask(groups, 1, fresh_id="a")
+    ring_until(groups, SESSION_MS)
+    assert (first.outcome is not None) is ends
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_full_group_removes_id_that_it_refuses_since_3_0(ends: bool) -> None:
+    groups = Groups(GroupLimits(0, 6_000, 1_800_000, 1, refused_ids_end=ends), nowhere())
+    ask(groups, 0, fresh_id="pending", needs_known_id=True)
+    ask(groups, 0, fresh_id="a")
+    ring_until(groups, 0)
+    refused = outcome(ask(groups, 1, "pending", needs_known_id=True))
+    assert (refused.error, refused.member_id) == (ErrorCode.GROUP_MAX_SIZE_REACHED, NO_MEMBER)
+    assert ("pending" in group_of(groups).pending_members) is not ends
+
+
 @pytest.mark.parametrize("first", [("range", "sticky"), ("sticky", "range")])
 def test_rejoin_of_static_member_with_tied_protocol_votes_skips_rebalance(
     first: tuple[str, str],

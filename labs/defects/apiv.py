@@ -160,7 +160,15 @@ class RefusedOnceMeansVersion0(FrameRule):
         return [encode_response(message, 0, identity)]
 
 
+@answers("APIV-018", r"finalized at level 0: \['kraft\.version'\]", range(3, 99))
+def features_that_are_off_are_finalized(answer: ApiVersionsResponse) -> None:
+    """ApiVersions lists a feature that is off as finalized at level 0."""
+    off = ApiVersionsResponse.FinalizedFeatureKey(name="kraft.version")
+    answer.finalized_features = [*answer.finalized_features, off]
+
+
 DEFECTS = [
+    features_that_are_off_are_finalized,
     rule("APIV-017", r"ApiVersions v\d+ answer: ", RefusedOnceMeansVersion0),
     names_have_no_dots_and_dashes,
     every_node_of_the_cluster_will_do,

@@ -21,6 +21,7 @@ from labs.defects.edited_answer import answers
 
 # Tests prepare themselves at the highest version of each API; defects strike the lower ones.
 OLD_HEARTBEATS, OLD_SYNCS = range(4), range(5)
+TWICE_NAMED = 4  # members of the test of GRP-074
 
 
 @answers("GRP-016", r"the part is ", OLD_SYNCS)
@@ -55,6 +56,11 @@ class KnowsWhatWasLeft(FrameRule):
         codes = [answer.error_code, *(each.error_code for each in answer.members)]
         if not any(codes) and not by_instance:
             self.left.add(request.group_id)
+
+
+def _is_made_up(seen: SeenRequest) -> bool:
+    """True for the made-up member of a test of the join phase."""
+    return isinstance(seen.message, SyncGroupRequest) and seen.message.member_id == "made-up"
 
 
 class WhoLeavesIsNotMissed(KnowsWhatWasLeft):
@@ -95,7 +101,22 @@ def instances_do_not_leave(request: LeaveGroupRequest, answer: LeaveGroupRespons
                 each.error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
+@answers("GRP-074", r"named twice the errors are .*'NONE \(0\)'\]", range(3, 99))
+def who_leaves_may_leave_again(request: LeaveGroupRequest, answer: LeaveGroupResponse) -> None:
+    """LeaveGroup checks all its members before it removes the first."""
+    half = len(request.members) // 2
+    if half == TWICE_NAMED:
+        for each in answer.members[half:]:
+            each.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    changed_field("GRP-018", "joins_come_before_members",
+        r"member_id made-up while members join: error is REBALANCE_IN_PROGRESS",
+        "SyncGroup returns REBALANCE_IN_PROGRESS to every client during a join phase.",
+        SyncGroupResponse, "error_code",
+        ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.REBALANCE_IN_PROGRESS, asked=_is_made_up),
+    who_leaves_may_leave_again,
     changed_field("GRP-011", "nobody_hears_of_a_rebalance", r"says REBALANCE_IN_PROGRESS",
         "The broker accepts heartbeats during a rebalance.",
         HeartbeatResponse, "error_code",

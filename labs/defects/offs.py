@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
@@ -15,7 +15,7 @@ from harness.codec.messages import (
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
-from labs.defects.defect import rule
+from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 
@@ -78,6 +78,34 @@ class TheHighestOffsetWins(FrameRule):
                 highest = max(part.committed_offset, self.highest.get(key, -1))
                 self.highest[key] = part.committed_offset = highest
         return with_body(seen, request)
+
+
+class TheFormerEpochStays(FrameRule):
+    """A commit without a leader epoch keeps the epoch of the commit before."""
+
+    def __init__(self) -> None:
+        self.epochs: dict[tuple[str, int], int] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if isinstance(request, OffsetCommitRequest):
+            for part in (part for topic in request.topics for part in topic.partitions):
+                if part.committed_leader_epoch >= 0:
+                    key = (request.group_id, part.partition_index)
+                    self.epochs[key] = part.committed_leader_epoch
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, OffsetFetchRequest):
+            return [edited(seen, payload, self._keep)]
+        return [payload]
+
+    def _keep(self, _: SeenRequest, message: OffsetFetchResponse) -> None:
+        for group in message.groups:
+            for part in (part for topic in group.topics for part in topic.partitions):
+                former = self.epochs.get((group.group_id, part.partition_index), -1)
+                if part.committed_offset >= 0 > part.committed_leader_epoch:
+                    part.committed_leader_epoch = former
 
 
 @answers("OFFS-002", r"partition 99: error is UNKNOWN_TOPIC_OR_PARTITION")
@@ -152,6 +180,7 @@ def only_what_is_in_the_log_is_committed(
 
 
 DEFECTS = [
+    rule("OFFS-019", r"after the later commit are \[7, 7\]", TheFormerEpochStays),
     rule("OFFS-029", r"twice in one entry, .*is \(9, 'first\'\)", TheFirstEntryCounts),
     rule("OFFS-001", r"is \(5, '(three)?'\), expected \([34], ", TheHighestOffsetWins),
     unknown_partitions_are_errors,

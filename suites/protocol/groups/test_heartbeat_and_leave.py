@@ -224,6 +224,33 @@ def test_leave_removes_several_members_despite_unknown_one(
         assert found == [stays.member_id], f"the members left are {found}"
 
 
+@judges("GRP-074")
+@at_versions("LeaveGroup", "3+")
+def test_leave_of_member_that_is_named_twice_returns_unknown_member_id_the_second_time(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """A dynamic member by its id; static ones by instance id, and by both in either order."""
+    dynamic = group.member()
+    statics = [group.member(instance_id=f"instance-{n}") for n in range(3)]
+    group.grown([group.member(), dynamic, *statics])
+    by_id = [Leaver(member_id=dynamic.member_id)]
+    by_instance = [Leaver(group_instance_id=static.instance_id) for static in statics]
+    by_both = [
+        Leaver(member_id=static.member_id, group_instance_id=static.instance_id)
+        for static in statics
+    ]
+    first = [*by_id, by_instance[0], by_instance[1], by_both[2]]
+    again = [*by_id, by_instance[0], by_both[1], by_instance[2]]
+    with requirement("GRP-074"):
+        answer = _ask_to_leave(group, api_version, *first, *again)
+        expect_error(answer.error_code, ErrorCode.NONE, "at the top")
+        codes = [ErrorCode.describe(each.error_code) for each in answer.members]
+        known, unknown = (
+            ErrorCode.describe(error) for error in (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID)
+        )
+        assert codes == [known] * 4 + [unknown] * 4, f"of four named twice the errors are {codes}"
+
+
 @judges("GRP-021")
 @at_versions("Heartbeat", "3+")
 def test_heartbeat_of_static_member_that_left_returns_unknown_member_id(

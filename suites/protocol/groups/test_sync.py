@@ -206,14 +206,29 @@ def test_sync_with_unknown_member_or_group_returns_unknown_member_id(
 def test_sync_during_join_phase_returns_rebalance_in_progress(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """A member that has not joined again receives REBALANCE_IN_PROGRESS."""
+    """A member that has not joined again receives REBALANCE_IN_PROGRESS.
+
+    Only a member of the last generation does: member and generation are looked at first.
+    """
     members = group.at("SyncGroup", api_version).stable(None, None)
     leader, (follower,) = leader_of(members), followers_of(members)
     leader.send_join()
     await_rebalance(follower)
-    with requirement("GRP-018"):
+    wrong = (
+        ("member_id", "made-up", ErrorCode.UNKNOWN_MEMBER_ID),
+        ("generation_id", follower.generation - 1, ErrorCode.ILLEGAL_GENERATION),
+        ("generation_id", follower.generation + 1, ErrorCode.ILLEGAL_GENERATION),
+    )
+    with requirement("GRP-018") as check:
         code = follower.ask_sync().error_code
         expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, "sync while members join")
+        for field, value, error in wrong:
+            where = f"{field} {value} while members join"
+            with check.subtest(where):
+                follower.reconnect()
+                request = follower.sync_request()
+                setattr(request, field, value)
+                expect_error(follower.ask_sync(request).error_code, error, where)
     follower.send_join()
     for member in members:
         member.take_joined()

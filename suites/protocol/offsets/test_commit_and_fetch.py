@@ -178,6 +178,28 @@ def test_offset_fetch_with_null_topics_returns_committed_leader_epochs(
                 assert epochs == [7, -1, 0], f"{where}: leader epochs are {epochs}, not [7, -1, 0]"
 
 
+@judges("OFFS-019")
+@at_versions("OffsetCommit", "2-5", "6+")
+def test_commit_without_leader_epoch_replaces_epoch_of_earlier_commit(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """A client that does not know epochs, or this one, commits after one that does."""
+    topic = kept.topic(broker, _three_partitions)
+    group = fresh_group(broker, topic)
+    first, other = entry(5), entry(5, "", 1)
+    first.committed_leader_epoch = other.committed_leader_epoch = 7
+    commit(broker, group, {topic: [first, other]}, broker.version("OffsetCommit", "6+"))
+    commit(broker, group, {topic: [entry(6)]}, api_version)
+    fetch_version = broker.version("OffsetFetch", "5+")
+    with requirement("OFFS-019"):
+        found = fetch_offsets(broker, group, {topic: [0, 1]}, fetch_version)
+        epochs = [
+            found.expect(topic, offset, partition=index).committed_leader_epoch
+            for index, offset in ((0, 6), (1, 5))
+        ]
+        assert epochs == [-1, 7], f"leader epochs after the later commit are {epochs}, not [-1, 7]"
+
+
 @judges("OFFS-004")
 @at_versions("OffsetFetch", "8+")
 def test_offset_fetch_of_several_groups_returns_offsets_of_each(

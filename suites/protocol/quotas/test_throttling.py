@@ -82,11 +82,16 @@ def test_produce_above_quota_returns_throttle_time_and_mutes_connection(
                     f"told to wait {told_ms} ms, the answer took {took_ms:.0f} ms"
                 )
             expect_healthy(connection, broker)
-            next_ms = (time.monotonic() - sent_at) * 1000  # a broker mutes before it answers
-            assert next_ms >= TIMERS_MAY_BE_EARLY * told_ms, (
-                f"told to wait {told_ms} ms, the next answer came {next_ms:.0f} ms "
-                f"after the request that was told so"
-            )
+            _expect_after(told_ms, sent_at)
+
+
+def _expect_after(told_ms: int, sent_at: float) -> None:
+    """The present answer follows one with this throttle time, to a request that was sent then."""
+    next_ms = (time.monotonic() - sent_at) * 1000  # a broker mutes before it answers
+    assert next_ms >= TIMERS_MAY_BE_EARLY * told_ms, (
+        f"told to wait {told_ms} ms, the next answer came {next_ms:.0f} ms "
+        f"after the request that was told so"
+    )
 
 
 @judges("QUOTA-004")
@@ -96,7 +101,8 @@ def test_requests_sent_with_throttled_produce_are_answered_in_order(
 ) -> None:
     """Two small requests in one write with each Produce, until one is throttled: they wait.
 
-    A client with a later quota is throttled first, as above.
+    Their responses come after the throttle time. A client with a later quota is throttled first, as
+    above.
     """
     topic, client_id, later = broker.create_topic(), broker.unique_topic(), broker.unique_topic()
     size = BYTES_PER_S * (WINDOW_S + int(broker.scaled_ms(DELAY_MS)) / 1000)
@@ -113,11 +119,13 @@ def test_requests_sent_with_throttled_produce_are_answered_in_order(
         connection = broker.connect(client_id)
 
         def throttle_time_ms() -> int:
+            sent_at = time.monotonic()
             connection.send_bytes(sent)
             payload = connection.receive_frame()
             _, answer = decode_response(api_named("Produce"), api_version, payload)
             assert isinstance(answer, ProduceResponse)
             expect_answers(connection, [1, 2])
+            _expect_after(answer.throttle_time_ms, sent_at)
             return answer.throttle_time_ms
 
         with requirement("QUOTA-004"):

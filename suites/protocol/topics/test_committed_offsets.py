@@ -8,8 +8,10 @@ from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.classic_group import ClassicGroup
 from suites.protocol.support.committed_offsets import (
     NO_OFFSET,
+    Committer,
     GroupOffsets,
     commit,
     entry,
@@ -17,6 +19,7 @@ from suites.protocol.support.committed_offsets import (
     fresh_group,
 )
 from suites.protocol.support.gone_topics import create_again, delete_topic
+from suites.protocol.support.subscriptions import subscription
 
 
 @judges("TOPIC-034")
@@ -46,21 +49,32 @@ def test_deleted_topic_has_no_committed_offsets(broker: BrokerUnderTest, api_ver
 @judges("TOPIC-034")
 @at_versions("OffsetFetch", "1-9", "10+")
 def test_recreated_topic_has_no_committed_offsets_of_deleted_one(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, group: ClassicGroup, api_version: int
 ) -> None:
-    """Two groups have offsets of the topic and of one with a longer name, which keeps its own."""
+    """Two groups have offsets of the topic and of one with a longer name, which keeps its own.
+
+    One of the groups has a member, which subscribes to both topics.
+    """
     gone = broker.create_topic(partitions=2)
     stays = broker.create_topic(name=f"{gone.name}-stays")
-    groups = [fresh_group(broker, gone) for _ in range(2)]
-    for group in groups:
-        commit(broker, group, {gone: [entry(5, "five"), entry(6, "", 1)], stays: [entry(7)]})
+    (member,) = group.stable(subscription(gone, stays))
+    committers = {
+        fresh_group(broker, gone): Committer(),
+        group.group_id: Committer(member.generation, member.member_id),
+    }
+    entries = {gone: [entry(5, "five"), entry(6, "", 1)], stays: [entry(7)]}
+    for group_id, by in committers.items():
+        commit(broker, group_id, entries, by=by)
     delete_topic(broker, gone)
     new = create_again(broker, gone.name, partitions=2)
     with requirement("TOPIC-034") as check:
-        for number, group in enumerate(groups):
-            with check.subtest(f"group {number}"):
+        for group_id in committers:
+            with check.subtest(
+                "with a member" if group_id == group.group_id else "without members"
+            ):
+                wanted = {new: [0, 1], stays: [0]}
                 found = broker.last_seen(
-                    partial(fetch_offsets, broker, group, {new: [0, 1], stays: [0]}, api_version),
+                    partial(fetch_offsets, broker, group_id, wanted, api_version),
                     partial(_has_none_of, new),
                 )
                 for index in (0, 1):

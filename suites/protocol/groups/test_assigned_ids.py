@@ -1,0 +1,89 @@
+"""GRP: member ids that a client has received, and with which no member has joined yet (KIP-394)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DeleteGroupsRequest
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges, needs_broker
+from suites.protocol.support.classic_group import (
+    KNOWN_ID,
+    ClassicGroup,
+    ClientMember,
+    await_rebalance,
+    leave,
+)
+from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.group_times import expect_alone, patient, short_ms_of
+from suites.protocol.support.kept_topics import KeptTopics
+
+JOIN = api_named("JoinGroup").key
+
+
+def _one_partition(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic()
+
+
+@judges("GRP-075")
+@at_versions("DeleteGroups", "0-1", "2+")
+def test_delete_groups_deletes_group_with_assigned_member_ids_alone(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """The group has an offset too, so that the broker does not forget it before."""
+    broker.version("JoinGroup", f"{KNOWN_ID}+")
+    topic = kept.topic(broker, _one_partition)
+    waiting = group.member(client_id="GRP-075")
+    commit(broker, group.group_id, {topic: [entry(5)]})
+    waiting.be_given_an_id()
+    request = DeleteGroupsRequest(groups_names=[group.group_id])
+    with requirement("GRP-075"):
+        codes = [result.error_code for result in broker.ask(request, api_version).results]
+        assert len(codes) == 1, f"{len(codes)} groups in the answer, asked for one"
+        expect_error(codes[0], ErrorCode.NONE, "a group with an assigned id alone")
+        fetch_offsets(broker, group.group_id, {topic: [0]}).expect_none(topic)
+        code = waiting.ask_join().error_code
+        expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "join with the id of before")
+
+
+@judges("GRP-076")
+@needs_broker(Use.OWN, {"group.max.size": "2"})
+def test_member_id_that_full_group_refuses_is_removed(group: ClassicGroup) -> None:
+    """The third client received its id while there was room; later there is room again.
+
+    The second member joins at once, as a static one does; the join phase lasts until the rebalance
+    timeout, as it waits for the third.
+    """
+    version = group.broker.version("JoinGroup", "5+")
+    short_ms = short_ms_of(group)
+    with requirement("GRP-076", api_key=JOIN, api_version=version), in_time(short_ms):
+        group.rebalance_ms = short_ms
+        first, third = (group.member(client_id="GRP-076") for _ in range(2))
+        second = group.member(instance_id="second", client_id="GRP-076")
+        group.grown([first])
+        third.be_given_an_id()
+        _join_together(second, first)
+        refused = third.ask_join()
+        expect_error(refused.error_code, ErrorCode.GROUP_MAX_SIZE_REACHED, "one too many")
+        assert refused.member_id == "", f"it receives the member id {refused.member_id!r}"
+        code = leave(group.broker, group.group_id, second.member_id)
+        expect_error(code, ErrorCode.NONE, "leave of the second")
+        await_rebalance(first)
+        expect_alone(patient(first, short_ms).ask_join(), first)
+        code = third.ask_join().error_code
+        expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "the id that was refused")
+
+
+def _join_together(newcomer: ClientMember, member: ClientMember) -> None:
+    newcomer.send_join()
+    await_rebalance(member)
+    member.send_join()
+    for each in (newcomer, member):
+        patient(each, each.group.rebalance_ms)
+        answer = each.remember(each.take_join())
+        expect_error(answer.error_code, ErrorCode.NONE, "join of one of two")

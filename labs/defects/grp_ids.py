@@ -1,7 +1,8 @@
-"""Defects of area GRP: member ids that a client has received and not joined with."""
+"""Defects of area GRP: member ids that are not joined with, requests that are sent again."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,8 @@ from harness.codec.messages import (
     DeleteGroupsResponse,
     JoinGroupRequest,
     JoinGroupResponse,
+    SyncGroupRequest,
+    SyncGroupResponse,
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
@@ -18,6 +21,9 @@ from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.grp import join_of
 from labs.defects.one_client import is_from, of_client
+
+Waiting = tuple[str, str]
+"""API and member id."""
 
 
 class AssignedIdsAreMembers(FrameRule):
@@ -44,7 +50,36 @@ class AssignedIdsAreMembers(FrameRule):
                 result.error_code = ErrorCode.NON_EMPTY_GROUP
 
 
+class RepeatedRequestsAreRefused(FrameRule):
+    """The broker refuses a request of a member while a former one of it waits."""
+
+    def __init__(self) -> None:
+        self.waiting: Counter[Waiting] = Counter()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        self.waiting[_waiting(seen)] += 1
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        waiting, is_repeated = _waiting(seen), self.waiting[_waiting(seen)] > 1
+        self.waiting[waiting] = 0
+        strikes = is_repeated and waiting[1] != "" and is_from(seen, "GRP-077")
+        return [edited(seen, payload, self._refuse)] if strikes else [payload]
+
+    def _refuse(self, _: SeenRequest, message: JoinGroupResponse | SyncGroupResponse) -> None:
+        message.error_code = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def _waiting(seen: SeenRequest) -> Waiting:
+    """Return API and member of a request that may wait."""
+    if isinstance(seen.message, JoinGroupRequest | SyncGroupRequest):
+        return type(seen.message).__name__, seen.message.member_id
+    return "", ""
+
+
 DEFECTS = [
+    rule("GRP-077", r"(join of a member|sent again): error is UNKNOWN_MEMBER_ID",
+         RepeatedRequestsAreRefused),
     rule("GRP-075", r"a group with an assigned id alone: error is NON_EMPTY_GROUP",
          AssignedIdsAreMembers),
     replace(

@@ -271,6 +271,26 @@ def test_rejoin_with_shorter_timeouts_replaces_those_of_first_join(
         assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"
 
 
+@judges("GRP-050")
+@short_sessions
+def test_static_member_that_comes_back_with_shorter_session_has_that_session(
+    group: ClassicGroup,
+) -> None:
+    """It comes back without its member id, sends one heartbeat and is silent from then on."""
+    short_ms = short_ms_of(group)
+    join = group.broker.version("JoinGroup", "5+")
+    group.broker.version("Heartbeat", "3+")
+    with requirement("GRP-050", api_key=JOIN, api_version=join), in_time(short_ms):
+        leader, static = group.grown([group.member(), group.member(instance_id="instance")])
+        again = group.member(static.protocols, static.instance_id)
+        long_ms, group.session_ms = group.session_ms, short_ms
+        answer = again.remember(again.ask_join())
+        group.session_ms = long_ms
+        expect_error(answer.error_code, ErrorCode.NONE, "the join of the one that is back")
+        expect_error(again.heartbeat(), ErrorCode.NONE, "its heartbeat")
+        _expect_other_session_ends(leader, short_ms)
+
+
 @judges("GRP-062")
 @short_sessions
 def test_sync_that_waits_returns_rebalance_in_progress_when_session_ends(

@@ -42,6 +42,8 @@ from suites.protocol.support.group_times import (
 )
 from suites.protocol.support.joined_generation import expect_next_generation, send_joins
 
+BEFORE_A_SESSION_ENDS = 0.8  # a share of a session
+
 JOIN = api_named("JoinGroup").key
 HEARTBEAT = api_named("Heartbeat").key
 OFFSET_COMMIT = api_named("OffsetCommit").key
@@ -264,6 +266,9 @@ def test_rejoin_with_shorter_timeouts_replaces_those_of_first_join(
             return
         since = time.monotonic()
         patient(leader, short_ms).send_join()
+        # The end of the other member's session would end the join phase too.
+        limit_ms = BEFORE_A_SESSION_ENDS * group.session_ms
+        leader.connection.timeout_ms = min(leader.connection.timeout_ms, limit_ms)
         answer = leader.take_join()
         took_ms = elapsed_ms(since)
         expect_alone(answer, leader)

@@ -248,6 +248,22 @@ def who_shuts_down_is_in_the_isr_again(done: Replicas, asked: Message, answer: M
                 partition.isr_nodes = [*partition.isr_nodes, member]
 
 
+@told_to_others("SHUT-005", r"a new partition has the leader \d+ and the ISR \(1, \d+\), expected")
+def who_shuts_down_leads_new_partitions(done: Replicas, asked: Message, answer: Message) -> None:
+    """A broker that shuts down leads the new partitions of which it is the first replica."""
+    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_shut_down:
+        done.stopping.add(asked.broker_id)
+        done.timed_out = True  # the newest topic is from before
+    if not isinstance(answer, MetadataResponse) or done.timed_out:
+        return
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            first = partition.replica_nodes[0]
+            is_newest = partition.replica_nodes == done.replicas
+            if is_newest and first in done.stopping:
+                partition.leader_id, partition.isr_nodes = first, list(done.replicas)
+
+
 DEFECTS = [
     brokers_of_other_clusters_are_welcome,
     a_second_broker_takes_the_id,
@@ -269,4 +285,5 @@ DEFECTS = [
     a_broker_that_stops_must_have_read_all,
     a_leader_may_go_at_once,
     who_shuts_down_is_in_the_isr_again,
+    who_shuts_down_leads_new_partitions,
 ]

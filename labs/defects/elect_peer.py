@@ -32,6 +32,15 @@ def an_eligible_one_is_available(_: Replicas, __: Message, answer: Message) -> N
                     each.error_code = ErrorCode.NONE
 
 
+@told_to_others("ELECT-010", r"it is not in the ISR: error is NONE")
+def who_is_alive_is_available(done: Replicas, _: Message, answer: Message) -> None:
+    """A preferred election succeeds if the preferred leader is alive, in the ISR or not."""
+    if isinstance(answer, ElectLeadersResponse) and not done.has_configs:
+        result = answer.replica_election_results[0].partition_result[0]
+        if result.error_code == ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE:
+            result.error_code = ErrorCode.NONE
+
+
 @taken_for("ELECT-020", r"the first named its epoch, the second another: ")
 def no_shutdown_is_clean(_: Replicas, seen: SeenRequest) -> bytes | None:
     """The controller ignores the previous broker epoch of a registration."""
@@ -85,6 +94,7 @@ def a_lower_minimum_clears_nothing(done: Replicas, asked: Message, answer: Messa
 
 DEFECTS = [
     an_eligible_one_is_available,
+    who_is_alive_is_available,
     no_shutdown_is_clean,
     the_last_leader_is_always_elected,
     the_last_live_replica_is_elected,

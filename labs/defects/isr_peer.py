@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.codec.messages import ListOffsetsResponse, MetadataResponse
+from harness.codec.messages import (
+    ListOffsetsResponse,
+    MetadataResponse,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
 from harness.codec.records import decode_batches, encode_batch
 from harness.codec.structs import Message
+from labs.defects.defect import rule
 from labs.defects.replicas import (
     Answered,
     Replicas,
@@ -36,6 +42,14 @@ def who_fetches_is_in_sync(done: Replicas, _: Message, answer: Message) -> None:
     """A follower that is back joins the ISR with its first Fetch."""
     if done.r3 == [0, 3, 3]:
         _add_r3(done, answer)
+
+
+@told_to_others("ISR-009", r"not within .*: the ISR is")
+def who_is_in_sync_has_the_whole_log(done: Replicas, _: Message, answer: Message) -> None:
+    """A follower that is back joins the ISR only at the log end, above the high watermark."""
+    found = _newest(done, answer)
+    if found is not None and done.r3[-3:] == [3, 4, 5] and len(done.acks) == 7:
+        found.isr_nodes = [each for each in found.isr_nodes if each != done.replicas[2]]
 
 
 @told_to_others("ISR-010", r"R3 is fenced and fetches at the log end: the ISR is")
@@ -76,6 +90,26 @@ def a_leader_alone_commits(done: Replicas, _: int, data: Answered) -> None:
     """The high watermark advances below min.insync.replicas."""
     if done.has_configs and len(done.replicas) == 2 and len(done.acks) == 3:
         data.high_watermark = 2
+
+
+@told_to_consumers("REPL-012", r"two of three replicas are in the ISR: .* watermark 3")
+def two_are_as_many_as_three(done: Replicas, _: int, data: Answered) -> None:
+    """A leader and one follower commit records, whatever min.insync.replicas is."""
+    if done.has_configs and (done.r2, done.r3, len(done.acks)) == ([1, 3], [1], 3):
+        data.high_watermark = 3
+
+
+class ANewLeaderCommitsAll(Replicas):
+    """A new leader takes its log end for the high watermark until its followers have fetched."""
+
+    def answer(self, asked: Message, answer: Message) -> None:
+        found = _newest(self, answer)
+        is_led_by_second = found is not None and found.leader_id == self.replicas[1]
+        self.timed_out |= len(self.replicas) == 3 and is_led_by_second
+
+    def to_consumer(self, offset: int, data: Answered) -> None:
+        if self.timed_out and data.high_watermark == 1 and not self.acks:
+            data.high_watermark = 3
 
 
 @told_to_consumers("REPL-013", r"the ISR is the leader alone: .* watermark 1")
@@ -125,6 +159,28 @@ def records_have_the_epoch_of_the_first(done: Replicas, _: int, data: Answered) 
         data.records = b"".join(encode_batch(each) for each in old)
 
 
+@told_to_consumers("REPL-018", r"3 records, the leader reports 5: 5, expected 3")
+def the_watermark_of_the_leader_is_that_of_the_follower(
+    done: Replicas, _: int, data: Answered
+) -> None:
+    """A follower adopts the leader's high watermark, also one above its own log end."""
+    if _is_by_the_first(done) and not done.acks and (done.read, data.high_watermark) == (2, 3):
+        data.high_watermark = 5
+
+
+@told_to_others("EPOCH-003", r"it follows epoch \d+: epoch \d+: \(epoch, end\) is \(\d+, 1\)")
+def an_epoch_without_records_ends_with_the_first(
+    done: Replicas, asked: Message, answer: Message
+) -> None:
+    """The end of an epoch without records is that of the first epoch in the log."""
+    if not _is_by_the_first(done) or not isinstance(asked, OffsetForLeaderEpochRequest):
+        return
+    assert isinstance(answer, OffsetForLeaderEpochResponse)
+    wanted, told = asked.topics[0].partitions[0], answer.topics[0].partitions[0]
+    if 0 <= told.leader_epoch < wanted.leader_epoch:
+        told.end_offset = 1
+
+
 @told_to_others("EPOCH-008", r"after the cut: the leader's log ends at 5, expected 6")
 def a_cut_takes_a_committed_record(done: Replicas, asked: Message, answer: Message) -> None:
     """A follower cuts one record more than it has to."""
@@ -149,16 +205,25 @@ def what_was_written_between_stays(done: Replicas, _: int, data: Answered) -> No
 
 DEFECTS = [
     who_fetches_is_in_sync,
+    who_is_in_sync_has_the_whole_log,
     who_is_fenced_is_in_sync,
     the_high_watermark_is_enough,
     a_shrink_begins_a_leader_epoch,
     an_epoch_ends_one_later,
     a_leader_alone_commits,
+    two_are_as_many_as_three,
+    replace(
+        rule("REPL-019", r"has not fetched: the high watermark is 3", ANewLeaderCommitsAll),
+        private=True,
+        joined=True,
+    ),
     a_leader_alone_commits_nothing,
     only_the_isr_counts,
     who_has_left_is_waited_for,
     a_fetch_that_diverges_is_progress,
     records_have_the_epoch_of_the_first,
+    the_watermark_of_the_leader_is_that_of_the_follower,
+    an_epoch_without_records_ends_with_the_first,
     a_cut_takes_a_committed_record,
     what_was_written_between_stays,
 ]

@@ -132,6 +132,17 @@ def a_cancellation_sorts_the_replicas(done: Replicas, asked: Message, answer: Me
                 each.replica_nodes = sorted(each.replica_nodes)
 
 
+@told_to_others("REASG-006", r"the errors are \{0: 39, ")
+def one_bad_target_refuses_all(_: Replicas, __: Message, answer: Message) -> None:
+    """A bad target of one partition refuses the moves of all partitions of the request."""
+    if isinstance(answer, AlterPartitionReassignmentsResponse):
+        every = [each for topic in answer.responses for each in topic.partitions]
+        bad = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+        if len(every) > 1 and any(each.error_code == bad for each in every):
+            for each in every:
+                each.error_code = bad
+
+
 @told_to_consumers("REASG-013", r"three records: .* high watermark 2")
 def a_removed_replica_counts(done: Replicas, _: int, data: Answered) -> None:
     """The high watermark waits for a replica that a reassignment has removed."""
@@ -210,6 +221,7 @@ DEFECTS = [
     nothing_can_be_cancelled,
     an_added_replica_stays_in_sync,
     a_cancellation_sorts_the_replicas,
+    one_bad_target_refuses_all,
     a_removed_replica_counts,
     the_first_move_goes_on,
     a_topic_is_listed_whole,

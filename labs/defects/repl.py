@@ -102,6 +102,21 @@ def the_fastest_of_the_isr_decides(done: Replicas, _: int, data: Answered) -> No
         data.high_watermark = 4
 
 
+@told_to_consumers("REPL-010", r"is not in the ISR: .* the high watermark 3")
+def who_is_alive_is_waited_for(done: Replicas, _: int, data: Answered) -> None:
+    """The high watermark waits for each follower that is alive, in the ISR or not."""
+    if (done.r2, done.r3) == ([3, 4], [1]):
+        data.high_watermark = data.last_stable_offset = 3
+        data.records = b""
+
+
+@told_to_consumers("REPL-038", r"R3 fetches 4, .* watermark 3|went back: 3, then 0")
+def a_refused_fetch_confirms(done: Replicas, _: int, data: Answered) -> None:
+    """The high watermark advances by the offset of a follower's fetch that is refused."""
+    if (done.r2, done.r3) == ([3], [4]):
+        data.high_watermark = 3
+
+
 @told_to_consumers("REPL-011", r"the high watermark went back: 4, then 1")
 def the_watermark_follows_a_follower_back(done: Replicas, _: int, data: Answered) -> None:
     """A follower that fetches again from a lower offset lowers the high watermark."""
@@ -209,6 +224,27 @@ def a_timeout_is_no_error(done: Replicas, _: Message, answer: Message) -> None:
         told.error_code = ErrorCode.NONE
 
 
+@told_to_others("ACKS-009", r"one of two replicas is in sync: error is NONE")
+def a_minimum_above_the_replica_count_is_none(done: Replicas, _: Message, answer: Message) -> None:
+    """With min.insync.replicas above the number of replicas the leader alone is enough."""
+    told = _produced(answer)
+    if told is None or not done.has_configs or done.acks[-1] != ALL or done.r2 != [1]:
+        return
+    if len(done.replicas) == 2 and told.error_code == ErrorCode.NOT_ENOUGH_REPLICAS:
+        told.error_code = ErrorCode.NONE
+
+
+@told_to_others("ACKS-019", r"the second of three is late: the errors are \[7, 7, 7\]")
+def a_timeout_fails_all_partitions(_: Replicas, __: Message, answer: Message) -> None:
+    """A partition that is not confirmed in time fails the others of its request."""
+    if not isinstance(answer, ProduceResponse) or len(answer.responses) != 3:
+        return
+    every = [each for topic in answer.responses for each in topic.partition_responses]
+    if any(each.error_code == ErrorCode.REQUEST_TIMED_OUT for each in every):
+        for each in every:
+            each.error_code = ErrorCode.REQUEST_TIMED_OUT
+
+
 @told_to_others("ACKS-017", r"after the timeout: the leader's log ends at 1, expected 2")
 def a_timeout_takes_the_record_back(done: Replicas, asked: Message, answer: Message) -> None:
     """The leader removes records from the log that are not replicated in time."""
@@ -231,6 +267,8 @@ DEFECTS = [
     a_consumer_gets_the_whole_log,
     a_fetch_confirms_one_less,
     the_fastest_of_the_isr_decides,
+    who_is_alive_is_waited_for,
+    a_refused_fetch_confirms,
     the_watermark_follows_a_follower_back,
     what_nobody_waits_for_is_visible,
     a_consumer_reads_to_the_log_end,
@@ -241,5 +279,7 @@ DEFECTS = [
     acks_all_is_acks_1,
     min_insync_replicas_are_enough,
     a_timeout_is_no_error,
+    a_minimum_above_the_replica_count_is_none,
+    a_timeout_fails_all_partitions,
     a_timeout_takes_the_record_back,
 ]

@@ -30,12 +30,14 @@ class Replicas(FrameRule):
 
     ``asked``: the offsets of each replica's fetches; ``read``: count of a consumer's fetches;
     ``acks`` of all Produce requests; ``given``: the records of each answer to a replica;
-    ``timed_out``, ``moves`` (targets of reassignments), ``epochs`` (of brokers), ``eligible`` (the
-    last eligible leader replicas), ``minimum_changed``: free for defects.
+    ``timed_out``, ``moves`` (targets of reassignments), ``epochs`` (of brokers), ``stopping``
+    (brokers), ``eligible`` (the last eligible leader replicas), ``minimum_changed``: free for
+    defects.
     """
 
     def __init__(self) -> None:
         self.epochs: dict[int, int] = {}
+        self.stopping: set[int] = set()
         self._begin([], has_configs=False)
 
     def _begin(self, replicas: Sequence[int], *, has_configs: bool) -> None:

@@ -24,6 +24,7 @@ from suites.protocol.support.config_admin import TOPIC, AlterOperation, change
 from suites.replication.support.asked_as import produce_as
 from suites.replication.support.expect import (
     expect_error,
+    expect_high_watermark,
     expect_log_end,
     expect_records,
     expect_sound,
@@ -87,13 +88,33 @@ def test_acks_all_below_min_isr_returns_not_enough_replicas_appends_nothing(
         expect_sound(alone)
 
 
-def _all(partition: WatchedPartition) -> int:
+def _all(partition: WatchedPartition, client_id: str = "ACKS-005") -> int:
     """Return the error code of a Produce with acks=all."""
     answer = produce_as(
-        "ACKS-005", partition.broker, partition.topic, b"all", acks=ALL, timeout_ms=SOON_MS
+        client_id, partition.broker, partition.topic, b"all", acks=ALL, timeout_ms=SOON_MS
     )
     assert answer is not None, "acks=all is not answered in time"
     return answer.error_code
+
+
+@judges("ACKS-009")
+@needs_broker(Use.JOINABLE)
+def test_min_insync_replicas_above_replica_count_needs_all_replicas(peers: JoinedCluster) -> None:
+    """Two replicas, and five that would have to be in sync; then the leader is alone."""
+    follower = peers.join()
+    partition = peers.partition([follower], configs={"min.insync.replicas": "5"})
+    partition.produce()
+    partition.follow(follower, 1)
+    with requirement("ACKS-009"):
+        expect_high_watermark(partition, 1, "both are in sync")
+        _leave_alone(partition, follower)
+        code = partition.broker.last_seen(
+            lambda: _all(partition, "ACKS-009"), ErrorCode.NOT_ENOUGH_REPLICAS.__eq__, LEARNS_MS
+        )
+        expect_error(code, ErrorCode.NOT_ENOUGH_REPLICAS, "one of two replicas is in sync")
+        partition.produce()
+        expect_high_watermark(partition, 1, "one of two replicas has more records")
+        expect_sound(partition)
 
 
 @judges("ACKS-008")

@@ -18,7 +18,8 @@ from suites.replication.support.expect import (
 )
 from suites.replication.support.pending_produce import PendingProduce
 
-SHORT_MS = 500
+SHORT_MS, PATIENT_MS = 500, 2_000
+"""Timeouts of requests in ms; the second is time for the fetches of a slow machine."""
 
 
 @judges("ACKS-003")
@@ -99,3 +100,46 @@ def test_acks_all_waits_for_more_than_min_insync_replicas(peers: JoinedCluster) 
         timeline.follow(R2, 1)  # before 0.9 a smaller ISR alone completes no waiting request
         expect_error(pending.answer().error_code, ErrorCode.NONE, "the third has left the ISR")
         expect_sound(partition)
+
+
+@judges("ACKS-019")
+@needs_broker(Use.JOINABLE)
+def test_acks_all_to_two_partitions_responds_after_all_of_both_confirm(
+    peers: JoinedCluster,
+) -> None:
+    """The partition that the request names last is confirmed first, then the other one."""
+    follower, other = peers.join(), peers.join()
+    first, last = peers.partition([follower]), peers.partition([other])
+    last.produce()
+    last.follow(other, 1)
+    pending = PendingProduce(first, last)
+    with requirement("ACKS-019"):
+        pending.expect_silence("before a follower has fetched")
+        last.follow(other, 2)
+        pending.expect_silence("when one of two partitions is confirmed")
+        first.follow(follower, 1)
+        codes = [each.error_code for each in pending.answers()]
+        assert codes == [ErrorCode.NONE] * 2, f"all have confirmed: the errors are {codes}"
+        expect_sound(first)
+        expect_sound(last)
+
+
+@judges("ACKS-019")
+@needs_broker(Use.JOINABLE)
+def test_acks_all_timeout_fails_only_partition_that_is_not_confirmed(
+    peers: JoinedCluster,
+) -> None:
+    """One of three partitions is not confirmed in time, the others are."""
+    follower = peers.join()
+    partitions = [peers.partition([follower]) for _ in range(3)]
+    late = partitions[1]
+    pending = PendingProduce(*partitions, timeout_ms=PATIENT_MS)
+    for each in partitions:
+        each.follow(follower, 0 if each is late else 1)
+    with requirement("ACKS-019"):
+        codes = [each.error_code for each in pending.answers()]
+        expected = [ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NONE]
+        assert codes == expected, f"the second of three is late: the errors are {codes}"
+        late.follow(follower, 1)
+        expect_high_watermark(late, 1, "it is confirmed after the timeout")
+        expect_sound(late)

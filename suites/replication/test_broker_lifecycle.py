@@ -24,6 +24,7 @@ from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import FIRST_WITH_LOG_DIRS, KraftMember
 from harness.virtual_broker.partition import FIRST_WITH_REPLICA_STATE
+from suites.replication.support.elections import PREFERRED, election_result
 from suites.replication.support.expect import expect_error, expect_high_watermark, expect_sound
 
 ANOTHER_CLUSTER = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -356,7 +357,10 @@ def test_should_shut_down_is_true_only_after_leadership_moved(peers: JoinedClust
 @judges("SHUT-005")
 @needs_broker(Use.JOINABLE)
 def test_broker_in_controlled_shutdown_is_not_added_to_isr(peers: JoinedCluster) -> None:
-    """It goes on to fetch at the log end, while its shutdown is being granted."""
+    """It goes on to fetch at the log end, while its shutdown is being granted.
+
+    It is the preferred leader of the partition that it led, and of a new one.
+    """
     member = peers.joined()
     led, followed = peers.beside(member), peers.partition([member])
     followed.produce(2)
@@ -372,4 +376,18 @@ def test_broker_in_controlled_shutdown_is_not_added_to_isr(peers: JoinedCluster)
             assert state.isr == (peers.leader,), f"the ISR is {state.isr}"
         state = led.await_isr(peers.leader)
         assert state.leader == peers.leader, f"the leader is {state.leader}"
+        code = election_result(peers.broker, led.topic, PREFERRED)
+        expect_error(code, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "it is elected on request")
+        _expect_led_by_other(peers, member)
         expect_sound(followed)
+
+
+def _expect_led_by_other(peers: JoinedCluster, member: KraftMember) -> None:
+    """A new partition with the shutting-down broker as its first replica has another leader."""
+    name, leads = peers.broker.unique_topic(), peers.leader
+    peers.world.create_topic(name, [[member.broker_id, leads]], {})
+    state = peers.broker.last_seen(
+        lambda: peers.world.state(name, 0), lambda state: state.isr == (leads,)
+    )
+    told = f"a new partition has the leader {state.leader} and the ISR {state.isr}"
+    assert (state.leader, state.isr) == (leads, (leads,)), f"{told}, expected only {leads}"

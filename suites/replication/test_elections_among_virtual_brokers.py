@@ -15,7 +15,13 @@ from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import KraftMember
 from harness.virtual_broker.leader import RECOVERED, RECOVERING, LedPartition
-from suites.replication.support.elections import UNCLEAN, await_alive, elect, election_result
+from suites.replication.support.elections import (
+    PREFERRED,
+    UNCLEAN,
+    await_alive,
+    elect,
+    election_result,
+)
 from suites.replication.support.expect import expect_error
 
 NO_LEADER = -1
@@ -61,6 +67,29 @@ def test_new_leader_is_first_of_assignment_whatever_the_order_of_the_isr(
     led.leader.leave()
     with requirement("ELECT-003"):
         _expect_leader(broker, led, led.replicas[1].broker_id, "the first replica has left")
+
+
+@judges("ELECT-010")
+@needs_broker(Use.JOINABLE)
+def test_preferred_leader_that_is_alive_is_elected_only_in_isr(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """The preferred leader has left, is back out of the ISR, and then in it."""
+    led.lose_leader()
+    preferred, leads = _ids(led, 0, 1)
+    led.replicas[0].come_back()
+    await_alive(broker, preferred)
+    with requirement("ELECT-010"):
+        code = election_result(broker, led.topic, PREFERRED)
+        expect_error(code, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "it is not in the ISR")
+        found, isr = led.state(), tuple(sorted(_ids(led, 1, 2)))
+        told = f"after that the leader is {found.leader} and the ISR {found.isr}"
+        assert (found.leader, found.isr) == (leads, isr), f"{told}, expected {leads} and {isr}"
+        joined = led.propose(led.proposal(_ids(led, 1, 2, 0)))
+        expect_error(joined.error_code, ErrorCode.NONE, "the leader adds it to the ISR")
+        code = election_result(broker, led.topic, PREFERRED)
+        expect_error(code, ErrorCode.NONE, "it is in the ISR")
+        _expect_leader(broker, led, preferred, "it was elected")
 
 
 @judges("ELECT-012")

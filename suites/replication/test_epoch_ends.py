@@ -9,8 +9,10 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
 from suites.replication.support.deleting import delete_below
+from suites.replication.support.elections import await_alive, elect_preferred
 from suites.replication.support.expect import expect_error
 
 FIRST_WITH_EPOCH = 1
@@ -61,3 +63,54 @@ def test_offset_for_epoch_before_first_known_returns_it_with_first_start_offset(
         _delete_below(partition, 2)
         _expect_end(partition, before, (before, 2), "the log begins at 2", api_version)
         _expect_end(partition, known, (known, 3), "the log begins at 2", api_version)
+
+
+@judges("EPOCH-003")
+@needs_broker(Use.JOINABLE)
+@at_versions("OffsetForLeaderEpoch", "1+")
+def test_offset_for_epoch_without_records_returns_largest_epoch_before_it(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """The real broker leads three times and writes one, two and three records.
+
+    A virtual one, which writes nothing, leads before, between and so in two epochs.
+    """
+    member = peers.join()
+    partition = peers.beside(member)
+    known, end = [_led_by_real_broker(peers, partition, member)], 1
+    partition.produce()
+    unknown = []
+    for count in (2, 3):
+        unknown.append(_led_by_member(peers, partition, member, end))
+        known.append(_led_by_real_broker(peers, partition, member))
+        partition.produce(count)
+        end += count
+    with requirement("EPOCH-003") as check:
+        for epoch, before, offset in zip(unknown, known, (1, 3), strict=False):
+            with check.subtest(f"between the epochs that end at {offset} and behind it"):
+                assert before < epoch, f"the leader epochs are {known} and {unknown}"
+                _expect_end(
+                    partition, epoch, (before, offset), f"it follows epoch {before}", api_version
+                )
+
+
+def _led_by_real_broker(
+    peers: JoinedCluster, partition: WatchedPartition, member: Membership
+) -> int:
+    """The virtual leader goes; return the epoch of the real broker."""
+    member.leave()
+    epoch = partition.await_isr(peers.leader).leader_epoch
+    peers.await_led(partition)
+    return epoch
+
+
+def _led_by_member(
+    peers: JoinedCluster, partition: WatchedPartition, member: Membership, end: int
+) -> int:
+    """The member comes back with the records up to ``end``; return the epoch in which it leads."""
+    member.come_back()
+    await_alive(peers.broker, member.broker_id)
+    partition.follow(member, end)
+    partition.await_isr(*partition.replicas)
+    elect_preferred(peers.broker, partition, member.broker_id)
+    return partition.state().leader_epoch

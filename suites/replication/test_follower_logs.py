@@ -10,10 +10,14 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
+from harness.virtual_broker.served_log import ServedLog
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
+from suites.replication.support.expect import expect_records
 from suites.replication.support.reading import await_served_by, follower_version, read_all
+from suites.replication.support.rivals import Rivals
 
 BATCHES = 40
 SAMPLES = 60
@@ -67,6 +71,30 @@ def test_follower_adopts_high_watermark_of_leader(cluster: Cluster) -> None:
         for node in followers:
             there = await_served_by(cluster, node, topic, BATCHES).high_watermark
             assert there == BATCHES, f"follower {node} stays at {there} of {BATCHES}"
+
+
+@judges("REPL-018")
+@needs_broker(Use.JOINABLE)
+def test_high_watermark_of_follower_is_below_that_of_leader_and_own_log_end(
+    rivals: Rivals,
+) -> None:
+    """A virtual leader reports a lower high watermark than the log end, then a higher one."""
+    log, partition = ServedLog(), rivals.partition
+    log.append(rivals.epoch, b"r0", b"r1", b"r2")
+    with requirement("REPL-018") as check:
+        for reported, expected in ((0, 0), (2, 2), (5, 3)):
+            with check.subtest(f"the leader reports {reported}"):
+                log.high_watermark = reported
+                rivals.virtual_leads(log)
+                rivals.endpoint.asked.clear()
+                partition.broker.eventually(
+                    lambda: len(rivals.endpoint.asked) > 1, "the follower fetches twice"
+                )
+                rivals.follows(3)
+                read = partition.consume(0)
+                told = f"3 records, the leader reports {reported}: {read.high_watermark}"
+                assert read.high_watermark == expected, f"{told}, expected {expected}"
+                expect_records(read, range(expected), f"{told}, a consumer of the follower")
 
 
 @judges("REPL-023")

@@ -24,7 +24,7 @@ from suites.replication.support.expect import (
     expect_sound,
 )
 
-MIN_ISR_2 = {"min.insync.replicas": "2"}
+MIN_ISR_2, MIN_ISR_3 = {"min.insync.replicas": "2"}, {"min.insync.replicas": "3"}
 FIRST_WITH_DIVERGENCE, FIRST_AFTER_THAT = 12, 16
 TIMEOUT_MS = 10_000
 TRIES = 5
@@ -43,6 +43,37 @@ def test_acks_1_below_min_isr_does_not_advance_high_watermark(peers: JoinedClust
         expect_log_end(partition, 3, "written with acks=1")
         read = expect_high_watermark(partition, 1, "the ISR is smaller than min.insync.replicas")
         expect_records(read, (0,), "a consumer")
+        expect_sound(partition)
+
+
+@judges("REPL-012")
+@needs_broker(Use.JOINABLE)
+def test_isr_of_two_below_min_isr_of_three_does_not_advance_high_watermark(
+    peers: JoinedCluster,
+) -> None:
+    """The leader and a follower have two more records; the other follower is away, and joins."""
+    if FIRST_AFTER_THAT not in peers.broker.advertised("Fetch"):
+        raise NotSupported("a broker that does not serve Fetch v16 has REPL-013")
+    followers = [peers.join(), peers.join()]
+    timeline = Timeline(peers.partition(followers, configs=MIN_ISR_3), followers)
+    partition = timeline.partition
+    partition.produce()
+    timeline.follow(R2, 1)
+    timeline.follow(R3, 1)
+    followers[1].leave()
+    partition.await_isr(partition.leader, followers[0].broker_id)
+    partition.produce(2)
+    with requirement("REPL-012"):
+        timeline.follow(R2, 3)
+        read = expect_high_watermark(partition, 1, "two of three replicas are in the ISR")
+        expect_records(read, (0,), "a consumer")
+        followers[1].come_back()
+        await_alive(partition.broker, followers[1].broker_id)
+        timeline.follow(R3, 3)
+        partition.await_isr(*partition.replicas)
+        timeline.follow(R3, 3)
+        partition.broker.last_seen(lambda: partition.consume(0).high_watermark, (3).__eq__)
+        expect_high_watermark(partition, 3, "all replicas are in the ISR")
         expect_sound(partition)
 
 
@@ -131,7 +162,10 @@ def _seen_by_both(timeline: Timeline) -> int:
 @judges("ISR-009")
 @needs_broker(Use.JOINABLE)
 def test_follower_rejoins_isr_when_it_reaches_high_watermark(timeline: Timeline) -> None:
-    """R3 was away while two records were committed; it fetches its way to them."""
+    """R3 was away while two records were committed; it fetches its way to them.
+
+    Behind those are two that are not committed: R3 does not need them.
+    """
     partition, back = timeline.partition, timeline.followers[R3]
     timeline.play("T9")
     _leave_and_return(timeline, R3)
@@ -142,6 +176,7 @@ def test_follower_rejoins_isr_when_it_reaches_high_watermark(timeline: Timeline)
         for offset in (3, 4):
             timeline.follow(R3, offset)
             _expect_isr_stays(timeline, without, f"R3 has fetched {offset}, 5 are committed")
+        partition.produce(2)
         timeline.follow(R3, 5)
         partition.await_isr(*without, back.broker_id)
         expect_sound(partition)

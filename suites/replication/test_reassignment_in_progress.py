@@ -209,6 +209,8 @@ def test_cancelled_reassignment_restores_old_replicas(move: Move) -> None:
         move.await_replicas(*move.ids(move.follower, move.new[0]))
         expect_error(move.ask(None), ErrorCode.NONE, "a move is cancelled")
         move.await_done(before)
+        again = move.ask(None)
+        expect_error(again, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "it is cancelled once more")
         expect_sound(move.partition)
 
 

@@ -20,6 +20,7 @@ from suites.replication.support.expect import expect_error
 
 TIMEOUT_MS = 10_000
 ABSENT_PARTITION = 7
+ABSENT_BROKER = 1_000_000
 Places = set[tuple[str, int]]
 
 
@@ -111,6 +112,25 @@ def test_list_partition_reassignments_returns_requested_partitions_that_move(
             ours = {place: each for place, each in found.items() if place[0] in (many, one)}
             told = f"requested {wanted}: listed are {ours}"
             assert ours == dict.fromkeys(expected, moving), f"{told}, expected {expected}"
+
+
+@judges("REASG-006")
+@needs_broker(Use.JOINABLE)
+def test_bad_targets_leave_other_partitions_of_request_to_move(peers: JoinedCluster) -> None:
+    """One request for six partitions: the first and the last have good targets."""
+    broker, leader = peers.broker, peers.leader
+    old, new = peers.join().broker_id, peers.join().broker_id
+    name = broker.unique_topic()
+    peers.world.create_topic(name, [[leader, old]] * 6, {})
+    good, bad = ErrorCode.NONE, ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    targets = [[leader, new], [], [new, new], [leader, ABSENT_BROKER], [leader, -2], [leader, new]]
+    expected = dict(enumerate([good, bad, bad, bad, bad, good]))
+    with requirement("REASG-006"):
+        expected[ABSENT_PARTITION] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        codes = _move(broker, name, dict(enumerate(targets)) | {ABSENT_PARTITION: [leader]})
+        assert codes == expected, f"the errors are {codes}, expected {expected}"
+        found = {index for _, index in _listed(broker, {name: list(range(6))})}
+        assert found == {0, 5}, f"the partitions {found} move, expected 0 and 5"
 
 
 @judges("REASG-011")

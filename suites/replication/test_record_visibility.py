@@ -42,6 +42,25 @@ def test_high_watermark_never_decreases_when_follower_fetches_go_back(timeline: 
         expect_sound(partition)
 
 
+@judges("REPL-038")
+@needs_broker(Use.JOINABLE)
+def test_follower_fetch_above_log_end_is_refused_and_confirms_nothing(timeline: Timeline) -> None:
+    """R2 has all three records; R3 asks above the log end, and only then at the log end."""
+    partition, r3 = timeline.partition, timeline.followers[R3]
+    partition.produce(3)
+    timeline.follow(R2, 3)
+    with requirement("REPL-038") as check:
+        for offset in (4, 2**40):
+            when = f"R3 fetches {offset}, the log ends at 3"
+            with check.subtest(f"offset {offset}"):
+                read = partition.follow(r3, offset)
+                expect_error(read.error, ErrorCode.OFFSET_OUT_OF_RANGE, when)
+                expect_high_watermark(partition, 0, when)
+        timeline.follow(R3, 3)
+        expect_high_watermark(partition, 3, "R3 fetches 3")
+        expect_sound(partition)
+
+
 @judges("FETCH-003")
 @needs_broker(Use.JOINABLE)
 def test_fetch_after_follower_goes_back_returns_same_high_watermark(timeline: Timeline) -> None:

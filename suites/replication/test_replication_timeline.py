@@ -9,7 +9,9 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
+from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.timeline import R2, R3, Timeline
+from suites.replication.support.elections import await_alive
 from suites.replication.support.expect import (
     expect_error,
     expect_high_watermark,
@@ -148,4 +150,30 @@ def test_slowest_isr_member_determines_high_watermark(timeline: Timeline) -> Non
             timeline.follow(follower, offset)
             has = f"R2 has {timeline.confirmed[R2]}, R3 {timeline.confirmed[R3]}"
             expect_high_watermark(partition, watermark, has)
+        expect_sound(partition)
+
+
+@judges("REPL-010")
+@needs_broker(Use.JOINABLE)
+def test_follower_behind_and_out_of_isr_does_not_hold_back_high_watermark(
+    peers: JoinedCluster,
+) -> None:
+    """R3 was away when three records were committed, is alive now, and has one of them."""
+    followers = [peers.join(), peers.join()]
+    followers[1].leave()
+    timeline = Timeline(peers.partition(followers, away=followers[1:]), followers)
+    partition = timeline.partition
+    partition.produce(3)
+    timeline.follow(R2, 3)
+    followers[1].come_back()
+    await_alive(partition.broker, followers[1].broker_id)
+    timeline.follow(R3, 1)
+    partition.produce()
+    with requirement("REPL-010"):
+        timeline.follow(R2, 4)
+        read = expect_high_watermark(partition, 4, "R3 has one record and is not in the ISR")
+        expect_records(read, range(4), "a consumer")
+        isr = partition.state().isr
+        expected = tuple(sorted((partition.leader, followers[0].broker_id)))
+        assert isr == expected, f"the ISR is {isr}, expected {expected}"
         expect_sound(partition)

@@ -14,13 +14,21 @@ from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
 from suites.durability.support.brief_sessions import BRIEF
 from suites.durability.support.broken_logs import await_back, stored
-from suites.durability.support.log_dirs import TWO, HalfFailed, described, move, places_of
+from suites.durability.support.log_dirs import (
+    TWO,
+    DescribedReplica,
+    HalfFailed,
+    described,
+    move,
+    places_of,
+)
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
 
 LAST_FETCH_WITHOUT_STORAGE_ERROR, LAST_PRODUCE_WITHOUT = 5, 3
 MOVED_WITHIN_MS = 30_000
 BATCHES = 200
+NEIGHBOURS = 3  # so many partitions that each directory has two
 
 
 def _versions(broker: BrokerUnderTest, api: str) -> list[int]:
@@ -141,10 +149,14 @@ def test_broker_with_failed_log_directory_serves_other_directory(
 def test_alter_replica_log_dirs_moves_replica_during_produce_and_fetch(
     persistent_broker: PersistentBroker,
 ) -> None:
-    """Each record is acknowledged and read; then the replica is in the other directory alone."""
+    """Each record is acknowledged and read; then the replica is in the other directory alone.
+
+    The replicas of other partitions stay where they are.
+    """
     client = persistent_broker.client
     client.version("AlterReplicaLogDirs")
-    topic = client.create_topic()
+    topic = client.create_topic(NEIGHBOURS + 1)
+    stay = _neighbours(client, topic)
     old = persistent_broker.partition_folder(topic.name).parent
     new = next(folder for folder in persistent_broker.folders if folder != old)
     sent = [b"%d" % number * 500 for number in range(BATCHES)]
@@ -168,3 +180,11 @@ def test_alter_replica_log_dirs_moves_replica_during_produce_and_fetch(
         found = [value for _, value in stored(client, topic, 0)]
         assert found == sent, f"of {len(sent)} records there are {len(found)}, or in another order"
         assert (new / f"{topic.name}-0").is_dir(), f"{new.name} has no folder of the partition"
+        now = _neighbours(client, topic)
+        assert now == stay, f"the other partitions were in {stay}, now in {now}"
+
+
+def _neighbours(client: BrokerUnderTest, topic: Topic) -> list[list[DescribedReplica]]:
+    """Return where the partitions behind the first one are."""
+    found = described(client)
+    return [places_of(found, topic.name, index) for index in range(1, NEIGHBOURS + 1)]

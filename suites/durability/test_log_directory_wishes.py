@@ -28,8 +28,9 @@ Places = list[tuple[str, bool]]
 """Directories, each with True for a future replica."""
 
 
-def _places(client: BrokerUnderTest, topic: str) -> Places:
-    return sorted((each.log_dir, each.is_future) for each in places_of(described(client), topic))
+def _places(client: BrokerUnderTest, topic: str, partition: int = 0) -> Places:
+    found = places_of(described(client), topic, partition)
+    return sorted((each.log_dir, each.is_future) for each in found)
 
 
 @judges("LDIR-014", "LDIR-015")
@@ -40,7 +41,8 @@ def test_topic_is_created_in_wished_directory_else_where_fewest_are(
     """Four topics are wished for one directory before they exist, eight others for none.
 
     The first four of these go to the other directory, the rest to both in equal parts. A wish is
-    over when its topic has been created: deleted, and created again, it goes where fewest are.
+    over when its topic has been created: deleted, and created again, it goes where fewest are. Two
+    partitions of a topic are wished for a directory each.
     """
     client = persistent_broker.client
     client.version("AlterReplicaLogDirs")
@@ -68,6 +70,14 @@ def test_topic_is_created_in_wished_directory_else_where_fewest_are(
     with requirement("LDIR-015"):
         again = _places(client, wished[0])
         assert again == [(first, False)], f"once wished for {second}, made again is one in {again}"
+    apart, wishes = client.unique_topic(), (second, first)
+    for partition, folder in enumerate(wishes):
+        move(client, apart, folder, partition=partition)
+    client.create_topic(len(wishes), name=apart)
+    with requirement("LDIR-014"):
+        found = [_places(client, apart, partition) for partition in range(len(wishes))]
+        expected = [[(folder, False)] for folder in wishes]
+        assert found == expected, f"partitions wished for both are replicas that are in {found}"
 
 
 def _delete(client: BrokerUnderTest, *topics: Topic) -> None:

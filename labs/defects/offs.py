@@ -80,7 +80,19 @@ class TheHighestOffsetWins(FrameRule):
         return with_body(seen, request)
 
 
-class TheFormerEpochStays(FrameRule):
+class EditsReads(FrameRule):
+    """Pass every response to an OffsetFetch through ``_keep``, which may change it."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, OffsetFetchRequest):
+            return [edited(seen, payload, self._keep)]
+        return [payload]
+
+    def _keep(self, seen: SeenRequest, message: OffsetFetchResponse) -> None:
+        raise NotImplementedError
+
+
+class TheFormerEpochStays(EditsReads):
     """A commit without a leader epoch keeps the epoch of the commit before."""
 
     def __init__(self) -> None:
@@ -94,11 +106,6 @@ class TheFormerEpochStays(FrameRule):
                     key = (request.group_id, part.partition_index)
                     self.epochs[key] = part.committed_leader_epoch
         return seen.payload
-
-    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if isinstance(seen.message, OffsetFetchRequest):
-            return [edited(seen, payload, self._keep)]
-        return [payload]
 
     def _keep(self, _: SeenRequest, message: OffsetFetchResponse) -> None:
         for group in message.groups:

@@ -19,6 +19,7 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_request import takes
+from labs.defects.offs import EditsReads
 
 NOT_SAID = -1
 COMMITTED_AGAIN = 70
@@ -34,7 +35,7 @@ def all_offsets_are_kept_as_long(request: OffsetCommitRequest) -> None:
             part.commit_timestamp = NOT_SAID
 
 
-class _KeepsOffsets(FrameRule):
+class _KeepsOffsets(EditsReads):
     """Remember the groups that members have joined and left; change the offsets that are read."""
 
     def __init__(self) -> None:
@@ -47,11 +48,6 @@ class _KeepsOffsets(FrameRule):
         elif isinstance(seen.message, LeaveGroupRequest):
             self.left.add(seen.message.group_id)
         return seen.payload
-
-    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if isinstance(seen.message, OffsetFetchRequest):
-            return [edited(seen, payload, self._keep)]
-        return [payload]
 
     def _keep(self, _: SeenRequest, message: OffsetFetchResponse) -> None:
         for group in message.groups:

@@ -256,7 +256,10 @@ def test_produce_without_quota_returns_throttle_time_0(
     topic = kept.topic(broker, _plain)
     request = produce_request(topic, batch_of(b"x", version=api_version), api_version)
     with requirement("PROD-022"):
-        throttled_ms = broker.ask(request, api_version).throttle_time_ms
+        answer = broker.ask(request, api_version)
+        told = only(only(answer.responses, "topic").partition_responses, "partition")
+        expect_error(told.error_code, ErrorCode.NONE, "Produce without a quota")
+        throttled_ms = answer.throttle_time_ms
         assert throttled_ms == 0, f"throttled for {throttled_ms} ms without a quota"
 
 

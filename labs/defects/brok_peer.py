@@ -250,7 +250,7 @@ def who_shuts_down_is_in_the_isr_again(done: Replicas, asked: Message, answer: M
 
 @told_to_others("SHUT-005", r"a new partition has the leader \d+ and the ISR \(1, \d+\), expected")
 def who_shuts_down_leads_new_partitions(done: Replicas, asked: Message, answer: Message) -> None:
-    """A broker that shuts down leads the new partitions of which it is the first replica."""
+    """A broker that shuts down leads new partitions as their first replica."""
     if isinstance(asked, BrokerHeartbeatRequest) and asked.want_shut_down:
         done.stopping.add(asked.broker_id)
         done.timed_out = True  # the newest topic is from before

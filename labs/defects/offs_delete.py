@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
-from harness.codec.messages import JoinGroupRequest, OffsetDeleteRequest, OffsetDeleteResponse
+from harness.codec.messages import OffsetDeleteRequest, OffsetDeleteResponse
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_request import with_body
+from labs.defects.waiting_joins import WaitingJoins
 
 MOST_PARTITIONS = 4
 Place = tuple[str, int]
@@ -51,24 +51,14 @@ class TheWholeTopicIsDeleted(FrameRule):
         return [encode_response(message, seen.version, correlation_id)]
 
 
-class OnlyStableGroupsSubscribe(FrameRule):
+class OnlyStableGroupsSubscribe(WaitingJoins):
     """OffsetDelete does not look at subscriptions while a member waits in JoinGroup."""
-
-    def __init__(self) -> None:
-        self.waiting: Counter[str] = Counter()
-
-    def on_request(self, seen: SeenRequest) -> bytes | None:
-        if isinstance(seen.message, JoinGroupRequest):
-            self.waiting[seen.message.group_id] += 1
-        return seen.payload
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         request = seen.message
-        if isinstance(request, JoinGroupRequest):
-            self.waiting[request.group_id] -= 1
-        elif isinstance(request, OffsetDeleteRequest) and self.waiting[request.group_id]:
+        if isinstance(request, OffsetDeleteRequest) and self.of_group(request.group_id):
             return [edited(seen, payload, self._delete)]
-        return [payload]
+        return super().on_response(seen, payload)
 
     def _delete(self, _: SeenRequest, message: OffsetDeleteResponse) -> None:
         for topic in message.topics:

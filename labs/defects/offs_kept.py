@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_request import takes
 from labs.defects.offs import EditsReads
+from labs.defects.waiting_joins import WaitingJoins
 
 NOT_SAID = -1
 COMMITTED_AGAIN = 70
@@ -86,20 +86,18 @@ class RebalancesLoseOffsets(_KeepsOffsets):
 
     def __init__(self) -> None:
         super().__init__()
-        self.waiting: Counter[str] = Counter()
+        self._joins = WaitingJoins()
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
-        if isinstance(seen.message, JoinGroupRequest):
-            self.waiting[seen.message.group_id] += 1
+        self._joins.on_request(seen)
         return super().on_request(seen)
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if isinstance(seen.message, JoinGroupRequest):
-            self.waiting[seen.message.group_id] -= 1
+        self._joins.on_response(seen, payload)
         return super().on_response(seen, payload)
 
     def kept(self, group_id: str, offset: int) -> int:
-        return NOT_SAID if self.waiting[group_id] > 0 else offset
+        return NOT_SAID if self._joins.of_group(group_id) else offset
 
 
 class TheFirstCommitCounts(FrameRule):

@@ -32,7 +32,7 @@ def _latest(
 def test_list_offsets_latest_at_new_leader_fails_until_epoch_is_committed(
     peers: JoinedCluster, api_version: int
 ) -> None:
-    """It leads with two records, of which the other replica has confirmed nothing."""
+    """It leads with two records; the other replica has confirmed neither."""
     with LeaderEndpoint() as endpoint:
         first, other = peers.joined(endpoint.address), peers.joined()
         partition = peers.beside(first, other)
@@ -62,7 +62,7 @@ def test_list_offsets_latest_at_new_leader_fails_until_epoch_is_committed(
 @judges("REPL-019")
 @needs_broker(Use.JOINABLE)
 def test_new_leader_returns_only_records_below_known_high_watermark(peers: JoinedCluster) -> None:
-    """It leads with three records, of which its predecessor had reported one as committed."""
+    """It leads with three records; its predecessor had reported one as committed."""
     with LeaderEndpoint() as endpoint:
         first, other = peers.joined(endpoint.address), peers.joined()
         partition = peers.beside(first, other)

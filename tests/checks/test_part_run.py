@@ -17,6 +17,19 @@ from checks.part_run import Result, RunFolders, SliceRow, counts_in, run_slice
 from labs.awaiting import await_that
 
 DRAW = Draw("w")
+BEHIND_ANOTHER_PROCESS = """
+import os, time
+readable, writable = os.pipe()
+if os.fork() == 0:
+    if os.fork() == 0:
+        while time.process_time() < 0.5:
+            pass
+    os._exit(0)
+os.close(writable)
+os.wait()
+os.read(readable, 1)
+"""
+"""The grandchild computes, and its own parent does not wait for it."""
 PYTHON = Path(sys.executable).name
 LIMIT_S = 60
 
@@ -40,6 +53,10 @@ def test_part_passes_if_all_commands_pass(tmp_path: Path) -> None:
     assert [line for line in log if line in ("one", "two")] == ["one", "two"]
     assert row.cpu_seconds > 0
     assert list(tmp_path.iterdir()) == [tmp_path / "x.log"]
+
+
+def test_processor_time_of_descendants_counts(tmp_path: Path) -> None:
+    assert run(tmp_path, python(BEHIND_ANOTHER_PROCESS)).cpu_seconds >= 0.5
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_broker_sets_max_timestamp_to_largest_record_timestamp(
 def test_max_timestamp_of_batch_made_of_messages_is_largest(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Three messages of which the second is the youngest, plain and in one wrapper."""
+    """Three messages, plain and in one wrapper; the second is the youngest."""
     broker.version("Fetch", f"{FIRST_FETCH_OF_BATCHES}+")
     records = [Record(b"of messages", timestamp_delta=after) for after in (0, 700, 300)]
     batch = RecordBatch(records, base_timestamp=BASE_MS)

@@ -6,6 +6,7 @@ What this process worked itself in such a pause is taken off: the machine let it
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,18 @@ FACTORS = (1, 6, 6, 6)
 
 MOST_TIMES_AS_LONG = 10
 """A silence is extended no further, however slow the machine is."""
+
+BUSY_LOAD = 3
+"""Processes that wait for each processor: a broker gets so small a share that it seems to hang."""
+
+TIMES_AS_PATIENT = 3
+"""On a busy machine, with a time that only ends a wait for ever."""
+
+
+def patience(load: Callable[[], tuple[float, float, float]] = os.getloadavg) -> int:
+    """Return the factor of a time that is no bound of a requirement but ends a wait for ever."""
+    is_busy = load()[0] > BUSY_LOAD * (os.cpu_count() or 1)
+    return TIMES_AS_PATIENT if is_busy else 1
 
 
 class Pace:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 from uuid import UUID
 
+from harness.base.pace import patience
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
 from harness.client.coordinator import coordinated_name
 from harness.client.deletion import delete_groups, delete_topics
@@ -139,11 +140,16 @@ class BrokerUnderTest:
     def connect(
         self,
         client_id: str | None = DEFAULT_CLIENT_ID,
-        timeout_ms: float = DEFAULT_TIMEOUT_MS,
+        timeout_ms: float | None = None,
         *,
         through: Address | None = None,
     ) -> Connection:
-        """A connection of the test's own; closed when the test ends. ``through``: a proxy."""
+        """A connection of the test's own; closed when the test ends.
+
+        ``timeout_ms``: of each answer; by default longer on a busy machine. ``through``: a proxy.
+        """
+        if timeout_ms is None:
+            timeout_ms = DEFAULT_TIMEOUT_MS * patience()
         at, timeout_ms = through or self.address, self.scaled_ms(timeout_ms)
         connection = Connection(at, client_id, timeout_ms, self.observer, self.grants, self.greases)
         self._connections.append(connection)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from harness.client import broker as broker_module
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest, PreparationFailed
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.older_forms import records_for
@@ -63,6 +64,17 @@ def test_unique_topics_are_numbered_and_random_is_seeded() -> None:
     one = broker()
     assert [one.unique_topic(), one.unique_topic()] == ["p-1", "p-2"]
     assert one.random.random() == broker().random.random()
+
+
+@pytest.mark.parametrize(("asked_ms", "timeout_ms"), [(None, 60_000), (500, 1_000)])
+def test_default_timeout_of_answer_is_longer_on_busy_machine(
+    monkeypatch: pytest.MonkeyPatch, asked_ms: float | None, timeout_ms: float
+) -> None:
+    monkeypatch.setattr(broker_module, "patience", lambda: 3)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = broker(listener.getsockname(), time_scale=2.0)
+        assert client.connect(timeout_ms=asked_ms).timeout_ms == timeout_ms
+        client.hang_up()
 
 
 def test_eventually_returns_first_true_result() -> None:

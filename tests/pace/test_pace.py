@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from ctypes import PyDLL
 
 import pytest
 
 from harness.base import pace as pace_module
-from harness.base.pace import MOST_TIMES_AS_LONG, Pace, time_left, watched_pace
+from harness.base.pace import (
+    BUSY_LOAD,
+    MOST_TIMES_AS_LONG,
+    TIMES_AS_PATIENT,
+    Pace,
+    patience,
+    time_left,
+    watched_pace,
+)
 
 MS = 0.001
 
@@ -118,3 +127,11 @@ def test_time_after_end_of_pace_is_not_counted() -> None:
     pace.end()
     clock.now_s += 10
     assert (round(pace.longest_ms), round(pace.watched_ms)) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("share", "factor"), [(0, 1), (1, 1), (1.01, TIMES_AS_PATIENT), (9, TIMES_AS_PATIENT)]
+)
+def test_patience_grows_on_busy_machine(share: float, factor: int) -> None:
+    load = share * BUSY_LOAD * (os.cpu_count() or 1)
+    assert patience(lambda: (load, 0.0, 0.0)) == factor

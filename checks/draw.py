@@ -53,6 +53,11 @@ class Draw:
         return f"{number_of(f'quarter of {self.word}') % 4 + 1}/4"
 
     @property
+    def eighth(self) -> str:
+        """One of eight parts of something, as ``1/8``."""
+        return f"{number_of(f'eighth of {self.word}') % 8 + 1}/8"
+
+    @property
     def places(self) -> dict[str, str]:
         """The values of words in braces in a command line, such as ``{draw}``."""
         return {
@@ -60,6 +65,7 @@ class Draw:
             "number": str(self.number),
             "release": self.release,
             "quarter": self.quarter,
+            "eighth": self.eighth,
         }
 
 

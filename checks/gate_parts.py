@@ -100,7 +100,7 @@ GATE = (
                 *("--target", "reference,nodes=3", "-n", "4", "--out", "{out}/cluster"),
             ),
             command(
-                *(*PYTEST, "-p", "checks.case_slice", "--slice", "{quarter}", "-n", "4"),
+                *(*PYTEST, "-p", "checks.case_slice", "--slice", "{eighth}", "-n", "4"),
                 *("suites/protocol", "--target", "reference,nodes=3", "--versions", "ends"),
                 *("--out", "{out}/cluster-protocol"),
             ),

@@ -14,6 +14,8 @@ from markdown_it import MarkdownIt
 
 from checks.site_pages import BESIDE_DOCS
 
+pytestmark = pytest.mark.rotates(4)
+
 ROOT = Path(__file__).resolve().parents[2]
 OFFLINE = """
 import socket, sys

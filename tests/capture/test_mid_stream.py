@@ -20,6 +20,8 @@ from labs.captures.recorded import (
 )
 from tests.capture.made import without_syn
 
+pytestmark = pytest.mark.rotates(4)
+
 FILES = pytest.mark.parametrize("file", SMALL, ids=lambda file: file.name)
 
 
@@ -68,7 +70,7 @@ def numbers_of(found: list[Told], *, requests: bool) -> list[Told]:
     return [one for one in found if one[0] == requests]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @FILES
 @pytest.mark.parametrize("with_port", [True, False], ids=["port", "no-port"])
 def test_capture_from_any_byte_yields_all_later_whole_frames(file: Path, with_port: bool) -> None:

@@ -43,6 +43,7 @@ def test_different_words_draw_different_seeds_releases_and_parts() -> None:
     assert len({draw.number for draw in draws}) > 190
     assert {draw.release for draw in draws} == set(ROTATING)
     assert {draw.quarter for draw in draws} == {"1/4", "2/4", "3/4", "4/4"}
+    assert {draw.eighth for draw in draws} == {f"{number}/8" for number in range(1, 9)}
     assert Draw("7").places == Draw("7").places
 
 

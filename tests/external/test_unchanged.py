@@ -20,7 +20,7 @@ from tests.external.conftest import Cluster
 from tests.external.strangers import TOPICS, set_quota
 from tests.sweep.changes import OF_EVERY_BROKER, OF_KAFKA
 
-pytestmark = pytest.mark.sample(2)
+pytestmark = pytest.mark.sample(4)
 
 PART = ("TOPIC-*", "META-*", "APIV-006", "APIV-015", "CONN-015", "COORD-*", "PROD-001")
 """Requirements that create, grow and delete topics, set quotas, or send harmful requests."""

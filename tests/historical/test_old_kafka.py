@@ -109,7 +109,7 @@ def _same(left: str, right: str) -> bool:
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("release", ["0.8.2.2", "0.9.0.1", "0.10.2.2"])
 def test_old_znodes_round_trip_and_owners_match_range_assignment(
     release: str, tmp_path: Path

@@ -18,7 +18,7 @@ FOREIGN = Path(__file__).parent / "foreign"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.rotates(5),
-    pytest.mark.sample(3),
+    pytest.mark.sample(4),
 ]  # environments are made, many processes started
 
 

@@ -16,7 +16,7 @@ from tests.installed.conftest import ROOT, Installed
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.rotates(5),
-    pytest.mark.sample(2),
+    pytest.mark.sample(4),
 ]  # environments are made, many processes started
 
 HOSTILE_INI = """\

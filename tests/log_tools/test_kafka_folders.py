@@ -205,7 +205,7 @@ def test_folder_of_kafka_4_4_is_sound_and_dumps_as_dump_log_segments(tmp_path: P
     judged_alike("4.4.0", tmp_path, None)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("release", ["0.8.2.2", "0.10.2.2", "2.8.2"])
 def test_folder_of_old_kafka_is_sound_and_dumps_as_dump_log_segments(
     release: str, tmp_path: Path

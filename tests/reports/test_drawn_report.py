@@ -138,7 +138,7 @@ def test_report_with_separate_session_is_identical_and_leaves_no_jvm(
         assert (paths.folder / name).read_bytes() == (drawn_report.paths.folder / name).read_bytes()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("master", "why"),
     [

@@ -33,7 +33,7 @@ from labs.awaiting import await_that
 from tests.conformance.made import check, write_run
 from tests.runner.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
 
-pytestmark = pytest.mark.sample(2)  # each case is a run of its own
+pytestmark = pytest.mark.sample(4)  # each case is a run of its own
 
 RUN = ("run", "--out", "x")
 MOST_LINES = 45
@@ -226,7 +226,7 @@ def _judge(spec: str, folder: Path, *options: str) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("peer", "said"),
     [

@@ -8,6 +8,8 @@ import pytest
 
 from tests.runner.conftest import SmallSuite
 
+pytestmark = pytest.mark.rotates(4)
+
 SUITE = """
 @judges("LEG-001")
 @offline()
@@ -35,7 +37,7 @@ def by_document(tmp_path: Path) -> SmallSuite:
     return SmallSuite(tmp_path, "by-document").write(SUITE)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_by_document_run_plans_and_judges_only_offline_tests(
     by_document: SmallSuite, options: tuple[str, ...]

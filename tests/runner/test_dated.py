@@ -8,6 +8,8 @@ import pytest
 
 from tests.runner.conftest import SmallSuite
 
+pytestmark = pytest.mark.rotates(4)
+
 BROKER = """
 command = ["{python}", "-P", "-m", "harness.reference_broker", "--port", "{port}"]
 implementation = "%s"
@@ -70,7 +72,7 @@ OLD = {"TXN-014": "not_supported", "META-031": "not_supported", "FETCH-014": "fa
 NEW = {**AS_TODAY, "FETCH-014": "not_supported"}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("implementation", "release", "wanted"),
     [

@@ -28,6 +28,8 @@ from suites.protocol.support.classic_group import ClassicGroup
 from suites.protocol.support.loaded_groups import await_all_loaded
 from tests.sweep.brokers import client
 
+pytestmark = pytest.mark.rotates(4)
+
 LIMIT_S = 120
 DYING = "dying"
 MANY = 10

@@ -10,6 +10,8 @@ import pytest
 from tests.runner.conftest import SmallSuite
 from tests.targets.kinds import write_command_file
 
+pytestmark = pytest.mark.rotates(4)
+
 SUITE = """
 from harness.codec.messages import MetadataRequest
 
@@ -42,7 +44,7 @@ def fragile(folder: Path, capabilities: list[str]) -> SmallSuite:
     return SmallSuite(folder, f"command:{path}").write(SUITE)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_dead_broker_is_replaced_and_other_tests_pass(
     tmp_path: Path, options: tuple[str, ...]

@@ -28,7 +28,7 @@ def test_has_no_faults(broker):
 """
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_every_fault_event_is_in_fault_journal_once(
     suite: SmallSuite, options: tuple[str, ...]

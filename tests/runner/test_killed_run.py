@@ -17,7 +17,7 @@ from harness.targets.reference import ReferenceBroker
 from labs.awaiting import await_that
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(2)
+pytestmark = pytest.mark.rotates(4)
 
 SLOW = """
 @judges("CONN-001")

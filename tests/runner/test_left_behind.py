@@ -104,7 +104,7 @@ def test_run_with_zookeeper_leaves_no_process_folder_or_data(place: Place) -> No
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [(), ("--keep",)], ids=["", "keep"])
 def test_killed_run_with_zookeeper_leaves_only_kept_data(
     place: Place, options: tuple[str, ...]

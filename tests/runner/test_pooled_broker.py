@@ -15,6 +15,8 @@ from harness.targets.external import ExternalBroker
 from harness.targets.target import OWN_BROKER, Target
 from tests.runner.conftest import SmallSuite
 
+pytestmark = pytest.mark.rotates(4)
+
 
 class Counted(Target):
     """A target without a process that counts those started like it, with their settings."""

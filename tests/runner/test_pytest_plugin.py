@@ -7,7 +7,7 @@ import pytest
 from harness.conformance.summary import summarize
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.sample(2)  # each case is a run of its own
+pytestmark = pytest.mark.sample(4)  # each case is a run of its own
 
 EVERY_VERDICT = """
 @judges("CONN-001")
@@ -98,7 +98,7 @@ def _by_test(verdicts: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]
     return {(test.split("[")[0], name): verdict for (test, name), verdict in verdicts.items()}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_every_verdict_is_written_to_journal(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(EVERY_VERDICT).run(*options)

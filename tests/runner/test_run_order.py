@@ -14,6 +14,8 @@ from harness.runner.run_order import TESTS_A_CLUSTER, group_of, groups_of, turn_
 from harness.runner.scheduling import TOGETHER, units_of
 from tests.runner.conftest import SmallSuite
 
+pytestmark = pytest.mark.rotates(4)
+
 
 class Marked:
     """Stands for a collected test with these marks."""

@@ -7,6 +7,8 @@ import pytest
 from harness.conformance.wire import WIRE_NAME, WireRow, read_wire
 from tests.runner.conftest import SmallSuite
 
+pytestmark = pytest.mark.rotates(4)
+
 SUITE = """
 @judges("CONN-001")
 @pytest.mark.parametrize("round", range(6))
@@ -26,7 +28,7 @@ def test_asks_nothing(broker):
 """
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_every_message_is_counted_once(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(SUITE).run(*options)

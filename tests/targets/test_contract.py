@@ -7,7 +7,7 @@ from tests.targets import kinds
 from tests.targets.capability_contract import CapabilityContract
 from tests.targets.contract import ExternalContract, TargetContract
 
-pytestmark = pytest.mark.sample(2)  # each case starts brokers
+pytestmark = pytest.mark.sample(4)  # each case starts brokers
 
 
 @pytest.mark.kafka
@@ -54,7 +54,7 @@ class TestReference(TargetContract):
         kinds.need_reference()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 class TestReferenceCluster(TargetContract):
     """Three brokers and a controller, a process each."""
 

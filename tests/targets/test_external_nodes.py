@@ -12,7 +12,7 @@ import pytest
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from tests.targets.owner import Owner
 
-pytestmark = pytest.mark.sample(2)
+pytestmark = pytest.mark.sample(4)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ ZK_RELEASE = "3.9.2"
 GONE_TIMEOUT_S = HANGS_AFTER_S
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("release", "mode"),
     [("0.8.2.2", "zk"), ("0.10.2.2", "zk"), ("2.8.2", "zk"), ("2.8.2", "kraft"), ("4.4.0", None)],
@@ -79,7 +79,7 @@ def answers(target: Target, node: int) -> bool | None:
     return True
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("release", "mode"), [("4.4.0", "kraft"), (ZK_RELEASE, "zk")])
 def test_single_node_is_paused_killed_stopped_and_restarted(
     release: str, mode: str, tmp_path: Path
@@ -132,7 +132,7 @@ def test_killed_controller_quorum_restarts(tmp_path: Path) -> None:
     assert {f"kafka-4.4.0-controller-{node}.log" for node in (100, 101, 102)} <= names
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("release", "mode", "place"),
     # The broker's port and that of the quorum; 0.10.0 hangs at the end of a start that failed.

@@ -60,7 +60,7 @@ def broker(running: KafkaTarget, info: TargetInfo) -> Iterator[BrokerUnderTest]:
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_observed_versions_equal_documented_versions_of_release(info: TargetInfo) -> None:
     """Without the early form of the group protocol in 0.8.2."""
     numbers = release_numbers(info.release)
@@ -76,7 +76,7 @@ def test_observed_versions_equal_documented_versions_of_release(info: TargetInfo
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_topic_created_in_zookeeper_is_usable_and_not_created_twice(
     broker: BrokerUnderTest,
 ) -> None:
@@ -94,7 +94,7 @@ def test_topic_created_in_zookeeper_is_usable_and_not_created_twice(
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_topic_settings_in_zookeeper_take_effect(broker: BrokerUnderTest, info: TargetInfo) -> None:
     """A message above the topic's own limit is refused; 0.8.0 has no settings of topics."""
     configs = {"max.message.bytes": "100"}
@@ -109,7 +109,7 @@ def test_topic_settings_in_zookeeper_take_effect(broker: BrokerUnderTest, info: 
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_topic_deleted_in_zookeeper_disappears_except_in_0_8_0(
     broker: BrokerUnderTest, info: TargetInfo
 ) -> None:

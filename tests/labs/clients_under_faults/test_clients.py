@@ -22,7 +22,7 @@ from labs.clients_under_faults.schedule import (
 )
 from labs.clients_under_faults.table import FaultTable
 
-pytestmark = pytest.mark.sample(2)
+pytestmark = pytest.mark.sample(4)
 
 SEEDS = (3, 5, 8)
 ON_KAFKA = (3,)

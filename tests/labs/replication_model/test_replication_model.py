@@ -9,6 +9,8 @@ from labs.replication_model.machine import find
 from labs.replication_model.rules import RULES
 from labs.replication_model.walk import walk
 
+pytestmark = pytest.mark.rotates(4)
+
 SOME, MANY = 1_000, 60_000
 
 

@@ -24,6 +24,8 @@ from tests.proxies.engine.proxied import (
     until,
 )
 
+pytestmark = pytest.mark.rotates(4)
+
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 
 

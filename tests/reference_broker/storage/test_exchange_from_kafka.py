@@ -175,7 +175,7 @@ def test_damaged_metadata_snapshot_fails_start_of_kafka_and_broker(
 
 @pytest.mark.parametrize("release", ["2.8.2", *FETCH_VERSIONS])
 @pytest.mark.parametrize("end", ["stopped", "killed"])
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_broker_serves_topics_of_old_kafka_release(release: str, end: str, tmp_path: Path) -> None:
     """The topics are in a cluster of our broker that has topics of these names."""
     kinds.need_kafka(release)

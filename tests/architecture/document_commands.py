@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -83,7 +82,6 @@ def read(document: str) -> str:
     return (ROOT / document).read_text("utf-8")
 
 
-@cache  # tests of several files ask for the same documents
 def in_blocks(document: str, text: str) -> list[Command]:
     """Return the commands of all blocks of shells."""
     return [

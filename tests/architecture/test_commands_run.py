@@ -34,17 +34,16 @@ NOT_OF_A_READER = re.compile(r"PYTEST.*|COV_.*|KAFKA_CONFORMANCE_TARGET")
 PROGRAMS = {"kafka-conformance": "-P -m harness.cli", "pytest": "-m pytest", "python": ""}
 
 
-def _classified(kinds: Sequence[Class]) -> dict[str, list[tuple[Command, Row]]]:
-    """Return the commands of these classes by their document, in its order."""
-    rows, found = table(), dict[str, list[tuple[Command, Row]]]()
-    for name in documents():
-        for command in in_blocks(name, read(name)):
-            if (row := row_of(command, rows)) and row.kind in kinds:
-                found.setdefault(name, []).append((command, row))
-    return found
+def _documents(kinds: Sequence[Class]) -> list[str]:
+    """Return the documents of these rows; to read the documents themselves takes seconds."""
+    return sorted({row.document for row in table() if row.kind in kinds})
 
 
-BY_THE_GATE, AT_DEPTH = _classified(RUN_BY_THE_GATE), _classified(RUN)
+def _commands_of(document: str, kinds: Sequence[Class]) -> list[tuple[Command, Row]]:
+    """Return the commands of these classes in their order."""
+    rows = table()
+    found = [(command, row_of(command, rows)) for command in in_blocks(document, read(document))]
+    return [(command, row) for command, row in found if row and row.kind in kinds]
 
 
 @dataclass(frozen=True)
@@ -114,15 +113,22 @@ def follower(shell: Shell, request: pytest.FixtureRequest) -> Follower:
     return Follower(shell, request)
 
 
-@pytest.mark.parametrize("document", BY_THE_GATE)
+@pytest.mark.parametrize("document", _documents(RUN_BY_THE_GATE))
 def test_cheap_commands_of_document_exit_0(follower: Follower, document: str) -> None:
-    follower.follow(BY_THE_GATE[document])
+    follower.follow(_commands_of(document, RUN_BY_THE_GATE))
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("document", AT_DEPTH)
+@pytest.mark.parametrize("document", _documents(RUN))
 def test_commands_of_document_exit_0(follower: Follower, document: str) -> None:
-    follower.follow(AT_DEPTH[document])
+    follower.follow(_commands_of(document, RUN))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Only a test at depth needs the commands of all documents."""
+    if "words" in metafunc.fixturenames:
+        words = _modules() if metafunc.config.getoption("deep") else []
+        metafunc.parametrize("words", words, ids=" ".join)
 
 
 def _modules() -> list[list[str]]:
@@ -137,7 +143,6 @@ def _modules() -> list[list[str]]:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("words", _modules(), ids=" ".join)
 def test_modules_have_documented_options(shell: Shell, words: list[str]) -> None:
     ended = shell.run(f"cd {ROOT} && python -m {words[2]} --help")
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -12,6 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from .browser import OpenPages
 from .made_matrix import EVIDENCE, TARGETS, large, matrix, passed, row, run, small
 
+pytestmark = pytest.mark.rotates(2)  # each works with a browser
+
 VIEWS = ("requirements", "areas", "apis", "defects", "mutants", "wire", "about")
 NODE = "document.getElementsByTagName('*').length"
 

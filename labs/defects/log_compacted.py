@@ -11,6 +11,7 @@ from harness.codec.messages import (
     CreateTopicsRequest,
     FetchRequest,
     FetchResponse,
+    ListOffsetsResponse,
     ProduceRequest,
 )
 from harness.codec.records import (
@@ -96,6 +97,16 @@ def without(batch: RecordBatch, is_gone: Callable[[Record], bool]) -> RecordBatc
     return replace(batch, records=[one for one in batch.records if not is_gone(one)])
 
 
+@answers("STOR-034", r"left is .*Kept\(offset=8, .*written was")
+def every_log_is_compacted(answer: FetchResponse) -> None:
+    """Compaction removes records of logs with cleanup.policy delete too."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        return [without(batch, lambda one: one.value in (b"0", b"1")) for batch in batches]
+
+    change_runs(answer, b"never compacted", change)
+
+
 @answers("STOR-023", r"left of the empty key and value: \[\(b'', b'2'\)\], not")
 def an_empty_value_is_a_tombstone(answer: FetchResponse) -> None:
     """Compaction removes a record with an empty value as it removes a tombstone."""
@@ -175,6 +186,15 @@ def times_of_producers_come_back(answer: FetchResponse) -> None:
         ]
 
     change_runs(answer, b"b", change)
+
+
+@answers("STOR-031", r"ListOffsets of the time of 1: \(offset, time\) is \(2, ")
+def times_of_producers_are_searched(answer: ListOffsetsResponse) -> None:
+    """ListOffsets finds no record of a batch with the broker's time that lost its first one."""
+    for topic in answer.topics:
+        for found in topic.partitions:
+            if found.offset == 1 and found.timestamp > 0:
+                found.offset = 2
 
 
 @takes("STOR-032", r"written just now: the log begins at 2")
@@ -327,6 +347,8 @@ DEFECTS = [
     replace(made, private=True)
     for made in (
         compaction_numbers_anew,
+        every_log_is_compacted,
+        times_of_producers_are_searched,
         an_empty_value_is_a_tombstone,
         compacted_records_lose_headers,
         a_horizon_moves_with_each_record_that_goes,

@@ -14,6 +14,9 @@ from suites.durability.support.segments import DAY_MS, HOUR_MS
 from suites.protocol.support.appended import now_ms
 from suites.protocol.support.compacted import COMPACTED_WITHIN_MS, QUICKLY, batches_of
 
+LEFT = (1, 2, 4, 5)
+"""The offsets of the records that are left, one of each batch."""
+
 
 def _appended(broker: BrokerUnderTest, topic: Topic, *pairs: Pair) -> tuple[int, int]:
     """Append a batch with times of two hours ago and one hour ago; return its offset and time."""
@@ -59,3 +62,7 @@ def test_compaction_keeps_append_time_of_batches(broker: BrokerUnderTest) -> Non
         left = broker.last_seen(seen, wanted.__eq__, COMPACTED_WITHIN_MS)
         told = "(records, time type, time) of the batches at their first offsets are"
         assert left == wanted, f"{told} {left}, expected {wanted}"
+        for offset, time in zip(LEFT, times.values(), strict=True):
+            found = broker.list_offset(topic, time)
+            place, told = (found.offset, found.timestamp), f"ListOffsets of the time of {offset}"
+            assert place == (offset, time), f"{told}: (offset, time) is {place}, time is {time}"

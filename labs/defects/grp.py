@@ -79,6 +79,14 @@ def protocols_are_kept_by_name(message: JoinGroupRequest) -> None:
     message.protocols.sort(key=lambda protocol: protocol.name)
 
 
+@takes("GRP-004", r"'b' is chosen, expected 'a'")
+def first_choices_alone_are_votes(message: JoinGroupRequest) -> None:
+    """A member prefers no protocol if not all members have its first one."""
+    first, *others = message.protocols
+    if first.name in ("c", "d") and others:
+        message.protocols = [first, *reversed(others)]
+
+
 def _names_a_protocol(request: JoinGroupRequest) -> bool:
     return bool(request.protocol_type and request.protocols)
 
@@ -103,6 +111,11 @@ def sessions_may_be_long(request: JoinGroupRequest, answer: JoinGroupResponse) -
     """The broker refuses a session timeout only if it is too short."""
     if request.session_timeout_ms >= ELEVEN_DAYS_MS:
         answer.error_code = ErrorCode.NONE
+
+
+def _has_id(seen: SeenRequest) -> bool:
+    """True for a JoinGroup with a member id."""
+    return isinstance(seen.message, JoinGroupRequest) and seen.message.member_id != ""
 
 
 class NobodyNewNoGeneration(EditsJoins):
@@ -165,6 +178,12 @@ DEFECTS = [
         ANY, ErrorCode.UNKNOWN_MEMBER_ID, requested={"member_id": ""}, asked=of_client("GRP-001")),
     rule("GRP-003", r"the leader receives as members ", TheLastProtocolIsTold),
     protocols_are_kept_by_name,
+    first_choices_alone_are_votes,
+    changed_field("GRP-005", "members_may_change_to_any_protocol",
+        r"a member with other (type|protocols): error is NONE",
+        "A member that joins again may have another type or protocols that no other member has.",
+        JoinGroupResponse, "error_code",
+        ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.NONE, asked=_has_id),
     who_does_not_fit_is_unknown,
     a_group_without_protocol_is_made,
     changed_field("GRP-007", "no_name_has_no_coordinator",

@@ -136,5 +136,10 @@ DEFECTS = [
     no_protocol_fits_all,
     rule("GRP-023", r"says REBALANCE_IN_PROGRESS", WhoLeavesIsNotMissed),
     the_only_error_stands_at_the_top,
+    changed_field("GRP-078", "no_name_is_that_of_an_unknown_group",
+        r'v\d of group "": error is UNKNOWN_MEMBER_ID',
+        "The broker looks for the group with the empty name like for any other.",
+        HeartbeatResponse, "error_code",
+        ErrorCode.INVALID_GROUP_ID, ErrorCode.UNKNOWN_MEMBER_ID, requested={"group_id": ""}),
     instances_do_not_leave,
 ]  # fmt: skip

@@ -79,4 +79,7 @@ DEFECTS = [
     changed_field("GRP-039", "all_leaders_assign", r"not told to skip the assignment",
         "JoinGroup instructs no leader to skip the assignment.",
         JoinGroupResponse, "skip_assignment", ANY, False, range(SKIPS, 99)),
+    changed_field("GRP-039", "no_leader_assigns", r"a new generation is told to skip",
+        "JoinGroup instructs every member to skip the assignment.",
+        JoinGroupResponse, "skip_assignment", ANY, True, range(SKIPS, 99)),
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from harness.codec.messages import (
     JoinGroupRequest,
     JoinGroupResponse,
     LeaveGroupRequest,
+    OffsetCommitResponse,
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
@@ -165,6 +166,10 @@ class TheSmallestTimeoutCounts(FrameRule):
 DEFECTS = [
     rule("GRP-012", r"the members are .*, expected one", WhoDoesNotJoinIsKept),
     rule("GRP-013", r"heartbeat: error is REBALANCE_IN_PROGRESS", WhoIsDroppedMayJoin),
+    changed_field("GRP-013", "removed_members_may_commit", r"commit: error is NONE",
+        "The broker stores the offsets of a member that it has removed.",
+        OffsetCommitResponse, "topics.partitions.error_code",
+        ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE),
     rule("GRP-020", r"the members are .*, expected the follower", LeadersAreKept),
     rule("GRP-043", r"the largest timeout is \d+ ms", TheSmallestTimeoutCounts),
     _private(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
@@ -17,11 +18,12 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
-from labs.defects.edited_request import with_body
+from labs.defects.edited_request import takes, with_body
 
 FAR_BEHIND_THE_END = 1_000_000_000
 NO_SUCH_PARTITION = 99
 FIRST_FETCH_BY_ID = 10
+GROUP_ID_NOT_FOUND_SINCE = 9
 Result = OffsetCommitResponse.OffsetCommitResponsePartition
 Read = (
     OffsetFetchResponse.OffsetFetchResponsePartition
@@ -186,7 +188,48 @@ def only_what_is_in_the_log_is_committed(
             result.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
 
 
+@takes("OFFS-001", r"is \((6|9), 'None'\), expected")
+def null_metadata_are_a_word(message: OffsetCommitRequest) -> None:
+    """The broker stores the word "None" for null metadata."""
+    for part in (part for topic in message.topics for part in topic.partitions):
+        if part.committed_metadata is None:
+            part.committed_metadata = "None"
+
+
+class RefusedCommitsAreStored(FrameRule):
+    """The broker refuses the commit of a member of an unknown group, and stores its offsets."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, OffsetCommitRequest) or request.member_id != "nobody":
+            return seen.payload
+        simple = copy(request)
+        simple.member_id, simple.generation_id_or_member_epoch = "", -1
+        return with_body(seen, simple)
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if isinstance(request, OffsetCommitRequest) and request.member_id == "nobody":
+            return [edited(seen, payload, self._refuse)]
+        return [payload]
+
+    def _refuse(self, seen: SeenRequest, message: Message) -> None:
+        is_new = seen.version >= GROUP_ID_NOT_FOUND_SINCE
+        for result in _results(message):
+            result.error_code = (
+                ErrorCode.GROUP_ID_NOT_FOUND if is_new else ErrorCode.ILLEGAL_GENERATION
+            )
+
+
 DEFECTS = [
+    null_metadata_are_a_word,
+    rule("OFFS-008", r"after a refused commit of generation \d.*offset is 1",
+         RefusedCommitsAreStored),
+    changed_field("OFFS-023", "offsets_of_unknown_ids_seem_stored",
+        r"partition 0 of (unknown|old): error is NONE",
+        "OffsetCommit reports an offset of an unknown topic id as stored.",
+        OffsetCommitResponse, "topics.partitions.error_code",
+        ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.NONE, range(FIRST_FETCH_BY_ID, 99)),
     rule("OFFS-019", r"after the later commit are \[7, 7\]", TheFormerEpochStays),
     rule("OFFS-029", r"twice in one entry, .*is \(9, 'first\'\)", TheFirstEntryCounts),
     rule("OFFS-001", r"is \(5, '(three)?'\), expected \([34], ", TheHighestOffsetWins),

@@ -9,6 +9,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
     KNOWN_ID,
     ClassicGroup,
+    ClientMember,
     await_rebalance_soon,
     followers_of,
     leader_of,
@@ -71,22 +72,34 @@ def test_heartbeat_before_assignment_and_in_stable_group_returns_no_error(
 def test_heartbeat_with_wrong_generation_member_or_group_returns_error(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """Another generation, a member that the group does not have, a group that is not there."""
+    """Another generation, a member that the group does not have, a group that is not there.
+
+    In a stable group, and in one whose leader has not assigned yet.
+    """
     (member,) = group.at("Heartbeat", api_version).stable(None)
-    made_up = group.broker.unique_group()
-    wrong = [
+    with requirement("GRP-021") as check:
+        for state in ("stable", "before the assignment"):
+            if state != "stable":
+                member.join()
+            for field, value, expected in _wrong_heartbeats(member):
+                where = f"{field} {value}" if field == "generation_id" else field
+                with check.subtest(f"{state}, {where}"):
+                    member.reconnect()
+                    request = member.heartbeat_request()
+                    setattr(request, field, value)
+                    expect_error(member.heartbeat(request), expected, f"{state}, {field} {value}")
+            member.reconnect()
+
+
+def _wrong_heartbeats(member: ClientMember) -> list[tuple[str, int | str, ErrorCode]]:
+    """Return each field that may be wrong, a wrong value of it, and the error."""
+    made_up = member.group.broker.unique_group()
+    return [
         ("generation_id", member.generation - 1, ErrorCode.ILLEGAL_GENERATION),
         ("generation_id", member.generation + 1, ErrorCode.ILLEGAL_GENERATION),
         ("member_id", made_up, ErrorCode.UNKNOWN_MEMBER_ID),
         ("group_id", made_up, ErrorCode.UNKNOWN_MEMBER_ID),
     ]
-    with requirement("GRP-021") as check:
-        for field, value, expected in wrong:
-            with check.subtest(f"{field} {value}" if field == "generation_id" else field):
-                member.reconnect()
-                request = member.heartbeat_request()
-                setattr(request, field, value)
-                expect_error(member.heartbeat(request), expected, f"{field} {value}")
 
 
 @judges("GRP-023")

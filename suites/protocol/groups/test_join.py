@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import JoinGroupResponse
+from harness.codec.messages import JoinGroupRequest, JoinGroupResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.classic_group import (
@@ -126,11 +126,14 @@ def test_join_returns_members_and_metadata_only_to_leader(
         assert not any(known.values()), f"followers are told of members: {known}"
 
 
+NO_SUBSCRIPTIONS = (b"", b"\0", b"\0\0\0")
+
 VOTES = [
     pytest.param([["a", "b"], ["b", "a"], ["b"]], "b", id="only-one-fits-all"),
     pytest.param([["a", "b"], ["b", "a"], ["b", "a"]], "b", id="most-want-the-second"),
     pytest.param([["b", "a"], ["a", "b"], ["a", "b"]], "a", id="most-want-the-first"),
     pytest.param([["a", "b"], ["a", "b", "c"], ["c", "b"]], "b", id="a-favourite-not-for-all"),
+    pytest.param([["c", "a", "b"], ["d", "a", "b"], ["b", "a"]], "a", id="votes-of-second-choice"),
 ]
 
 
@@ -140,7 +143,7 @@ VOTES = [
 def test_join_selects_protocol_common_to_all_members_by_vote(
     group: ClassicGroup, api_version: int, offers: list[list[str]], expected: str
 ) -> None:
-    """Of those that all members offer, the one that most of them name first."""
+    """Of those that all members offer, the one that most of them prefer to the others."""
     group.at("JoinGroup", api_version)
     members = group.stable(*(dict.fromkeys(names, subscription()) for names in offers))
     with requirement("GRP-004"):
@@ -234,13 +237,18 @@ def test_follower_rejoining_with_other_list_of_protocols_starts_rebalance(
 
 @judges("GRP-029")
 @at_versions("JoinGroup")
-@pytest.mark.parametrize("protocol_type", ["x", "connect"])
+@pytest.mark.parametrize("protocol_type", ["x", "connect", "consumer"])
 def test_protocol_metadata_and_assignment_bytes_are_delivered_unchanged(
     group: ClassicGroup, api_version: int, protocol_type: str
 ) -> None:
-    """Random bytes, of any type of protocol: the leader gets those, the members these."""
+    """Random bytes, of any type of protocol: the leader gets those, the members these.
+
+    Of consumers, bytes that are too few for a subscription.
+    """
     group.at("JoinGroup", api_version).protocol_type = protocol_type
     some_bytes = [group.broker.random.randbytes(size) for size in (0, 1, 300)]
+    if protocol_type == "consumer":
+        some_bytes = list(NO_SUBSCRIPTIONS)
     members = group.stable(*({"p": each} for each in some_bytes))
     parts = {m.member_id: group.broker.random.randbytes(257) for m in members}
     with requirement("GRP-029"):
@@ -300,6 +308,41 @@ def test_join_with_protocols_that_one_member_lacks_returns_inconsistent_group_pr
         for number, member in enumerate(members):
             with check.subtest(f"heartbeat of member {number}"):
                 expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat of a member")
+
+
+@judges("GRP-005")
+@at_versions("JoinGroup")
+def test_member_that_joins_again_with_mismatched_protocol_stays_as_it_was(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The follower has another type, or only protocols that the leader lacks, and is refused.
+
+    It is a member of the same generation afterwards, and the leader has no rebalance.
+    """
+    group.at("JoinGroup", api_version)
+    members = group.stable(*(dict.fromkeys(names, subscription()) for names in ("ab", "bc")))
+    leader, (follower,) = leader_of(members), followers_of(members)
+    lacking = (set("abc") - set(leader.protocols)).pop()
+    with requirement("GRP-005") as check:
+        for what, protocol_type, names in (
+            ("type", "connect", follower.protocols),
+            ("protocols", group.protocol_type, (lacking, "d")),
+        ):
+            with check.subtest(f"other {what}"):
+                request = follower.join_request()
+                request.protocol_type = protocol_type
+                request.protocols = [
+                    JoinGroupRequest.JoinGroupRequestProtocol(name=name, metadata=subscription())
+                    for name in names
+                ]
+                follower.reconnect()
+                code = follower.ask_join(request).error_code
+                error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+                expect_error(code, error, f"a member with other {what}")
+        follower.reconnect()
+        for role, member in (("leader", leader), ("follower", follower)):
+            with check.subtest(f"heartbeat of the {role}"):
+                expect_error(member.heartbeat(), ErrorCode.NONE, f"heartbeat of the {role}")
 
 
 @judges("GRP-006")

@@ -204,10 +204,17 @@ def test_restarted_static_leader_v5_to_v8_receives_former_leader_id_and_no_membe
 def test_restarted_static_leader_gets_skip_assignment_and_all_members(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """Its response has skip_assignment, itself as leader, and all members."""
+    """Its response has skip_assignment, itself as leader, and all members.
+
+    The leader of a new generation, and a follower that starts again, skip nothing.
+    """
     leader, follower = _two_statics(group.at("JoinGroup", api_version))
     again = _started_again(group, leader)
+    elsewhere = ClassicGroup(group.broker).at("JoinGroup", api_version)
+    first = elsewhere.member().join()
+    elsewhere.close()
     with requirement("GRP-039"):
+        assert not first.skip_assignment, "the leader of a new generation is told to skip"
         answer = again.ask_join()
         expect_error(answer.error_code, ErrorCode.NONE, "join")
         assert answer.skip_assignment, "it is not told to skip the assignment"
@@ -216,3 +223,5 @@ def test_restarted_static_leader_gets_skip_assignment_and_all_members(
         expected = {leader.instance_id, follower.instance_id}
         assert found == expected, f"it is told of {found}, the members are {expected}"
         expect_error(follower.heartbeat(), ErrorCode.NONE, "the follower's heartbeat")
+        follower = _started_again(group, follower)
+        assert not follower.ask_join().skip_assignment, "a follower is told to skip the assignment"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from harness.codec.error_code import ErrorCode
@@ -239,18 +241,26 @@ def test_sync_during_join_phase_returns_rebalance_in_progress(
 def test_sync_with_wrong_or_null_protocol_returns_inconsistent_group_protocol(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """Another type or name, or none: refused. The right ones are served afterwards."""
+    """Another type or name, or none: refused. The right ones are served afterwards.
+
+    Before the assignment, where the group remains without one, and in the stable group.
+    """
     (member,) = _generation_without_sync(group.at("SyncGroup", api_version), 1)
     with requirement("GRP-019") as check:
-        for field in ("protocol_type", "protocol_name"):
-            for value in ("another", None):
-                with check.subtest(f"{field} {value!r}"):
+        for state in ("before the assignment", "stable"):
+            for field, value in product(("protocol_type", "protocol_name"), ("another", None)):
+                with check.subtest(f"{state}, {field} {value!r}"):
                     member.reconnect()
-                    request: SyncGroupRequest = member.sync_request({member.member_id: b"part"})
+                    request: SyncGroupRequest = member.sync_request({member.member_id: b"wrong"})
                     setattr(request, field, value)
                     code = member.ask_sync(request).error_code
                     expect_error(
-                        code, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{field} is {value!r}"
+                        code,
+                        ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                        f"{state}, {field} is {value!r}",
                     )
-        answer = member.ask_sync(member.sync_request({member.member_id: b"part"}))
-        expect_error(answer.error_code, ErrorCode.NONE, "the group's own type and name")
+            member.reconnect()
+            answer = member.ask_sync(member.sync_request({member.member_id: b"part"}))
+            expect_error(answer.error_code, ErrorCode.NONE, "the group's own type and name")
+            found = bytes(answer.assignment)
+            assert found == b"part", f"{state}: the part is {found!r}, the leader gave b'part'"

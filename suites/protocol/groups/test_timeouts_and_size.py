@@ -119,8 +119,13 @@ def test_member_not_rejoining_within_rebalance_timeout_is_removed(group: Classic
 
 
 @judges("GRP-013")
-def test_heartbeat_and_sync_of_removed_member_are_refused(group: ClassicGroup) -> None:
-    """The next heartbeat and sync of each: UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
+def test_requests_of_removed_member_are_refused(group: ClassicGroup) -> None:
+    """Heartbeat, sync, commit and join of each: UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION.
+
+    The join is refused for its id, which the group does not have any more.
+    """
+    commits = group.broker.version("OffsetCommit", "1-9")
+    topic = group.broker.create_topic()
     expected = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
     short_ms = short_ms_of(group)
     with (
@@ -131,7 +136,13 @@ def test_heartbeat_and_sync_of_removed_member_are_refused(group: ClassicGroup) -
         leader.take_joined()
         sync_all([leader])  # up to 0.9 a group is looked at before its members
         for member in silent:
-            codes = {"heartbeat": member.heartbeat(), "sync": member.ask_sync().error_code}
+            commit = member.connection.ask(commit_of(member, topic.name), commits)
+            codes = {
+                "heartbeat": member.heartbeat(),
+                "sync": member.ask_sync().error_code,
+                "commit": commit.topics[0].partitions[0].error_code,
+                "join": member.ask_join().error_code,
+            }
             for what, code in codes.items():
                 told = f"{what}: error is {ErrorCode.describe(code)}"
                 assert code in expected, f"{told}, expected UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION"

@@ -7,6 +7,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.committed_offsets import (
     BY_ID,
     NO_OFFSET,
@@ -27,11 +28,20 @@ from suites.protocol.support.kept_topics import KeptTopics
 
 LONGEST_METADATA = 4096  # offset.metadata.max.bytes as it comes
 FAR_BEHIND_THE_END = 1_000_000_000
+LARGEST_OFFSET = 2**63 - 1
+RECORDS = 3
 GROUP_ID_NOT_FOUND_SINCE = 9
 
 
 def _three_partitions(broker: BrokerUnderTest) -> Topic:
     return broker.create_topic(partitions=3)
+
+
+def _two_with_records(broker: BrokerUnderTest) -> Topic:
+    topic = broker.create_topic(partitions=2)
+    for partition in range(2):
+        append(broker, topic, batch_of(*[b"r"] * RECORDS), partition=partition)
+    return topic
 
 
 # -- what is committed is what is read -------------------------------------------------------------
@@ -44,7 +54,7 @@ def test_later_offset_commit_replaces_offset_and_metadata(
 ) -> None:
     """A second commit replaces the first, offset and metadata, though its offset is lower.
 
-    A third one with empty metadata leaves none of the second.
+    A third one with empty metadata leaves none of the second. Null metadata is empty, too.
     """
     topic = kept.topic(broker, _three_partitions)
     group = held_group(broker, topic)
@@ -52,7 +62,8 @@ def test_later_offset_commit_replaces_offset_and_metadata(
     commits = {
         "first": ((5, "five"), (7, "")),
         "second": ((3, "three"), (9, "neun \u2013 \u4e5d")),
-        "third": ((4, ""), (9, "")),
+        "third": ((4, ""), (9, "nine")),
+        "last": ((6, None), (9, None)),
     }
     with requirement("OFFS-001") as check:
         for where, ((offset, metadata), (other, others)) in commits.items():
@@ -61,8 +72,9 @@ def test_later_offset_commit_replaces_offset_and_metadata(
                 codes = ask_to_commit(broker, group, entries, api_version)
                 expect_codes(codes, places, f"{where} commit")
                 found = fetch_offsets(broker, group, {topic: [0, 1]})
-                found.expect(topic, offset, metadata, where=f"after the {where} commit")
-                found.expect(topic, other, others, partition=1, where=f"after the {where} commit")
+                when = f"after the {where} commit"
+                found.expect(topic, offset, metadata or "", where=when)
+                found.expect(topic, other, others or "", partition=1, where=when)
 
 
 @judges("OFFS-029")
@@ -234,20 +246,29 @@ def test_offset_fetch_of_several_groups_returns_offsets_of_each(
 
 @judges("OFFS-025")
 @at_versions("OffsetCommit", "1", "2+")
-def test_offset_commit_to_empty_log_accepts_any_offset(
+def test_offset_commit_accepts_any_offset(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The log is empty: what is far behind its end, and its begin."""
-    topic = kept.topic(broker, _three_partitions)
-    group = held_group(broker, topic)
-    offsets = (FAR_BEHIND_THE_END, 0, 1)
+    """Of empty logs their begin, and offsets far behind the end up to the largest one.
+
+    Of a log with three records an offset before its end, of another one offsets behind it.
+    """
+    empty, filled = kept.topic(broker, _three_partitions), kept.topic(broker, _two_with_records)
+    group = held_group(broker, empty)
+    offsets = {empty: (FAR_BEHIND_THE_END, 0, LARGEST_OFFSET), filled: (RECORDS - 1, RECORDS + 1)}
     with requirement("OFFS-025"):
-        entries = {topic: [entry(offset, "", index) for index, offset in enumerate(offsets)]}
+        entries = {
+            topic: [entry(offset, "", index) for index, offset in enumerate(wanted)]
+            for topic, wanted in offsets.items()
+        }
         codes = ask_to_commit(broker, group, entries, api_version)
-        expect_codes(codes, {(topic.name, index): ErrorCode.NONE for index in range(3)})
-        found = fetch_offsets(broker, group, {topic: [0, 1, 2]})
-        for index, offset in enumerate(offsets):
-            found.expect(topic, offset, partition=index)
+        places = [
+            (topic, index) for topic, wanted in offsets.items() for index in range(len(wanted))
+        ]
+        expect_codes(codes, {(topic.name, index): ErrorCode.NONE for topic, index in places})
+        found = fetch_offsets(broker, group, {empty: [0, 1, 2], filled: [0, 1]})
+        for topic, index in places:
+            found.expect(topic, offsets[topic][index], partition=index)
 
 
 @judges("OFFS-024")
@@ -281,15 +302,22 @@ def test_offset_commit_v0_is_visible_only_at_offset_fetch_v0_or_refused(
 def test_offset_commit_with_generation_to_unknown_group_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """A commit of generation 5: ILLEGAL_GENERATION, from version 9 on GROUP_ID_NOT_FOUND."""
+    """ILLEGAL_GENERATION, from version 9 on GROUP_ID_NOT_FOUND, and no offset.
+
+    The generations are one of a group that was lost, and the lowest one that a commit may name.
+    """
     topic = kept.topic(broker, _three_partitions)
     group = fresh_group(broker, topic)
     found_since = api_version >= GROUP_ID_NOT_FOUND_SINCE
     expected = ErrorCode.GROUP_ID_NOT_FOUND if found_since else ErrorCode.ILLEGAL_GENERATION
-    with requirement("OFFS-008"):
-        by = Committer(generation=5, member_id="nobody")
-        codes = ask_to_commit(broker, group, {topic: [entry(1)]}, api_version, by)
-        expect_codes(codes, {(topic.name, 0): expected})
+    with requirement("OFFS-008") as check:
+        for generation in (5, 0):
+            with check.subtest(f"generation {generation}"):
+                by = Committer(generation=generation, member_id="nobody")
+                codes = ask_to_commit(broker, group, {topic: [entry(1)]}, api_version, by)
+                expect_codes(codes, {(topic.name, 0): expected}, f"generation {generation}")
+                where = f"after a refused commit of generation {generation}"
+                fetch_offsets(broker, group, {topic: [0]}).expect_none(topic, where=where)
 
 
 @judges("OFFS-011")

@@ -67,13 +67,17 @@ def test_offset_fetch_with_unknown_topic_id_returns_unknown_topic_id(
 def test_recreated_topic_does_not_inherit_committed_offsets(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The id of the deleted topic is unknown, the new one has no offset."""
+    """The id of the deleted topic is unknown, also to a commit; the new one has no offset."""
     old = broker.create_topic()
     group = fresh_group(broker, old)
     commit(broker, group, {old: [entry(7)]})
     delete_topic(broker, old)
     new = create_again(broker, old.name)
+    commits = broker.version("OffsetCommit", "10+")
     with requirement("OFFS-023"):
-        found = fetch_offsets(broker, group, {Topic("old", old.id): [0], new: [0]}, api_version)
-        expect_error(found.error_of(Topic("old")), ErrorCode.UNKNOWN_TOPIC_ID, "the old id")
+        gone = Topic("old", old.id)
+        codes = ask_to_commit(broker, group, {gone: [entry(9)]}, commits)
+        expect_codes(codes, {(gone.name, 0): ErrorCode.UNKNOWN_TOPIC_ID}, "the old id")
+        found = fetch_offsets(broker, group, {gone: [0], new: [0]}, api_version)
+        expect_error(found.error_of(gone), ErrorCode.UNKNOWN_TOPIC_ID, "the old id")
         found.expect_none(new, where="the new topic")

@@ -68,6 +68,14 @@ def segments_come_oldest_first(request: ListOffsetsRequest, answer: ListOffsetsR
         offsets.reverse()
 
 
+@answers("LISTO-002", r"of an empty log the offsets are \[0, 0\]", range(1))
+def end_and_begin_are_both_listed(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
+    """Version 0 lists the log end of an empty log beside its begin."""
+    for asked, offsets in _lists(request, answer):
+        if asked.timestamp == LATEST and offsets == [0] and asked.max_num_offsets > 1:
+            offsets.append(0)
+
+
 @answers("LISTO-003", r"at most 10: earliest is \[1, 0\]", range(1))
 def the_earliest_is_not_alone(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
     """Version 0 returns the earliest offset with the next one if it may return two."""
@@ -277,6 +285,7 @@ DEFECTS = [
         ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, ErrorCode.NONE),
     latest_is_the_last_record,
     segments_come_oldest_first,
+    end_and_begin_are_both_listed,
     the_earliest_is_not_alone,
     the_time_asked_is_the_time_answered,
     no_record_is_the_first_record,

@@ -116,6 +116,27 @@ class TheFirstCommitCounts(FrameRule):
                         found.committed_offset = NOT_SAID
 
 
+class RefusedGroupsStayRefused(FrameRule):
+    """After a commit that was too large the broker refuses all commits of the group."""
+
+    def __init__(self) -> None:
+        self.refused: set[str] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, OffsetCommitRequest):
+            return [edited(seen, payload, self._refuse)]
+        return [payload]
+
+    def _refuse(self, seen: SeenRequest, message: OffsetCommitResponse) -> None:
+        assert isinstance(seen.message, OffsetCommitRequest)
+        results = [part for topic in message.topics for part in topic.partitions]
+        if REFUSALS.intersection(each.error_code for each in results):
+            self.refused.add(seen.message.group_id)
+        elif seen.message.group_id in self.refused:
+            for each in results:
+                each.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+
+
 DEFECTS = [
     replace(made, private=True)
     for made in (
@@ -124,6 +145,8 @@ DEFECTS = [
         rule("OFFS-030", r"the offset was kept for \d+ s", TheFirstCommitCounts),
         rule("OFFS-032", r"in a rebalance.* is \(-1", RebalancesLoseOffsets),
         rule("OFFS-028", r"not within .* has expired", MembersKeepAllOffsets),
+        rule("OFFS-026", r"smaller, partition \d.*: error is UNKNOWN_SERVER_ERROR",
+             RefusedGroupsStayRefused),
         changed_field("OFFS-026", "a_commit_may_be_too_large", r"NONE \(0\) is none of",
             "The broker acknowledges a commit that was too large for it.",
             OffsetCommitResponse, "topics.partitions.error_code", REFUSALS, ErrorCode.NONE),

@@ -16,6 +16,7 @@ from suites.protocol.support.expect import expect_error
 
 DEBUGGING = -2  # the replica id of a consumer that reads any replica, leader or follower
 RECORDS = 3
+NO_REPLICA = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.REPLICA_NOT_AVAILABLE)
 
 
 def _latest(
@@ -51,11 +52,17 @@ def test_list_offsets_at_non_leader_returns_not_leader_or_follower(
 def test_list_offsets_at_follower_with_replica_id_minus_2_returns_log_end(
     cluster: Cluster, api_version: int
 ) -> None:
-    """With replica id -2 it answers, with the end of its own log."""
-    leader, follower, _ = cluster.nodes[:3]
+    """With replica id -2 it answers, with the end of its own log; no stranger does.
+
+    Up to 2.5 the stranger says that there is no replica (class ReplicaManager).
+    """
+    leader, follower, stranger = cluster.nodes[:3]
     topic = cluster.create_topic([[leader, follower]])
     append(cluster.at(leader), topic, batch_of(*[b"r"] * RECORDS))
     with requirement("LISTO-011"):
         told = _latest(cluster.at(follower), topic, api_version, DEBUGGING)
         expect_error(told.error_code, ErrorCode.NONE)
         assert told.offset == RECORDS, f"the follower tells {told.offset}, it has {RECORDS}"
+        code = _latest(cluster.at(stranger), topic, api_version, DEBUGGING).error_code
+        told_by_stranger = f"without a replica, replica id -2: error is {ErrorCode.describe(code)}"
+        assert code in NO_REPLICA, told_by_stranger

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
+from harness.client.requests import Topic
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.committed_offsets import commit, entry, fresh_group
-from suites.protocol.support.internal_topics import OFFSETS_TOPIC, hash_of, internal_topic
+from suites.protocol.support.internal_topics import (
+    OFFSETS_TOPIC,
+    hash_of,
+    internal_topic,
+    with_hash,
+)
 
 GROUPS = 4
 PARTITIONS = 9
@@ -19,13 +25,16 @@ PARTITIONS = 9
 def test_hash_of_group_id_selects_partition_of_its_committed_offset(
     broker: BrokerUnderTest,
 ) -> None:
-    """A record with the group's name in its key is new in that partition after each commit."""
+    """A record with the group's name in its key is new in that partition after each commit.
+
+    Among the groups are one with a hash below 0, and one with the least int, which has no positive
+    counterpart.
+    """
     topic, offsets = broker.create_topic(), internal_topic(broker, OFFSETS_TOPIC)
     count = len(only(broker.metadata([OFFSETS_TOPIC]).topics, "topic").partitions)
     with requirement("COORD-006") as check:
         assert count == PARTITIONS, f"{OFFSETS_TOPIC} has {count} partitions"
-        for number in range(GROUPS):
-            group = fresh_group(broker, topic)
+        for number, group in enumerate(_groups(broker, topic)):
             partition = hash_of(group) % count
             begin = broker.end_offset(offsets, partition)
             commit(broker, group, {topic: [entry(5)]})
@@ -33,3 +42,9 @@ def test_hash_of_group_id_selects_partition_of_its_committed_offset(
                 found = broker.fetch(offsets, begin, partition=partition)
                 told = f"after a commit of {group} partition {partition} has no record of it"
                 assert group.encode() in bytes(found.records or b""), told
+
+
+def _groups(broker: BrokerUnderTest, topic: Topic) -> list[str]:
+    """Return groups without offsets, the last two with the hashes -2 and the least int."""
+    names = [fresh_group(broker, topic) for _ in range(GROUPS)]
+    return [*names[:-2], with_hash(names[-2], -2), with_hash(names[-1], -(2**31))]

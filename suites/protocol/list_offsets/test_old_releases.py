@@ -84,7 +84,10 @@ def test_list_offsets_v0_returns_log_end_and_log_start(
 def test_list_offsets_v0_returns_segment_start_offsets_newest_first(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The log end, then the begins of three segments; as many as asked for."""
+    """The log end, then the begins of three segments; as many as asked for.
+
+    An empty log has its segment alone: the log end is the same offset, and not repeated.
+    """
     topic = kept.topic(broker, _three_segments)
     everything = [END, *reversed(BEGINS)]
     with requirement("LISTO-002"):
@@ -93,6 +96,8 @@ def test_list_offsets_v0_returns_segment_start_offsets_newest_first(
                 found = _offsets(broker, topic, time, most, api_version)
                 told = f"{name}, at most {most}: offsets {found}"
                 assert found == everything[:most], f"{told}, expected {everything[:most]}"
+        found = _offsets(broker, topic, LATEST, 10, api_version, IDLE)
+        assert found == [0], f"of an empty log the offsets are {found}, expected [0]"
         found = _offsets(broker, topic, now_ms() - DAY_MS, 10, api_version)
         assert found == [], f"yesterday there was no segment, offsets {found}"
 
@@ -134,14 +139,19 @@ def test_list_offsets_v0_begins_with_log_start_after_delete_records(
 def test_list_offsets_in_magic_0_log_returns_unsupported_for_message_format(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The messages of a topic of magic 0 have none."""
+    """The messages of a topic of magic 0 have no times; begin and end of the log need none."""
     topic = topic_with(broker, "message.format.version", WITHOUT_TIMES)
     append(broker, topic, batch_of(b"x"))
     (stored,) = fetched_entries(broker, topic)
     if stored[MAGIC_AT] > 0:
         raise NotApplicable("message.format.version", "the setting is known and changes nothing")
     request = list_offsets_request(topic, now_ms() - DAY_MS)
-    with requirement("LISTO-016"):
+    with requirement("LISTO-016") as check:
         answer = only(broker.ask(request, api_version).topics, "topic")
         refusal = ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
         expect_error(only(answer.partitions, "partition").error_code, refusal, "yesterday")
+        for name, time, offset in (("earliest", EARLIEST, 0), ("latest", LATEST, 1)):
+            with check.subtest(name):
+                found = broker.list_offset(topic, time, api_version)
+                expect_error(found.error_code, ErrorCode.NONE, name)
+                assert found.offset == offset, f"{name} is {found.offset}, expected {offset}"

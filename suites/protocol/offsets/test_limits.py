@@ -11,6 +11,7 @@ from suites.protocol.support.committed_offsets import (
     ask_to_commit,
     commit,
     entry,
+    expect_codes,
     fetch_offsets,
     fresh_group,
 )
@@ -24,8 +25,8 @@ REFUSALS = (ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ErrorCode.UNKNOWN_SERVER_ERROR
 def test_offset_commit_too_large_for_offsets_topic_is_refused(broker: BrokerUnderTest) -> None:
     """One partition's metadata alone is more than a batch of the offsets topic may have.
 
-    The other one is not stored either. INVALID_COMMIT_OFFSET_SIZE, or UNKNOWN_SERVER_ERROR since
-    there is a new coordinator.
+    The other one is not stored either; a smaller commit of both is stored afterwards.
+    INVALID_COMMIT_OFFSET_SIZE, or UNKNOWN_SERVER_ERROR since there is a new coordinator.
     """
     topic = broker.create_topic(partitions=2)
     group = fresh_group(broker, topic)
@@ -40,3 +41,8 @@ def test_offset_commit_too_large_for_offsets_topic_is_refused(broker: BrokerUnde
                 told = f"partition {partition}: {ErrorCode.describe(code)} is none of {REFUSALS}"
                 assert code in REFUSALS, told
         fetch_offsets(broker, group, {topic: [0]}).expect(topic, 5, "before")
+        codes = ask_to_commit(broker, group, {topic: [entry(7), entry(9, "short", 1)]}, version)
+        expect_codes(codes, {(topic.name, index): ErrorCode.NONE for index in (0, 1)}, "smaller")
+        found = fetch_offsets(broker, group, {topic: [0, 1]})
+        found.expect(topic, 7, where="after a smaller commit")
+        found.expect(topic, 9, "short", partition=1, where="after a smaller commit")

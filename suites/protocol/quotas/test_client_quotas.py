@@ -19,6 +19,7 @@ from suites.protocol.support.quota_admin import (
     DEFAULT,
     EXACT,
     IP,
+    MUTATIONS,
     PERCENTAGE,
     PRODUCER,
     QUOTA_WITHIN_MS,
@@ -179,7 +180,7 @@ def test_invalid_client_quota_returns_invalid_request_and_changes_nothing(
     broker: BrokerUnderTest,
 ) -> None:
     """Each beside a valid quota of another entity in the same request, which is set. A fraction is
-    a valid percentage, 1 is a valid rate."""
+    a valid percentage, 1 is a valid rate. A validation alone has the same errors."""
     for version in _versions(broker):
         bad = [QuotaChange(of, [(PRODUCER, 1000)]) for of in NO_ENTITY]
         bad += [QuotaChange(of, [(key, value)]) for of, key, value in NO_QUOTA]
@@ -188,11 +189,16 @@ def test_invalid_client_quota_returns_invalid_request_and_changes_nothing(
             for number, change in enumerate(bad):
                 of = entity(client_id=broker.unique_topic())
                 good = {PERCENTAGE: 0.5, PRODUCER: 1.0} if number % 2 else {CONSUMER: 1e6}
-                answers = dict(alter_quotas(broker, change, quota(of, good), version=version))
                 told = f"{_shown(frozenset(change.entity))} with {dict(change.values)}"
-                error = answers[frozenset(change.entity)]
-                expect_error(error, ErrorCode.INVALID_REQUEST, told)
-                expect_error(answers[frozenset(of)], ErrorCode.NONE, f"{good} beside {told}")
+                changes = (change, quota(of, good))
+                for kind, only in (("validated", True), ("set", False)):
+                    answers = dict(
+                        alter_quotas(broker, *changes, version=version, validate_only=only)
+                    )
+                    error = answers[frozenset(change.entity)]
+                    expect_error(error, ErrorCode.INVALID_REQUEST, f"{told}, {kind}")
+                    beside = f"{good} beside {told}, {kind}"
+                    expect_error(answers[frozenset(of)], ErrorCode.NONE, beside)
                 expected[frozenset(of)] = good
             _expect_quotas(broker, expected, "after refused quotas", version)
         for name, values in expected.items():
@@ -205,10 +211,10 @@ def test_client_quota_of_zero_or_below_returns_invalid_request(broker: BrokerUnd
     """0 of each key, a negative percentage and rate of connections, and a rate that is no whole
     number of connections; the least values that are above 0 are set."""
     client, address = entity(client_id=broker.unique_topic()), entity(ip="127.0.0.1")
-    refused = [(client, key, 0.0) for key in (PRODUCER, CONSUMER, PERCENTAGE)]
+    refused = [(client, key, 0.0) for key in (PRODUCER, CONSUMER, PERCENTAGE, MUTATIONS)]
     refused += [(address, CONNECTIONS, value) for value in (0.0, -1.0, 1.5)]
-    refused.append((client, PERCENTAGE, -1.5))
-    least = {PRODUCER: 1.0, CONSUMER: 1.0, PERCENTAGE: 0.01}
+    refused += [(client, key, -1.5) for key in (PERCENTAGE, MUTATIONS)]
+    least = {PRODUCER: 1.0, CONSUMER: 1.0, PERCENTAGE: 0.01, MUTATIONS: 0.01}
     with requirement("QUOTA-013"):
         for of, key, value in refused:
             ((_, code),) = alter_quotas(broker, quota(of, {key: value}))

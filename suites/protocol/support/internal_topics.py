@@ -13,6 +13,8 @@ OFFSETS_TOPIC = "__consumer_offsets"
 NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
 """Error codes of a coordinator that is not ready yet."""
 UNSIGNED = 0xFFFFFFFF
+FIRST_LETTER, LETTERS = "0", 7
+"""The lowest of 31 letters, and the number of letters with which a hash can become any number."""
 KEY_TYPES = {OFFSETS_TOPIC: GROUP, "__transaction_state": TRANSACTION}
 
 
@@ -34,7 +36,22 @@ def hash_of(group: str) -> int:
 
     ``String.hashCode`` without its sign; the number without a positive one is 0 (``Utils.abs``).
     """
-    number = 0
-    for letter in group:
-        number = (31 * number + ord(letter)) & UNSIGNED
+    number = _unsigned_hash(group)
     return min(number, UNSIGNED + 1 - number) & (UNSIGNED >> 1)
+
+
+def _unsigned_hash(text: str) -> int:
+    number = 0
+    for letter in text:
+        number = (31 * number + ord(letter)) & UNSIGNED
+    return number
+
+
+def with_hash(group: str, wanted: int) -> str:
+    """Return the name with letters behind it that make this number its ``String.hashCode``."""
+    missing = (wanted - _unsigned_hash(group + FIRST_LETTER * LETTERS)) & UNSIGNED
+    letters = ""
+    for _ in range(LETTERS):
+        missing, step = divmod(missing, 31)
+        letters = chr(ord(FIRST_LETTER) + step) + letters
+    return group + letters

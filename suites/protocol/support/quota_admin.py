@@ -17,6 +17,7 @@ from harness.codec.messages import (
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 PRODUCER, CONSUMER = "producer_byte_rate", "consumer_byte_rate"
 PERCENTAGE, CONNECTIONS = "request_percentage", "connection_creation_rate"
+MUTATIONS = "controller_mutation_rate"
 EXACT, DEFAULT, ANY = 0, 1, 2
 QUOTA_WITHIN_MS = 10_000
 

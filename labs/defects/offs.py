@@ -188,7 +188,7 @@ def only_what_is_in_the_log_is_committed(
             result.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-@takes("OFFS-001", r"is \((6|9), 'None'\), expected")
+@takes("OFFS-034", r"after null metadata.* is \(6, 'None'\), expected")
 def null_metadata_are_a_word(message: OffsetCommitRequest) -> None:
     """The broker stores the word "None" for null metadata."""
     for part in (part for topic in message.topics for part in topic.partitions):

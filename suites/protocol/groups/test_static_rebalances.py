@@ -19,7 +19,13 @@ from suites.protocol.support.classic_group import (
 )
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_waits import await_waiting
-from suites.protocol.support.group_times import join_again, patient, short_ms_of
+from suites.protocol.support.group_times import (
+    SHORT_MS,
+    expect_alone,
+    join_again,
+    patient,
+    short_ms_of,
+)
 from suites.protocol.support.joined_generation import expect_next_generation, send_joins
 
 JOIN = api_named("JoinGroup").key
@@ -129,6 +135,26 @@ def test_absent_static_leader_stays_member_and_another_member_leads(group: Class
         sync_all([follower])
         expect_error(absent.heartbeat(), ErrorCode.ILLEGAL_GENERATION, "the absent member")
         assert follower.generation == before + 1, f"generation {follower.generation}"
+
+
+@judges("GRP-020")
+def test_static_member_that_neither_joins_nor_syncs_is_removed(group: ClassicGroup) -> None:
+    """The leader stays a member of the next generation (GRP-049), which it does not sync.
+
+    So it goes a rebalance timeout later, long before its session is over: the other one joins
+    again, alone.
+    """
+    version = group.broker.version("JoinGroup", "5+")
+    short_ms = short_ms_of(group)
+    with requirement("GRP-020", api_key=JOIN, api_version=version), in_time(short_ms):
+        group.rebalance_ms = short_ms
+        absent, follower = _two_statics(group)
+        _begin_rebalance(patient(follower, short_ms))
+        follower.take_joined()
+        sync_all([follower])
+        await_rebalance(follower, 10 * SHORT_MS)
+        expect_error(absent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the absent member")
+        expect_alone(follower.ask_join(), follower)
 
 
 @judges("GRP-063")

@@ -54,7 +54,7 @@ def test_later_offset_commit_replaces_offset_and_metadata(
 ) -> None:
     """A second commit replaces the first, offset and metadata, though its offset is lower.
 
-    A third one with empty metadata leaves none of the second. Null metadata is empty, too.
+    A third one with empty metadata leaves none of the second.
     """
     topic = kept.topic(broker, _three_partitions)
     group = held_group(broker, topic)
@@ -62,8 +62,7 @@ def test_later_offset_commit_replaces_offset_and_metadata(
     commits = {
         "first": ((5, "five"), (7, "")),
         "second": ((3, "three"), (9, "neun \u2013 \u4e5d")),
-        "third": ((4, ""), (9, "nine")),
-        "last": ((6, None), (9, None)),
+        "third": ((4, ""), (9, "")),
     }
     with requirement("OFFS-001") as check:
         for where, ((offset, metadata), (other, others)) in commits.items():
@@ -73,8 +72,26 @@ def test_later_offset_commit_replaces_offset_and_metadata(
                 expect_codes(codes, places, f"{where} commit")
                 found = fetch_offsets(broker, group, {topic: [0, 1]})
                 when = f"after the {where} commit"
-                found.expect(topic, offset, metadata or "", where=when)
-                found.expect(topic, other, others or "", partition=1, where=when)
+                found.expect(topic, offset, metadata, where=when)
+                found.expect(topic, other, others, partition=1, where=when)
+
+
+@judges("OFFS-034")
+@at_versions("OffsetCommit", "1", "2+")
+def test_offset_commit_with_null_metadata_stores_empty_metadata(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """In a partition with the metadata of an earlier commit, and in one without a commit."""
+    topic = kept.topic(broker, _three_partitions)
+    group = fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(5, "five")]})
+    with requirement("OFFS-034"):
+        entries = {topic: [entry(6, None), entry(7, None, 1)]}
+        codes = ask_to_commit(broker, group, entries, api_version)
+        expect_codes(codes, {(topic.name, index): ErrorCode.NONE for index in (0, 1)})
+        found = fetch_offsets(broker, group, {topic: [0, 1]})
+        found.expect(topic, 6, where="after null metadata")
+        found.expect(topic, 7, partition=1, where="after null metadata")
 
 
 @judges("OFFS-029")

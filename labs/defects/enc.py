@@ -11,12 +11,14 @@ from harness.codec.messages import (
     FetchRequest,
     FetchResponse,
     FindCoordinatorResponse,
+    InitProducerIdResponse,
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
 )
 from harness.codec.varint import encode_uvarint
 from harness.proxies import FrameRule, SeenRequest
+from labs.defects.changed_field import changed_field
 from labs.defects.conn import NOT_CLOSED
 from labs.defects.defect import correlation_id, rule
 from labs.defects.edited_answer import answers
@@ -25,6 +27,7 @@ from labs.defects.one_client import misread, of_client
 LONG_NAME = "n" * 200
 BEYOND_THE_FRAME = encode_uvarint(9999)  # a tag with a size beyond the end of the frame
 FIVE_MORE_TO_COME = b"\x81\x80\x80\x80\x80\x00"
+FOUR_MORE = b"\x81\x80\x80\x80\x00"  # to come, behind the first byte of 1
 
 
 class NullKeysAreNoKeys(FrameRule):
@@ -103,10 +106,30 @@ class TagSizeIsCutToTheFrame(EmptyMetadataForBadBytes):
     sign = BEYOND_THE_FRAME + encode_uvarint(2**31 - 1)
 
 
+FIRST_TAG_AT = 13  # behind a client id of two letters, and the number of tags
+
+
+class TagSizeInHeaderIsCutToTheFrame(FrameRule):
+    """The broker ends a tag of a header at the end of the frame, and reads no body behind it."""
+
+    def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
+        if seen.payload.find(TagSizeIsCutToTheFrame.sign) != FIRST_TAG_AT:
+            return []
+        return [encode_response(MetadataResponse(), 9, correlation_id(seen.payload))]
+
+
 class OverlongVarintIsRead(EmptyMetadataForBadBytes):
     """The broker reads a varint of six bytes like a shorter one."""
 
     sign = FIVE_MORE_TO_COME
+
+
+class LongVarintsAreRefused(FrameRule):
+    """The broker closes the connection at a varint that is longer than it has to be."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        is_metadata = isinstance(seen.message, MetadataRequest)
+        return misread(seen) if is_metadata and FOUR_MORE in seen.payload else seen.payload
 
 
 @answers("ENC-013", r"created [0-9a-f]{32}", range(10, 100), asked=of_client("ENC-013"))
@@ -124,6 +147,20 @@ DEFECTS = [
     rule("ENC-007", r"closed the connection", HeaderTagsAreNotSkipped),
     absent_replica_state_is_replica_0,
     rule("ENC-010", NOT_CLOSED, TagSizeIsCutToTheFrame),
+    rule("ENC-010", NOT_CLOSED, TagSizeInHeaderIsCutToTheFrame),
     rule("ENC-012", NOT_CLOSED, OverlongVarintIsRead),
+    rule("ENC-012", r"closed the connection", LongVarintsAreRefused),
+    changed_field(
+        "ENC-005",
+        "an_empty_compact_string_is_null",
+        r"transactional id '': error is NONE",
+        "InitProducerId reads an empty compact string like null.",
+        InitProducerIdResponse,
+        "error_code",
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.NONE,
+        range(2, 99),
+        requested={"transactional_id": ""},
+    ),
     halves_of_a_uuid_change_places,
 ]

@@ -6,6 +6,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DeleteRecordsRequest,
     DeleteRecordsResponse,
+    DescribeGroupsResponse,
     FetchResponse,
     ListOffsetsResponse,
     OffsetForLeaderEpochRequest,
@@ -143,7 +144,27 @@ def one_bad_partition_fails_all(answer: DeleteRecordsResponse) -> None:
             one.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+@answers("ERR-002", r"ListOffsets v\d+, asked (before|behind) a known topic: codes \{")
+def one_bad_topic_fails_all(answer: ListOffsetsResponse) -> None:
+    """ListOffsets refuses all topics if one is unknown."""
+    found = [partition for topic in answer.topics for partition in topic.partitions]
+    codes = {one.error_code for one in found}
+    if len(answer.topics) > 1 and ErrorCode.UNKNOWN_TOPIC_OR_PARTITION in codes:
+        for one in found:
+            one.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@answers("ERR-002", r"errors and states are")
+def one_unknown_group_hides_all(answer: DescribeGroupsResponse) -> None:
+    """DescribeGroups describes all groups as unknown if one is."""
+    unknown = [group.error_code for group in answer.groups if group.group_state == "Dead"]
+    for group in answer.groups if unknown else ():
+        group.error_code, group.group_state = unknown[0], "Dead"
+
+
 DEFECTS = [
+    one_bad_topic_fails_all,
+    one_unknown_group_hides_all,
     rule("EPOCH-002", r"deleted below 2, 0 more: epoch \d+ ends at -1, not 9",
          AnEpochGoesWithItsFirstRecord),
     rule("ACKS-001", r"answer \d has correlation id 50", AProducerWithoutAcksIsAnswered),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from uuid import uuid4
 
 import pytest
 
@@ -15,6 +16,7 @@ from harness.client.requests import fetch_partition as at_offset
 from harness.codec.messages import (
     CreateTopicsRequest,
     DeleteRecordsRequest,
+    DescribeGroupsRequest,
     DescribeProducersRequest,
     FetchRequest,
     ListOffsetsRequest,
@@ -25,14 +27,19 @@ from harness.codec.structs import Message, Request, Struct
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.classic_group import ClassicGroup
+from suites.protocol.support.committed_offsets import commit, entry, fresh_group
 from suites.protocol.support.harmless import each_api, harmless_request, served_versions
 from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.struct_walk import error_codes, structs_at
 
 # Numbers are written out: the published table is what is judged, not our own.
+NOT_FOUND_SINCE = 6  # from this version of DescribeGroups on an unknown group is an error
 NONE, OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE, UNKNOWN_TOPIC_OR_PARTITION = 0, 1, 2, 3
 MESSAGE_TOO_LARGE, INVALID_TOPIC, INVALID_REQUIRED_ACKS = 10, 17, 21
 UNKNOWN_SERVER_ERROR = -1
+GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_ID = 69, 100
+UNKNOWN_TOPICS = (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID)
 BETWEEN_BROKERS = {8: "BROKER_NOT_AVAILABLE", 11: "STALE_CONTROLLER_EPOCH", 13: "NETWORK_EXCEPTION"}
 NO_PARTITION = 999
 LIMIT_BYTES = 300
@@ -201,6 +208,63 @@ def test_unknown_partition_error_does_not_affect_other_partition(
                     request = ABOUT_PARTITIONS[api_name](topic, version, order)
                     found = _codes_by_partition(broker.ask(request, version), version)
                     assert found == expected, f"{api_name} v{version}, asked {order}: codes {found}"
+
+
+@judges("ERR-002")
+@pytest.mark.parametrize("api_name", list(ABOUT_PARTITIONS))
+def test_unknown_topic_error_does_not_affect_other_topic(
+    broker: BrokerUnderTest, kept: KeptTopics, api_name: str
+) -> None:
+    """Partition 1 of a topic that is not there, before and behind partition 0 of one that is."""
+    known, unknown = kept.topic(broker, _that_is_written), Topic(broker.unique_topic(), uuid4())
+    with requirement("ERR-002") as check:
+        for version in served_versions(broker, api_name):
+            for is_first in (True, False):
+                where = f"v{version}, asked {'before' if is_first else 'behind'} a known topic"
+                with check.subtest(where):
+                    request = ABOUT_PARTITIONS[api_name](known, version, [0])
+                    other = ABOUT_PARTITIONS[api_name](unknown, version, [1])
+                    entries = _topics(request)
+                    entries[:] = (
+                        [*_topics(other), *entries] if is_first else [*entries, *_topics(other)]
+                    )
+                    found = _codes_by_partition(broker.ask(request, version), version)
+                    told = f"{api_name} {where}: codes {found}"
+                    assert found.keys() == {0, 1}, told
+                    assert found[0] == NONE, told
+                    assert found[1] in UNKNOWN_TOPICS, told
+
+
+def _topics(request: Request[Message]) -> list[Struct]:
+    """Return the list of a request in which its topics are."""
+    name = "topic_data" if isinstance(request, ProduceRequest) else "topics"
+    topics: list[Struct] = getattr(request, name)
+    return topics
+
+
+@judges("ERR-002")
+@at_versions("DescribeGroups")
+def test_unknown_group_does_not_affect_described_groups(
+    broker: BrokerUnderTest, group: ClassicGroup, api_version: int
+) -> None:
+    """A group without offsets and members between two stable ones, and one with offsets alone."""
+    other, topic = ClassicGroup(broker), broker.create_topic()
+    for each in (group, other):
+        each.stable(None)
+    simple = fresh_group(broker, topic)
+    commit(broker, simple, {topic: [entry(1)]})
+    names = [group.group_id, broker.unique_group(), other.group_id, simple]
+    for each in (group, other):
+        each.described()  # Kafka answers SyncGroup just before the group is Stable
+    with requirement("ERR-002"):
+        answer = broker.ask(DescribeGroupsRequest(groups=names), api_version)
+        found = {each.group_id: (each.error_code, each.group_state) for each in answer.groups}
+        missing = NONE if api_version < NOT_FOUND_SINCE else GROUP_ID_NOT_FOUND
+        states = ("Stable", "Dead", "Stable", "Empty")
+        codes = (NONE, missing, NONE, NONE)
+        expected = dict(zip(names, zip(codes, states, strict=True), strict=True))
+        assert found == expected, f"errors and states are {found}, expected {expected}"
+    other.close()
 
 
 # -- what clients do not see -----------------------------------------------------------------------

@@ -41,6 +41,23 @@ def synonyms_begin_with_the_default(answer: DescribeConfigsResponse) -> None:
             config.synonyms = list(reversed(config.synonyms))
 
 
+@answers("CONF-004", r"a topic: \S+ has source 5, synonyms \[\d, 5\]")
+def the_source_is_that_of_the_default(answer: DescribeConfigsResponse) -> None:
+    """DescribeConfigs names the source of the default for what a topic has from its creation."""
+    for result in answer.results:
+        for config in result.configs if result.resource_type == TOPIC else ():
+            if [each.source for each in config.synonyms] == [FROM_TOPIC, FROM_DEFAULT]:
+                config.config_source = FROM_DEFAULT
+
+
+@takes("CONF-005", r"named was no\.such\.config, shown are \d+ configs")
+def no_known_key_is_no_key(request: DescribeConfigsRequest) -> None:
+    """DescribeConfigs returns all configs if it knows none of the keys that the request names."""
+    for resource in request.resources:
+        if resource.configuration_keys == ["no.such.config"]:
+            resource.configuration_keys = None
+
+
 @answers("CONF-006", r"a secret is shown in synonyms")
 def synonyms_show_secrets(answer: DescribeConfigsResponse) -> None:
     """DescribeConfigs returns the value of a secret among its synonyms."""
@@ -124,6 +141,8 @@ DEFECTS = [
         where={"results.configs.name": "max.message.bytes",
             "results.configs.value": DEFAULT_LIMITS}),
     synonyms_begin_with_the_default,
+    the_source_is_that_of_the_default,
+    no_known_key_is_no_key,
     changed_field("CONF-005", "named_keys_are_not_looked_at", r"named were .*shown are",
         "DescribeConfigs returns all configs, whatever keys the request names.",
         DescribeConfigsRequest, "resources.configuration_keys", ANY, None),
@@ -140,10 +159,15 @@ DEFECTS = [
         "DescribeConfigs returns no config if the request has an empty list of keys.",
         DescribeConfigsRequest, "resources.configuration_keys", [], ["no.such.config"]),
     changed_field("CONF-007", "an_unknown_topic_has_no_configs",
-        r"configs of \(2, .*error is NONE \(0\), expected UNK",
+        r"configs of a topic, .*error is NONE \(0\), expected UNK",
         "DescribeConfigs returns no configs and no error for a topic that does not exist.",
         DescribeConfigsResponse, "results.error_code",
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NONE),
+    changed_field("CONF-007", "a_name_without_a_number_is_this_broker",
+        r"configs of a broker without a number, .*error is NONE",
+        "DescribeConfigs answers a broker's name that is no number without an error.",
+        DescribeConfigsResponse, "results.error_code",
+        ErrorCode.INVALID_REQUEST, ErrorCode.NONE, where={"results.resource_name": "one"}),
     replace(groups_are_not_listed, private=True),
     changed_field("CONF-019", "the_lag_has_an_old_default",
         r"'replica\.lag\.time\.max\.ms': \{'10000'\}",
@@ -168,4 +192,9 @@ DEFECTS = [
     changed_field("CONF-023", "lists_are_strings", r"'cleanup\.policy': 2\}",
         "DescribeConfigs v3 returns lists with the type of strings.",
         DescribeConfigsResponse, "results.configs.config_type", 7, 2),
+    changed_field("CONF-023", "configs_of_brokers_have_no_documentation",
+        r"configs without documentation: \['auto",
+        "DescribeConfigs v3 returns documentation of topics' configs alone.",
+        DescribeConfigsResponse, "results.configs.documentation",
+        ANY, None, where={"results.resource_type": BROKER}),
 ]  # fmt: skip

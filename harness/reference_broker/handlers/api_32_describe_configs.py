@@ -13,7 +13,6 @@ Version notes
 
 Not done
 - There are no loggers to show.
-- Configs that only brokers have are shown without documentation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,6 +107,7 @@ def _described(
 def _config(
     entry: ConfigEntry, request: DescribeConfigsRequest, context: RequestContext
 ) -> _Config:
+    is_documented = request.include_documentation and entry.type is not None
     sets_default = context.api_version == 0 and not context.state.like.since(*_DEFAULT_IS_NEVER_SET)
     return _Config(
         name=entry.name,
@@ -121,7 +121,7 @@ def _config(
             for synonym in (entry.synonyms if request.include_synonyms else ())
         ],
         config_type=_UNKNOWN_TYPE if entry.type is None else _TYPES[entry.type],
-        documentation=documentation_of(entry.name) if request.include_documentation else None,
+        documentation=documentation_of(entry.name) if is_documented else None,
     )
 
 

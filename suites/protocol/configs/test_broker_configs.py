@@ -204,7 +204,7 @@ TYPES_OF_BROKER = {
 def test_describe_configs_returns_type_and_documentation_of_each_config(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A config of each type; the documentation of a topic's configs if the request wants it."""
+    """A config of each type, of a topic and of a broker; documented if the request wants it."""
     topic = TOPIC, broker.create_topic().name
     with requirement("CONF-023"):
         for resource, types in ((topic, TYPES_OF_TOPIC), (asked_broker(broker), TYPES_OF_BROKER)):
@@ -213,7 +213,8 @@ def test_describe_configs_returns_type_and_documentation_of_each_config(
             assert found == types, f"types are {found}, expected {types}"
             told = {name: config.documentation for name, config in shown.items()}
             assert not any(told.values()), f"documentation that no request wanted: {told}"
-        result = describe(broker, topic, api_version, list(TYPES_OF_TOPIC), documentation=True)
-        expect_error(result.error_code, ErrorCode.NONE, "DescribeConfigs with documentation")
-        silent = [config.name for config in result.configs if not config.documentation]
-        assert not silent, f"configs without documentation: {silent}"
+            result = describe(broker, resource, api_version, list(types), documentation=True)
+            expect_error(result.error_code, ErrorCode.NONE, "DescribeConfigs with documentation")
+            documented = {config.name for config in result.configs if config.documentation}
+            silent = sorted(types.keys() - documented)
+            assert not silent, f"configs without documentation: {silent}"

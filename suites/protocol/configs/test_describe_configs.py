@@ -194,17 +194,44 @@ def test_describe_configs_returns_requested_synonyms_in_precedence_order(
         assert not unasked, f"{len(unasked)} synonyms that were not requested"
 
 
+@judges("CONF-004")
+@at_versions("DescribeConfigs", "1+")
+def test_source_of_each_config_is_that_of_its_first_synonym(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Of all configs of a topic and of a broker; each list of synonyms is in order.
+
+    Without being asked for there are none of any config.
+    """
+    topic = TOPIC, kept.topic(broker, _configured_topic).name
+    with requirement("CONF-004") as check:
+        for kind, resource in (("topic", topic), ("broker", asked_broker(broker))):
+            with check.subtest(f"a {kind}"):
+                shown = configs_of(broker, resource, api_version, synonyms=True).values()
+                with_synonyms = {one.name: one for one in shown if one.synonyms}
+                assert with_synonyms, f"a {kind}: no config has a synonym"
+                for name, config in with_synonyms.items():
+                    sources = [each.source for each in config.synonyms]
+                    told = f"a {kind}: {name} has source {config.config_source}, synonyms {sources}"
+                    assert [config.config_source, *sources[1:]] == sorted(sources), told
+                unasked = configs_of(broker, resource, api_version).values()
+                odd = [config.name for config in unasked if config.synonyms]
+                assert not odd, f"a {kind}: synonyms that were not requested: {odd}"
+
+
 @judges("CONF-005")
 @at_versions("DescribeConfigs")
 def test_describe_configs_with_keys_returns_only_existing_named_configs(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Two that exist and one that does not; without a list, all."""
+    """Two that exist and one that does not; that one alone; without a list, all."""
     topic = TOPIC, kept.topic(broker, _configured_topic).name
     wanted = {"retention.ms", "cleanup.policy"}
     with requirement("CONF-005"):
         shown = configs_of(broker, topic, api_version, [*wanted, "no.such.config"]).keys()
         assert shown == wanted, f"named were {sorted(wanted)}, shown are {sorted(shown)}"
+        shown = configs_of(broker, topic, api_version, ["no.such.config"]).keys()
+        assert not shown, f"named was no.such.config, shown are {len(shown)} configs"
         count = len(configs_of(broker, topic, api_version))
         assert count >= len(IN_EVERY_RELEASE), f"{count} configs where all were asked for"
 
@@ -247,17 +274,21 @@ def test_describe_configs_returns_sensitive_value_as_null(broker: BrokerUnderTes
 def test_describe_configs_of_unknown_topic_or_broker_returns_error(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A topic and a broker that there are not; each answer has no configs."""
+    """A topic and brokers that there are not; each answer has no configs, named or not."""
     expected = {
-        (TOPIC, broker.unique_topic()): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        (BROKER, UNKNOWN_BROKER): ErrorCode.INVALID_REQUEST,
+        "a topic": (TOPIC, broker.unique_topic(), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        "a broker": (BROKER, UNKNOWN_BROKER, ErrorCode.INVALID_REQUEST),
+        "a broker below 0": (BROKER, "-1", ErrorCode.INVALID_REQUEST),
+        "a broker without a number": (BROKER, "one", ErrorCode.INVALID_REQUEST),
     }
     with requirement("CONF-007") as check:
-        for resource, error in expected.items():
-            with check.subtest("topic" if resource[0] == TOPIC else "broker"):
-                result = describe(broker, resource, api_version)
-                expect_error(result.error_code, error, f"configs of {resource}")
-                assert not result.configs, f"{resource} has {len(result.configs)} configs"
+        for what, (kind, name, error) in expected.items():
+            for keys in (None, ["retention.ms", "log.retention.ms"]):
+                where = f"{what}, keys {keys}"
+                with check.subtest(where):
+                    result = describe(broker, (kind, name), api_version, keys)
+                    expect_error(result.error_code, error, f"configs of {where}")
+                    assert not result.configs, f"{where} has {len(result.configs)} configs"
 
 
 # What the documentation gives, by the name of the config.

@@ -7,10 +7,14 @@ from harness.codec.package_text import package_text
 from harness.reference_broker.state.config_definitions.topic_configs import DEFINITIONS
 from harness.reference_broker.state.configs.of_groups import GROUP_CONFIGS
 
+_OF_BROKERS = (
+    "A config of brokers, see https://kafka.apache.org/documentation/#brokerconfigs_{name}"
+)
 
-def documentation_of(name: str) -> str | None:
-    """Return the sentence; None for configs that only brokers have, which have no sentences yet."""
-    return _sentences().get(name)
+
+def documentation_of(name: str) -> str:
+    """Return the sentence; of a config that only brokers have, where Kafka describes it."""
+    return _sentences().get(name) or _OF_BROKERS.format(name=name)
 
 
 @cache

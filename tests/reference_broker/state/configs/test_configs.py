@@ -178,6 +178,11 @@ def test_broker_config_defaults_are_normalized_legal_values() -> None:
             assert config.definition.shown(config.default) == config.default, name
 
 
-def test_topic_group_and_client_metrics_configs_have_documentation() -> None:
+def test_topic_group_and_client_metrics_configs_have_sentences_of_their_own() -> None:
     names = [*TOPIC_CONFIGS, *GROUP_CONFIGS, *CLIENT_METRICS_CONFIGS]
-    assert [name for name in names if not documentation_of(name)] == []
+    assert [name for name in names if "brokerconfigs" in documentation_of(name)] == []
+
+
+def test_broker_config_is_documented_by_heirs_or_by_place_of_its_description() -> None:
+    assert documentation_of("log.retention.ms").startswith("For topics without their own: ")
+    assert documentation_of("num.io.threads").endswith("#brokerconfigs_num.io.threads")

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
 from harness.codec.structs import Message
+from harness.proxies import SeenRequest
 from labs.defects.defect import Defect
-from labs.defects.replicas import Replicas, told_to_others
+from labs.defects.edited_request import with_body
+from labs.defects.replicas import Replicas, taken_for, told_to_others
 
 RECOVERING = 1
 WHOLE = 3
@@ -93,7 +95,7 @@ def an_epoch_to_come_is_an_old_one(seen: WrongProposal) -> None:
     seen.turn(ErrorCode.NOT_CONTROLLER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
-@proposals("ALTP-004", r"proposed by a follower: error is NONE")
+@proposals("ALTP-004", r"proposed by a (follower|stranger): error is NONE")
 def a_follower_may_propose(seen: WrongProposal) -> None:
     """The controller accepts a proposal of a follower that is in the ISR."""
     if len(seen.done.replicas) == WHOLE and not seen.by_the_first:
@@ -120,6 +122,13 @@ def every_member_must_have_an_epoch(seen: WrongProposal) -> None:
         seen.turn(ErrorCode.NONE, ErrorCode.INELIGIBLE_REPLICA)
 
 
+@proposals("ALTP-007", r"a fenced member, broker epoch -1 of all members: error is NONE")
+def without_epochs_all_are_eligible(seen: WrongProposal) -> None:
+    """The controller does not look at members without a broker epoch at all."""
+    if seen.data.new_isr_with_epochs and seen.knows_no_epochs:
+        seen.turn(ErrorCode.INELIGIBLE_REPLICA, ErrorCode.NONE)
+
+
 @proposals("ALTP-008", r"two members while recovering: error is NONE")
 def a_recovering_leader_is_believed(seen: WrongProposal) -> None:
     """The controller lets the ISR grow while the leader recovers."""
@@ -133,17 +142,43 @@ def a_proposal_by_id_is_answered_by_name(seen: WrongProposal) -> None:
     seen.turn(ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@told_to_others("ALTP-010", r"the whole answer: error is NONE")
+@told_to_others("ALTP-010", r"broker epoch [-+]1, the whole answer: error is NONE")
 def an_old_broker_is_answered_nothing(_: Replicas, asked: Message, answer: Message) -> None:
     """The controller answers a wrong broker epoch without an error, and does nothing."""
     if isinstance(answer, AlterPartitionResponse) and not answer.topics:
         answer.error_code = ErrorCode.NONE
 
 
+@told_to_others("ALTP-010", r"broker epoch \+1, the whole answer: error is NONE")
+def an_epoch_to_come_is_answered_nothing(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller refuses only a broker epoch that is lower than the one that it knows."""
+    if isinstance(asked, AlterPartitionRequest) and isinstance(answer, AlterPartitionResponse):
+        first = done.epochs.setdefault(asked.broker_id, asked.broker_epoch)
+        if not answer.topics and asked.broker_epoch > first:
+            answer.error_code = ErrorCode.NONE
+
+
 @proposals("ALTP-011", r"the ISR has all that are to be replicas: error is NONE")
 def a_leader_is_not_told_that_it_is_none(seen: WrongProposal) -> None:
     """The controller answers NONE to the proposal that completes a reassignment."""
     seen.turn(ErrorCode.NEW_LEADER_ELECTED, ErrorCode.NONE)
+
+
+@taken_for("ALTP-012", r"Metadata shows the ISR \[")
+def the_isr_of_the_second_is_committed(done: Replicas, seen: SeenRequest) -> bytes | None:
+    """The controller answers the first of two proposals and commits the ISR of the second."""
+    asked = seen.message
+    if not isinstance(asked, AlterPartitionRequest) or len(done.replicas) != WHOLE:
+        return seen.payload
+    (data,) = asked.topics[0].partitions
+    second, last = done.replicas[1:]
+    members = [one.broker_id for one in data.new_isr_with_epochs]
+    if data.partition_epoch != 1 or members != sorted([done.replicas[0], second]):
+        return seen.payload
+    for one in data.new_isr_with_epochs:
+        if one.broker_id == second:
+            one.broker_id, one.broker_epoch = last, -1
+    return with_body(seen, asked)
 
 
 @proposals("ALTP-012", r"the answers are NONE \(0\), NONE \(0\)")
@@ -177,11 +212,14 @@ DEFECTS = [
     a_leader_may_leave_itself_out,
     ineligible_is_not_attempted,
     every_member_must_have_an_epoch,
+    without_epochs_all_are_eligible,
     a_recovering_leader_is_believed,
     a_proposal_by_id_is_answered_by_name,
     an_old_broker_is_answered_nothing,
+    an_epoch_to_come_is_answered_nothing,
     a_leader_is_not_told_that_it_is_none,
     the_second_hears_that_it_has_won_too,
+    the_isr_of_the_second_is_committed,
     a_leader_that_returns_has_recovered,
     every_proposal_is_a_change,
 ]

@@ -58,12 +58,23 @@ def an_offset_inside_a_batch_skips_the_batch(request: FetchRequest, answer: Fetc
             data.records = (data.records or b"")[found[1][1] :]
 
 
-@answers("FETCH-004", r"offset -\d: error is NONE \(0\), expected OFFSET_OUT_OF_RANGE")
+@answers(
+    "FETCH-004", r"partition \d, offset -\d: error is NONE \(0\), expected OFFSET_OUT_OF_RANGE"
+)
 def an_offset_before_the_log_is_empty(request: FetchRequest, answer: FetchResponse) -> None:
     """Fetch answers a negative offset like one without data."""
     for asked, data in _pairs(request, answer):
         if asked.fetch_offset < 0 and data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             data.error_code, data.records = ErrorCode.NONE, b""
+
+
+@answers("FETCH-004", r"partition 1, offset \d+: error is NONE \(0\), expected OFFSET_OUT_OF_RANGE")
+def an_empty_log_has_no_end(request: FetchRequest, answer: FetchResponse) -> None:
+    """Fetch finds nothing, and nothing wrong, at any offset of an empty log."""
+    for asked, data in _pairs(request, answer):
+        of_empty = asked.partition == 1 and asked.fetch_offset > 0
+        if of_empty and data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            data.error_code = ErrorCode.NONE
 
 
 @answers("FETCH-005", r"at the log end 9: error is OFFSET_OUT_OF_RANGE")
@@ -164,6 +175,14 @@ def an_error_waits_for_the_others(request: FetchRequest) -> None:
             topic.partitions = [p for p in topic.partitions if p.fetch_offset <= LOG_END]
 
 
+@takes("FETCH-010", r"answered after \d+ ms, max_wait_ms is \d+", range(9, 10))
+def a_wrong_epoch_waits_for_the_others(request: FetchRequest) -> None:
+    """A partition with a wrong leader epoch does not end the wait of a Fetch beside an idle one."""
+    for topic in request.topics:
+        if len(topic.partitions) > 1:
+            topic.partitions = [p for p in topic.partitions if p.current_leader_epoch < 0]
+
+
 @answers("FETCH-009", r"at max_wait_ms \[b'before'\] came")
 def what_came_meanwhile_is_left_out(request: FetchRequest, answer: FetchResponse) -> None:
     """At max_wait_ms Fetch returns the records that were there when the request came."""
@@ -250,12 +269,14 @@ class IdlePartitionsAreNamed(FrameRule):
 DEFECTS = [
     an_offset_inside_a_batch_skips_the_batch,
     an_offset_before_the_log_is_empty,
+    an_empty_log_has_no_end,
     the_log_end_is_out_of_range,
     nothing_is_enough_for_min_bytes_1,
     min_bytes_count_for_each_partition,
     min_bytes_0_waits_for_data,
     the_first_append_ends_the_wait,
     an_error_waits_for_the_others,
+    a_wrong_epoch_waits_for_the_others,
     changed_field("FETCH-011", "partition_max_bytes_is_not_looked_at",
         r"\d+ bytes with (partition_max_bytes \d+|\[b)",
         "The broker ignores partition_max_bytes.",

@@ -86,6 +86,13 @@ def min_bytes_need_no_room(request: FetchRequest) -> None:
         request.max_bytes = request.min_bytes
 
 
+@takes("FETCH-045", r"bytes came where nothing was to be sent")
+def min_bytes_above_max_bytes_are_none(request: FetchRequest) -> None:
+    """The broker does not wait at all if min_bytes are more than max_bytes."""
+    if request.min_bytes > request.max_bytes > 1 and request.session_epoch < 0:
+        request.min_bytes = 0
+
+
 @answers("FETCH-028", r"partition 1 starts at 1 now: .* is \[\]")
 def a_moved_log_start_is_no_change(request: FetchRequest, answer: FetchResponse) -> None:
     """An incremental answer leaves out a partition of which only the log start has moved."""
@@ -106,5 +113,6 @@ DEFECTS = [
     rule("FETCH-043", r"partition 0 gets more room: \{0: 1, 1: 1\}", RoomIsThatOfTheOpening),
     only_the_first_partition_has_a_turn,
     min_bytes_need_no_room,
+    min_bytes_above_max_bytes_are_none,
     a_moved_log_start_is_no_change,
 ]

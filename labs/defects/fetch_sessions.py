@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
+from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
+from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 
 TOLD_ONCE = (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+FINAL_EPOCH = -1
 OF_ANOTHER_TOPIC = (ErrorCode.INCONSISTENT_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
@@ -24,6 +28,15 @@ def an_error_is_told_once(request: FetchRequest, answer: FetchResponse) -> None:
     if _is_incremental(request):
         for topic in answer.responses:
             topic.partitions = [p for p in topic.partitions if p.error_code not in TOLD_ONCE]
+
+
+@answers("FETCH-029", r"answer 0 in error names \['OFFSET_OUT_OF_RANGE \(1\)', 'NONE \(0\)'\]")
+def an_error_brings_its_neighbours(request: FetchRequest, answer: FetchResponse) -> None:
+    """An incremental answer with a partition in error has the idle ones of the topic as well."""
+    if _is_incremental(request):
+        for topic in answer.responses:
+            if [p.error_code for p in topic.partitions] == [ErrorCode.OFFSET_OUT_OF_RANGE]:
+                topic.partitions.append(FetchResponse.PartitionData(partition_index=1))
 
 
 @answers("FETCH-032", r"partition 0 moved to 2: offsets \{0: \[2\]\} came")
@@ -73,9 +86,37 @@ def a_new_session_leaves_the_old_one_open(request: FetchRequest) -> None:
         request.session_id = 0
 
 
+class ACloseEndsAllSessions(FrameRule):
+    """A Fetch that closes its session closes those of all other consumers, too."""
+
+    def __init__(self) -> None:
+        self.open: set[int] = set()
+        self.closed: set[int] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, FetchRequest):
+            return [payload]
+        if request.session_epoch == FINAL_EPOCH and request.session_id:
+            self.closed |= self.open
+            self.open = set()
+        return [edited(seen, payload, self.edit)]
+
+    def edit(self, seen: SeenRequest, answer: FetchResponse) -> None:
+        assert isinstance(seen.message, FetchRequest)
+        if seen.message.session_epoch == 0 and answer.session_id:
+            self.open.add(answer.session_id)
+        elif seen.message.session_epoch > 0 and seen.message.session_id in self.closed:
+            answer.error_code = ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+            answer.responses = []
+
+
 DEFECTS = [
     a_new_session_leaves_the_old_one_open,
     an_error_is_told_once,
+    an_error_brings_its_neighbours,
+    rule("FETCH-033", r"the session beside it: error is FETCH_SESSION_ID_NOT_FOUND",
+         ACloseEndsAllSessions),
     an_update_replaces_the_session,
     who_asks_for_nothing_does_not_wait,
     changed_field("FETCH-035", "names_and_ids_may_be_mixed",

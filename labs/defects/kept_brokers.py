@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import (
+    CreateTopicsRequest,
     DescribeConfigsResponse,
     FetchResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
     OffsetFetchResponse,
     ProduceRequest,
 )
 from harness.codec.records import RecordBatch, decode_batches, encode_batch
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
-from labs.defects.defect import rule
+from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 from labs.defects.prod import change_stored
@@ -85,6 +89,27 @@ def the_epoch_of_a_commit_is_not_kept(answer: OffsetFetchResponse) -> None:
                 one.committed_leader_epoch = -1
 
 
+class IdsBeginAgain(FrameRule):
+    """The first producer after a restart gets the id of the first one before it."""
+
+    def __init__(self) -> None:
+        self.first_id, self.first_connection, self.has_topic = -1, -1, False
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        self.has_topic |= isinstance(seen.message, CreateTopicsRequest)
+        if isinstance(seen.message, InitProducerIdRequest) and not self.has_topic:
+            return [edited(seen, payload, self.edit)]
+        return [payload]
+
+    def edit(self, seen: SeenRequest, answer: InitProducerIdResponse) -> None:
+        if answer.error_code != ErrorCode.NONE:
+            return
+        if self.first_connection < 0:
+            self.first_id, self.first_connection = answer.producer_id, seen.place.connection
+        elif seen.place.connection > self.first_connection:
+            answer.producer_id = self.first_id
+
+
 DEFECTS = [
     replace(made, private=True)
     for made in (
@@ -97,5 +122,6 @@ DEFECTS = [
             ANY, -1, where={"groups.topics.partitions.metadata": "early"}, also={"metadata": ""}),
         rule("CONF-015", r"after an end in order: .*604800000", TopicsForgetTheirSettings),
         the_epoch_of_a_commit_is_not_kept,
+        rule("IDEM-002", r"after an end in order the id \d+ again", IdsBeginAgain),
     )
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DeleteRecordsResponse,
     DescribeProducersResponse,
+    FetchRequest,
     FetchResponse,
     InitProducerIdResponse,
     ListOffsetsResponse,
@@ -17,10 +18,12 @@ from harness.codec.records import Record, RecordBatch, decode_batches, encode_ba
 from harness.proxies import SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import takes
 from labs.defects.one_node import at, of_broker, of_cluster
 
 REFUSED = ErrorCode.NOT_LEADER_OR_FOLLOWER
 OF_FOLLOWERS = range(11, 99)
+LONG_MS = 2_000  # a test of the wait asks for more, no other does
 
 
 def _produced(message: ProduceResponse) -> list[ProduceResponse.PartitionProduceResponse]:
@@ -63,6 +66,14 @@ def the_leader_to_fetch_from_is_of_another_epoch(answer: FetchResponse) -> None:
     for each in _fetched(answer):
         if each.error_code == REFUSED:
             each.current_leader.leader_epoch += 1
+
+
+@takes("FETCH-010", r"answered after \d+ ms, max_wait_ms is \d+")
+def a_partition_of_others_waits(request: FetchRequest) -> None:
+    """A partition without a replica does not end the wait of a Fetch beside an idle one."""
+    for topic in request.topics:
+        if request.max_wait_ms >= LONG_MS and len(topic.partitions) > 1:
+            topic.partitions = topic.partitions[:1]
 
 
 @answers("REPL-014", r"replica 2 gives", OF_FOLLOWERS, asked=of_broker(2))
@@ -152,6 +163,7 @@ DEFECTS = of_cluster(
             "The broker refuses every Produce with NOT_ENOUGH_REPLICAS.",
             ProduceResponse, "responses.partition_responses.error_code",
             ANY, ErrorCode.NOT_ENOUGH_REPLICAS),
+        a_partition_of_others_waits,
         a_follower_has_other_values,
         a_follower_is_ahead_of_its_leader,
         a_follower_has_a_gap,

@@ -24,20 +24,29 @@ from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 OFFSET_KEYS = (b"\0\0", b"\0\1")
 """First bytes of the key of an offset: its type, in two forms."""
 
+GROUP_KEY = b"\0\2"
+"""First bytes of the key of a group."""
 
-def _drop(message: Message, is_lost: Callable[[bytes, Record], bool]) -> None:
-    """Remove the offsets that are lost, by key and record, from an answer to Fetch."""
+PROTOCOLS = (b"\0\5range", b"\0\5other")
+"""Names of protocols with their lengths: that of the members, and another one."""
+
+
+def _drop(
+    message: Message,
+    is_lost: Callable[[bytes, Record], bool],
+    kinds: Sequence[bytes] = OFFSET_KEYS,
+) -> None:
+    """Remove the records that are lost, by key and record, from an answer to Fetch.
+
+    Only those of these kinds.
+    """
 
     def change(batch: RecordBatch) -> RecordBatch:
-        kept = [record for record in batch.records
-                if not _is_offset(record) or not is_lost(record.key or b"", record)]  # fmt: skip
+        keyed = [(record.key or b"", record) for record in batch.records]
+        kept = [one for key, one in keyed if key[:2] not in kinds or not is_lost(key, one)]
         return batch if len(kept) == len(batch.records) else _with(batch, kept)
 
     change_stored(message, change)
-
-
-def _is_offset(record: Record) -> bool:
-    return bool(record.key) and (record.key or b"")[:2] in OFFSET_KEYS
 
 
 def _with(batch: RecordBatch, records: list[Record]) -> RecordBatch:
@@ -64,10 +73,32 @@ def only_the_first_commit_is_written(answer: FetchResponse) -> None:
     _drop(answer, is_lost)
 
 
+@answers("OTOP-002", r"type, protocol and leader written are \('consumer', 'other', ")
+def another_protocol_is_written(answer: FetchResponse) -> None:
+    """The coordinator writes another protocol of a group than its members use."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        changed = [
+            replace(record, value=record.value.replace(*PROTOCOLS))
+            if record.value and (record.key or b"")[:2] == GROUP_KEY
+            else record
+            for record in batch.records
+        ]
+        return batch if changed == batch.records else _with(batch, changed)
+
+    change_stored(answer, change)
+
+
 @answers("OTOP-003", r"written last is .*, no tombstone")
 def what_is_deleted_stays_written(answer: FetchResponse) -> None:
     """The coordinator writes no tombstones for a deleted group."""
     _drop(answer, lambda _, record: record.value is None)
+
+
+@answers("OTOP-003", r"the deleted group: written last is .*, no tombstone")
+def a_deleted_group_stays_written(answer: FetchResponse) -> None:
+    """The coordinator writes tombstones for the offsets of a deleted group, none for the group."""
+    _drop(answer, lambda _, record: record.value is None, [GROUP_KEY])
 
 
 AT_ONCE = 10
@@ -108,7 +139,9 @@ def _partitions_asked(request: OffsetFetchRequest) -> int:
 DEFECTS = [
     the_topic_is_like_others,
     only_the_first_commit_is_written,
+    another_protocol_is_written,
     what_is_deleted_stays_written,
+    a_deleted_group_stays_written,
     replace(
         rule("OTOP-005", r"after 100000 commits \d+\.\d ms", OffsetsAreReadFromTheLog),
         private=True,

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchResponse, ProduceRequest, ProduceResponse
-from harness.codec.records import RecordBatch
+from harness.codec.messages import (
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    FetchResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from harness.codec.records import CODEC_MASK, RecordBatch
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
+from labs.defects.edited_request import with_body
 from labs.defects.prod import change_stored
 
 CHANGE_PLACES = {b"one 3": b"one 4", b"one 4": b"one 3"}
@@ -57,7 +69,56 @@ def all_partitions_start_like_the_first(answer: ProduceResponse) -> None:
             one.log_start_offset = topic.partition_responses[0].log_start_offset
 
 
+@answers("PROD-020", r"in \w+(, of a topic in gzip)?, keys and values sent: ")
+def compression_takes_null_for_empty(answer: FetchResponse) -> None:
+    """Fetch returns empty keys for null ones of a compressed batch."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        keys = {record.key for record in batch.records}
+        if not batch.attributes & CODEC_MASK or not {b"", None} <= keys:
+            return batch
+        return replace(batch, records=[replace(r, key=r.key or b"") for r in batch.records])
+
+    change_stored(answer, change)
+
+
+class AStaleIdFindsTheNewTopic(FrameRule):
+    """Produce refuses the id of a deleted topic, and appends to the topic that has its name now."""
+
+    def __init__(self) -> None:
+        self.names: dict[UUID, str] = {}
+        self.newest: dict[str, UUID] = {}
+        self.stale = False
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        self.stale, request = False, seen.message
+        if not isinstance(request, ProduceRequest) or len(request.topic_data) != 1:
+            return seen.payload
+        topic = request.topic_data[0]
+        name = self.names.get(topic.topic_id)
+        if name is None or self.newest[name] == topic.topic_id:
+            return seen.payload
+        self.stale, topic.topic_id = True, self.newest[name]
+        return with_body(seen, request)
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, CreateTopicsRequest | ProduceRequest):
+            return [edited(seen, payload, self.edit)]
+        return [payload]
+
+    def edit(self, _: SeenRequest, answer: Message) -> None:
+        if isinstance(answer, CreateTopicsResponse):
+            for topic in answer.topics:
+                self.names[topic.topic_id] = topic.name
+                self.newest[topic.name] = topic.topic_id
+        elif isinstance(answer, ProduceResponse) and self.stale:
+            for one in answer.responses[0].partition_responses:
+                one.error_code, one.base_offset = ErrorCode.UNKNOWN_TOPIC_ID, -1
+
+
 DEFECTS = [
+    compression_takes_null_for_empty,
+    rule("PROD-025", r"created again end at \(1, 1\)", AStaleIdFindsTheNewTopic),
     all_partitions_start_like_the_first,
     a_log_always_starts_at_0,
     a_later_record_overtakes,

@@ -136,7 +136,7 @@ def what_nobody_waits_for_is_visible(done: Replicas, _: int, data: Answered) -> 
 
 
 @told_to_consumers(
-    "FETCH-002", r"above the high watermark: 5|a consumer at \d is given the records \[(\d, )*4\]"
+    "FETCH-002", r"above the high watermark: 5|consumer at \d is given the records \[(\d, )*4\]"
 )
 def a_consumer_reads_to_the_log_end(done: Replicas, offset: int, data: Answered) -> None:
     """A consumer that reads from below the high watermark receives records above it."""
@@ -151,6 +151,26 @@ def one_answer_tells_where_a_follower_is(done: Replicas, _: int, data: Answered)
         data.high_watermark = data.last_stable_offset = 0
 
 
+def _as_the_second(done: Replicas, seen: SeenRequest, message: FetchRequest) -> bytes:
+    """The consumer's request as one of R2."""
+    if seen.version >= FIRST_WITH_REPLICA_STATE:
+        message.replica_state.replica_id = done.replicas[1]
+    else:
+        message.replica_id = done.replicas[1]
+    return with_body(seen, message)
+
+
+@taken_for("FETCH-002", r"a read_committed consumer at \d is given the records \[(\d, )*4\]")
+def read_committed_reads_to_the_log_end(done: Replicas, seen: SeenRequest) -> bytes | None:
+    """A consumer of committed transactions reads to the log end if no transaction is open."""
+    message = seen.message
+    if not isinstance(message, FetchRequest) or replica_of(message) != CONSUMER:
+        return seen.payload
+    if message.isolation_level == 0 or (done.r2, done.r3) != ([5], [3]):
+        return seen.payload
+    return _as_the_second(done, seen, message)
+
+
 @taken_for("FETCH-019", r"a consumer, after one asked for offset 2 is given the records \[0, 1\]")
 def a_consumer_confirms_for_a_replica(done: Replicas, seen: SeenRequest) -> bytes | None:
     """The leader counts a consumer's Fetch as that of the follower that has not fetched yet."""
@@ -159,11 +179,7 @@ def a_consumer_confirms_for_a_replica(done: Replicas, seen: SeenRequest) -> byte
         return seen.payload
     if done.r2 or done.r3 != [2] or offset_of(message) != 2:
         return seen.payload
-    if seen.version >= FIRST_WITH_REPLICA_STATE:
-        message.replica_state.replica_id = done.replicas[1]
-    else:
-        message.replica_id = done.replicas[1]
-    return with_body(seen, message)
+    return _as_the_second(done, seen, message)
 
 
 @told_to_consumers("FETCH-021", r"a consumer at 4: error is OFFSET_OUT_OF_RANGE")
@@ -272,6 +288,7 @@ DEFECTS = [
     the_watermark_follows_a_follower_back,
     what_nobody_waits_for_is_visible,
     a_consumer_reads_to_the_log_end,
+    read_committed_reads_to_the_log_end,
     one_answer_tells_where_a_follower_is,
     a_consumer_confirms_for_a_replica,
     above_the_watermark_is_out_of_range,

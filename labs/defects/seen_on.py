@@ -23,6 +23,7 @@ QUORUM = {"RAFT-010": "controllers of which one can be lost"}
 KAFKA_ALONE = {
     "old_versions_are_answered": "a broker that does not convert, as the built-in one does",
     "what_was_aborted_counts_as_newest": "transactions, which the built-in broker has not yet",
+    "a_transaction_has_every_partition": "transactions, which the built-in broker has not yet",
     "aborts_are_forgotten": "transactions, which the built-in broker has not yet",
 }
 """Defects that no built-in broker shows, by name, with the feature that each needs."""

@@ -16,6 +16,7 @@ from labs.defects.one_client import is_from, of_client
 
 FENCED = (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH)
 NO_SUCH_EPOCH = 999
+OUTSIDE = (ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE)
 CALLS = 2  # accepted before the one that shows the epoch
 OF_ANOTHER_ID = 77  # the epoch beside the producer id of another transactional id
 
@@ -93,7 +94,16 @@ def no_transaction_is_needed(answer: ProduceResponse) -> None:
     """The broker acknowledges a transactional batch for a partition outside of a transaction."""
     for topic in answer.responses:
         for one in topic.partition_responses:
-            if one.error_code in (ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE):
+            if one.error_code in OUTSIDE and one.index == 0:
+                one.error_code, one.base_offset = int(ErrorCode.NONE), 0
+
+
+@answers("TXN-013", r"the transaction has another partition: error is NONE")
+def a_transaction_has_every_partition(answer: ProduceResponse) -> None:
+    """The broker acknowledges a transactional batch for any partition if a transaction is open."""
+    for topic in answer.responses:
+        for one in topic.partition_responses:
+            if one.error_code in OUTSIDE and one.index == 1:
                 one.error_code, one.base_offset = int(ErrorCode.NONE), 0
 
 
@@ -125,6 +135,7 @@ DEFECTS = [
     any_producer_id_is_right,
     anyone_may_write_transactions,
     no_transaction_is_needed,
+    a_transaction_has_every_partition,
     rule("IDEM-026", r"epoch [01] sent .*: error is (PRODUCER_FENCED|INVALID_PRODUCER_EPOCH)",
          AnIdentityCountsOnce),
 ]  # fmt: skip

@@ -25,7 +25,7 @@ from harness.runner.in_time import in_time
 from harness.runner.marks import at_versions, judges, needs_broker
 from suites.durability.support.coordinator_log import Key, last_of_each_key
 from suites.durability.support.many_commits import PARTITIONS, commit_all
-from suites.protocol.support.classic_group import ClassicGroup
+from suites.protocol.support.classic_group import ClassicGroup, leave
 from suites.protocol.support.committed_offsets import (
     Committer,
     commit,
@@ -105,7 +105,7 @@ def test_offsets_topic_holds_last_commit_of_each_group_and_partition(
 def test_offsets_topic_holds_group_generation_and_member(
     broker: BrokerUnderTest, group: ClassicGroup
 ) -> None:
-    """The last record of a group has its generation, its protocol and its member."""
+    """The last record of a group has its generation, its protocol and its whole member."""
     (member,) = group.stable(None)
     with requirement("OTOP-002"):
         found = last_of_each_key(broker, OFFSETS).get(("GroupMetadata", group.group_id))
@@ -113,6 +113,12 @@ def test_offsets_topic_holds_group_generation_and_member(
         wrote = found.generation, [each.member_id for each in found.members]
         expected = member.generation, [member.member_id]
         assert wrote == expected, f"generation and members written are {wrote}, not {expected}"
+        chosen = found.protocol_type, found.protocol, found.leader
+        known = group.protocol_type, "range", member.member_id
+        assert chosen == known, f"type, protocol and leader written are {chosen}, not {known}"
+        subscribed = found.members[0].subscription, found.members[0].assignment
+        sent = member.protocols["range"], member.member_id.encode()
+        assert subscribed == sent, f"metadata and assignment written are {subscribed}, not {sent}"
 
 
 def _offset_in(
@@ -134,15 +140,40 @@ def _offset_in(
 def test_delete_groups_writes_tombstone_for_each_offset(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """For each of its offsets."""
+    """For each of its offsets, and for none of another group."""
     topic = broker.create_topic(partitions=2)
-    group = fresh_group(broker, topic)
-    commit(broker, group, {topic: [entry(5, "", index) for index in range(2)]})
+    group, other = (fresh_group(broker, topic) for _ in range(2))
+    for one in (group, other):
+        commit(broker, one, {topic: [entry(5, "", index) for index in range(2)]})
     with requirement("OTOP-003"):
         answer = broker.ask(DeleteGroupsRequest(groups_names=[group]), api_version)
         expect_error(only(answer.results, "group").error_code, ErrorCode.NONE, group)
         for index in range(2):
             _expect_tombstone(broker, group, topic, index)
+            kept = _offset_in(last_of_each_key(broker, OFFSETS), other, topic, index)
+            assert kept is not None, f"partition {index} of a group that stays has a tombstone"
+
+
+@judges("OTOP-003")
+def test_delete_groups_writes_tombstone_for_group_with_former_members(
+    broker: BrokerUnderTest, group: ClassicGroup
+) -> None:
+    """The group has had a member; its own record is deleted as its offsets are."""
+    version = broker.version("DeleteGroups")
+    (member,) = group.stable(None)
+    code = leave(broker, group.group_id, member.member_id)
+    if code != ErrorCode.NONE:
+        raise PreparationFailed(f"LeaveGroup: {ErrorCode.describe(code)}", code)
+    key = "GroupMetadata", group.group_id
+    with requirement("OTOP-003"):
+        assert last_of_each_key(broker, OFFSETS).get(key), f"of {key} nothing is written"
+        answer = broker.ask(DeleteGroupsRequest(groups_names=[group.group_id]), version)
+        expect_error(only(answer.results, "group").error_code, ErrorCode.NONE, group.group_id)
+        last = broker.last_seen(
+            lambda: last_of_each_key(broker, OFFSETS).get(key, "nothing"),
+            lambda value: value is None,
+        )
+        assert last is None, f"the deleted group: written last is {last}, no tombstone"
 
 
 @judges("OTOP-003")

@@ -1,4 +1,4 @@
-"""OTOP, CONF, OFFS: what a broker knows when it is started again."""
+"""OTOP, CONF, OFFS, IDEM: what a broker knows when it is started again."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from suites.protocol.support.committed_offsets import (
 )
 from suites.protocol.support.compacted import COMPACTED_WITHIN_MS
 from suites.protocol.support.config_admin import TOPIC, expect_values
+from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC, internal_topic
 from suites.protocol.support.record_formats import records_in
 
@@ -33,6 +34,7 @@ WITH_EPOCH = {"OffsetCommit": "6+", "OffsetFetch": "5+"}
 EPOCH, NO_EPOCH = 3, -1
 EPOCHS = [EPOCH, NO_EPOCH, NO_EPOCH]
 """The last committed epoch of each partition."""
+PRODUCERS = 5  # before the first end, and after each
 MANY = 1_000  # commits, of PARTITIONS records each: some segments of a megabyte
 SEGMENT_BYTES = "1048576"  # the least that every release takes
 CLEANER_PAUSE_MS, QUIET_MS = 200, 1_000
@@ -176,3 +178,22 @@ def _expect_epochs(
                     for index in range(len(EPOCHS))
                 ]
                 assert epochs == EPOCHS, f"{where}: leader epochs are {epochs}, not {EPOCHS}"
+
+
+@judges("IDEM-002")
+@needs_broker(Use.PERSISTENT)
+def test_producer_ids_are_not_reused_after_restarts_of_only_broker(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """No other broker and no other controller can have kept the ids that were given."""
+    client = persistent_broker.client
+    seen: dict[int, str] = {}
+    with requirement("IDEM-002"):
+        for when in ("before any end", "after an end in order", "after an end by SIGKILL"):
+            if seen:
+                (persistent_broker.stop if "order" in when else persistent_broker.kill)()
+                persistent_broker.start()
+            for _ in range(PRODUCERS):
+                made = new_producer(client).id
+                assert made not in seen, f"{when} the id {made} again, as {seen[made]}"
+                seen[made] = when

@@ -121,11 +121,16 @@ def test_alter_partition_with_higher_epoch_or_lower_leader_epoch_is_refused(
 
 @judges("ALTP-004")
 @needs_broker(Use.JOINABLE)
-def test_alter_partition_from_follower_returns_invalid_request(led: LedPartition) -> None:
-    """A replica of the ISR that does not lead."""
-    with requirement("ALTP-004"):
-        found = led.propose(led.proposal(ids(led, 0, 1), sender=led.replicas[1]))
-        expect_error(found.error_code, ErrorCode.INVALID_REQUEST, "proposed by a follower")
+def test_alter_partition_from_other_broker_than_leader_returns_invalid_request(
+    led: LedPartition, peers: JoinedCluster
+) -> None:
+    """A replica of the ISR that does not lead, and a broker without a replica."""
+    senders = {"a follower": led.replicas[1], "a stranger": peers.joined()}
+    with requirement("ALTP-004") as check:
+        for who, sender in senders.items():
+            with check.subtest(who):
+                found = led.propose(led.proposal(ids(led, 0, 1), sender=sender))
+                expect_error(found.error_code, ErrorCode.INVALID_REQUEST, f"proposed by {who}")
         _expect_unchanged(led, ids(led, 0, 1, 2))
 
 
@@ -302,16 +307,19 @@ def test_alter_partition_of_unknown_topic_or_partition_returns_error(led: LedPar
 
 @judges("ALTP-010")
 @needs_broker(Use.JOINABLE)
-def test_alter_partition_with_old_sender_epoch_returns_stale_broker_epoch(
+def test_alter_partition_with_wrong_sender_epoch_returns_stale_broker_epoch(
     led: LedPartition,
 ) -> None:
-    """The whole request is refused."""
-    request = led.proposal(ids(led, 0, 1))
-    request.broker_epoch -= 1
-    with requirement("ALTP-010"):
-        answer = led.controller.ask(request)
-        expect_error(answer.error_code, ErrorCode.STALE_BROKER_EPOCH, "the whole answer")
-        assert not answer.topics, f"the answer tells of {len(answer.topics)} topics"
+    """The whole request is refused, with the epoch before and with a later one."""
+    with requirement("ALTP-010") as check:
+        for change in (-1, 1):
+            where = f"broker epoch {change:+d}, the whole answer"
+            with check.subtest(where):
+                request = led.proposal(ids(led, 0, 1))
+                request.broker_epoch += change
+                answer = led.controller.ask(request)
+                expect_error(answer.error_code, ErrorCode.STALE_BROKER_EPOCH, where)
+                assert not answer.topics, f"{where} tells of {len(answer.topics)} topics"
         _expect_unchanged(led, ids(led, 0, 1, 2))
 
 
@@ -354,10 +362,16 @@ def _reassign(broker: BrokerUnderTest, led: LedPartition, replicas: list[int]) -
 
 @judges("ALTP-012")
 @needs_broker(Use.JOINABLE)
-def test_alter_partition_twice_at_same_epoch_commits_exactly_one(led: LedPartition) -> None:
-    """Two expansions, sent on two connections before either is answered."""
+def test_alter_partition_twice_at_same_epoch_commits_exactly_one(
+    led: LedPartition, broker: BrokerUnderTest
+) -> None:
+    """Two expansions, sent on two connections before either is answered.
+
+    The ISR is that of the one that is answered without an error.
+    """
     led.propose(led.proposal(ids(led, 0)))
-    proposals = [led.proposal(ids(led, 0, 1)), led.proposal(ids(led, 0, 2))]
+    wanted = [ids(led, 0, 1), ids(led, 0, 2)]
+    proposals = [led.proposal(isr) for isr in wanted]
     connections = [led.controller.connect() for _ in proposals]
     with requirement("ALTP-012"):
         for connection, proposal in zip(connections, proposals, strict=True):
@@ -367,6 +381,7 @@ def test_alter_partition_twice_at_same_epoch_commits_exactly_one(led: LedPartiti
         told = ", ".join(ErrorCode.describe(code) for code in codes)
         expected = [ErrorCode.NONE, ErrorCode.INVALID_UPDATE_VERSION]
         assert sorted(codes) == expected, f"the answers are {told}"
+        _await_isr(led, broker, wanted[codes.index(ErrorCode.NONE)])
 
 
 def _is_answer(message: object) -> TypeGuard[AlterPartitionResponse]:

@@ -43,6 +43,25 @@ def test_alter_partition_with_stale_epoch_of_isr_member_is_refused(led: LedParti
         expect_error(found.error_code, ErrorCode.NONE, "the ISR as it was, with right epochs")
 
 
+@judges("ALTP-007")
+@needs_broker(Use.JOINABLE)
+def test_alter_partition_with_fenced_member_is_refused_without_its_epoch(led: LedPartition) -> None:
+    """Broker epochs of -1 skip that check alone; right epochs of the others make no difference."""
+    if led.version < FIRST_WITH_EPOCHS:
+        raise ApiNotAdvertised(f"AlterPartition v{led.version} has no broker epochs of members")
+    led.propose(led.proposal(ids(led, 0, 1)))
+    led.replicas[2].leave()
+    everybody, epoch = ids(led, 0, 1, 2), led.partition_epoch
+    with requirement("ALTP-007") as check:
+        for what, without in (("all members", everybody), ("the fenced member", everybody[2:])):
+            with check.subtest(what):
+                unknown = dict.fromkeys(without, -1)
+                proposal = led.proposal(everybody, partition_epoch=epoch, broker_epochs=unknown)
+                found = led.propose(proposal)
+                where = f"a fenced member, broker epoch -1 of {what}"
+                expect_error(found.error_code, ErrorCode.INELIGIBLE_REPLICA, where)
+
+
 @judges("ALTP-015")
 @needs_broker(Use.JOINABLE)
 def test_alter_partition_with_present_isr_keeps_partition_epoch(led: LedPartition) -> None:

@@ -14,9 +14,13 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.fetching import values_of
+from suites.protocol.support.fetch_waits import PATIENCE_MS, PROMPT, within
+from suites.protocol.support.fetching import partition_of, values_of
 from suites.replication.support.expect import expect_endpoint
 from suites.replication.support.reading import await_served_by
+
+NO_REPLICA = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+"""Errors of a broker without a replica; FETCH-016 says which since when."""
 
 READ_BY_ALL = [b"a", b"b", b"c"]
 
@@ -47,6 +51,30 @@ def test_fetch_at_broker_without_replica_returns_not_leader_or_follower(
         refused = _partition(_ask(cluster.at(stranger), topic, api_version))
         expect_error(refused.error_code, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         assert not refused.records, f"{len(refused.records or b'')} bytes of records came"
+
+
+@judges("FETCH-010")
+@at_versions("Fetch")
+def test_partition_without_replica_completes_fetch_of_idle_partition_immediately(
+    cluster: Cluster, api_version: int
+) -> None:
+    """One partition that the broker leads and that is empty, one of which it has no replica."""
+    first, second, third = cluster.nodes[:3]
+    topic = cluster.create_topic([[third, first], [first, second]])
+    client = cluster.at(third)
+    wait_ms = int(client.scaled_ms(PATIENCE_MS))
+    wanted = [fetch_partition(0, partition=index) for index in range(2)]
+    request = fetch_request(
+        [fetch_topic(topic, api_version, wanted)], max_wait_ms=wait_ms, min_bytes=1
+    )
+    with requirement("FETCH-010"):
+        connection = client.connect()
+        with within(PROMPT, wait_ms):
+            answer = connection.ask(request, api_version)
+        idle, refused = (partition_of(answer, index) for index in range(2))
+        told = f"without a replica: {ErrorCode.describe(refused.error_code)}"
+        assert refused.error_code in NO_REPLICA, told
+        expect_error(idle.error_code, ErrorCode.NONE, "the idle partition")
 
 
 @judges("FETCH-017")

@@ -24,6 +24,7 @@ from suites.replication.support.pending_produce import PendingProduce
 FORMS = ("0-3", "4-12", "13-14", "15+")
 """Versions of Fetch: with message sets, with topic names, with topic ids, with replica states."""
 NO_BROKER = 999
+READ_COMMITTED = 1
 
 
 @judges("REPL-011")
@@ -127,6 +128,27 @@ def test_consumer_fetch_returns_only_records_below_high_watermark(
             with check.subtest(f"offset {offset}"):
                 read = partition.consume(offset, api_version)
                 expect_records(read, range(offset, 3), f"a consumer at {offset}")
+        expect_sound(partition)
+
+
+@judges("FETCH-002")
+@at_versions("Fetch", *FORMS[1:])
+@needs_broker(Use.JOINABLE)
+def test_read_committed_fetch_returns_only_records_below_high_watermark(
+    timeline: Timeline, broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The same for a consumer of committed transactions; all records are without one."""
+    partition = timeline.partition
+    partition.produce(5)
+    timeline.follow(R2, 5)
+    timeline.follow(R3, 3)
+    with requirement("FETCH-002") as check:
+        for offset in range(3):
+            with check.subtest(f"offset {offset}"):
+                request = replica_fetch(partition.topic, api_version, offset, replica=ANYBODY)
+                request.isolation_level = READ_COMMITTED
+                read = read_of(broker.ask(request, api_version))
+                expect_records(read, range(offset, 3), f"a read_committed consumer at {offset}")
         expect_sound(partition)
 
 

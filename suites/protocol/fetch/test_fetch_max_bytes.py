@@ -1,18 +1,35 @@
-"""FETCH: the limit of the broker on a response, whatever the request allows (KIP-541)."""
+"""FETCH: limits on a response, of the request and of the broker, and min_bytes (KIP-541)."""
 
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_request
+from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.appended import append, batch_of
-from suites.protocol.support.fetch_waits import PATIENCE_MS, PROMPT, within
-from suites.protocol.support.fetching import entry_of, records_by_partition
+from suites.protocol.support.fetch_waits import (
+    APPEND_PATIENCE_MS,
+    PATIENCE_MS,
+    PROMPT,
+    QUIET_MS,
+    WOKEN,
+    await_waiting,
+    within,
+)
+from suites.protocol.support.fetching import (
+    VALUES,
+    entry_of,
+    log_of_nine,
+    partition_of,
+    records_by_partition,
+    values_of,
+)
 from suites.protocol.support.kept_topics import KeptTopics
 
 LIMIT_BYTES = 4096
+GATHERED_BYTES = 64 * 1024
 SMALL, LARGE = 1500, 6000
 """Two small batches fit into the limit, three do not, nor does a large one."""
 OVERHEAD_BYTES = 200  # of a batch with one record, generously
@@ -59,3 +76,51 @@ def test_fetch_max_bytes_of_broker_limits_response(
                 told = f"partitions {order}, max_bytes {max_bytes}: the bytes are {sizes}"
                 assert sum(sizes.values()) in expected, f"{told}, the sum is not in {expected}"
                 assert sizes[order[0]] > 0, f"{told}, none of the first partition"
+
+
+@judges("FETCH-045")
+@at_versions("Fetch", "3+")
+def test_fetch_with_min_bytes_above_max_bytes_returns_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Room for less than the first batch, and more is wanted than there will ever be."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES, max_bytes=1)
+    with requirement("FETCH-045"):
+        connection = broker.connect()
+        with within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
+        found = values_of(partition_of(response))
+        assert found == VALUES[:3], f"room for the first batch alone: {found} came"
+
+
+@judges("FETCH-045")
+@at_versions("Fetch", "3+")
+def test_fetch_with_min_bytes_above_max_bytes_waits_for_max_bytes(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Room for two batches, and more is wanted: silence after the first, both after the second."""
+    topic = broker.create_topic()
+    # in the form in which it is stored, for its size counts
+    batch = batch_of(b"half of it", version=broker.version("Produce"))
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
+    request = fetch_request(
+        [entry_of(topic, api_version, {0: 0})],
+        max_wait_ms=wait_ms,
+        min_bytes=GATHERED_BYTES,
+        max_bytes=2 * len(batch),
+    )
+    connection = broker.connect()
+    with requirement("FETCH-045"):
+        with within(WOKEN, wait_ms):
+            connection.send(request, api_version)
+            await_waiting(broker, connection)
+            append(broker, topic, batch)
+            connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, batch)
+            response = connection.receive()
+        assert isinstance(response, FetchResponse)
+        found = values_of(partition_of(response))
+        assert found == [b"half of it"] * 2, f"room for two batches: {found} came"

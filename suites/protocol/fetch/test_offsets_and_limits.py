@@ -34,6 +34,7 @@ from suites.protocol.support.leader_epoch import told_leader_epoch
 from suites.protocol.support.record_formats import first_offsets, records_in
 
 ONE_BATCH = batch_of(b"one of three")
+LAST_OFFSET = 2**63 - 1
 
 
 def _three_of_four(broker: BrokerUnderTest) -> Topic:
@@ -83,14 +84,19 @@ def test_fetch_starts_with_batch_that_contains_fetch_offset(
 def test_fetch_outside_log_returns_offset_out_of_range(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Below the log start or above the log end: OFFSET_OUT_OF_RANGE and no data."""
+    """Below the log start or above the log end: OFFSET_OUT_OF_RANGE and no data.
+
+    Of an empty log both are next to the only offset, 0.
+    """
     topic = kept.topic(broker, log_of_nine)
+    outside = {0: (-5, -2, -1, len(VALUES) + 1, LAST_OFFSET), 1: (-1, 1, LAST_OFFSET)}
     with requirement("FETCH-004") as check:
-        for offset in (-5, -1, len(VALUES) + 1):
-            with check.subtest(f"offset {offset}"):
-                data = broker.fetch(topic, offset, api_version)
-                expect_error(data.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset}")
-                assert not data.records, f"{len(data.records or b'')} bytes at offset {offset}"
+        for partition, offset in [(of, at) for of, offsets in outside.items() for at in offsets]:
+            where = f"partition {partition}, offset {offset}"
+            with check.subtest(where):
+                data = broker.fetch(topic, offset, api_version, partition=partition)
+                expect_error(data.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, where)
+                assert not data.records, f"{where}: {len(data.records or b'')} bytes"
 
 
 @judges("FETCH-004")
@@ -326,4 +332,7 @@ def test_fetch_with_newer_leader_epoch_returns_unknown_leader_epoch(
                 request = fetch_request([entry_of(topic, api_version, {0: 0})])
                 request.topics[0].partitions[0].current_leader_epoch = claimed
                 data = partition_of(broker.ask(request, api_version))
-                expect_error(data.error_code, code, f"epoch {claimed}, the leader's is {epoch}")
+                where = f"epoch {claimed}, the leader's is {epoch}"
+                expect_error(data.error_code, code, where)
+                has_records = bool(data.records)
+                assert has_records == (code == ErrorCode.NONE), f"{where}: records {has_records}"

@@ -38,7 +38,7 @@ def _errors(response: FetchResponse) -> list[str]:
 def _expect_until_resolved(
     failing: Iterable[FetchResponse], expected: ErrorCode, after: Iterable[FetchResponse]
 ) -> None:
-    """The one partition with its error in each answer; then once without, then not at all."""
+    """One partition alone, with its error in each answer; then once without, then none."""
     for position, response in enumerate(failing):
         found = _errors(response)
         told = f"answer {position} in error names {found}, expected {expected.name}"
@@ -53,11 +53,11 @@ def _expect_until_resolved(
 def test_session_returns_offset_out_of_range_until_offset_is_in_range(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Read behind the log's end; then appends make it the log's end."""
-    topic = broker.create_topic()
+    """Read behind the log's end; then appends make it the log's end. Another partition is idle."""
+    topic = broker.create_topic(partitions=2)
     append(broker, topic, batch_of(b"zero"))
     with (
-        fetch_session(broker, api_version, [entry_of(topic, api_version, {0: 3})]) as session,
+        fetch_session(broker, api_version, [entry_of(topic, api_version, {0: 3, 1: 0})]) as session,
         requirement("FETCH-029"),
     ):
         failing = [session.ask(), session.ask()]

@@ -161,10 +161,12 @@ def test_forgetting_last_partitions_ends_session(
 def test_fetch_with_epoch_minus_1_closes_session(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """After it, the id is not known any more."""
+    """After it, the id is not known any more; another session stays."""
     topic = kept.topic(broker, _one_record_each)
+    opened = [_at_the_end(topic, api_version)]
     with (
-        fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
+        fetch_session(broker, api_version, opened) as other,
+        fetch_session(broker, api_version, opened) as session,
         requirement("FETCH-033"),
     ):
         closing = session.close()
@@ -172,3 +174,4 @@ def test_fetch_with_epoch_minus_1_closes_session(
         assert closing.session_id == 0, f"session id {closing.session_id} in the closing answer"
         after = session.ask().error_code
         expect_error(after, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "used after its close")
+        expect_error(other.ask().error_code, ErrorCode.NONE, "the session beside it")

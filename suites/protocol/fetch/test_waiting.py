@@ -34,6 +34,7 @@ from suites.protocol.support.fetching import (
     values_of,
 )
 from suites.protocol.support.kept_topics import KeptTopics
+from suites.protocol.support.leader_epoch import told_leader_epoch
 
 WAIT_MS = 100
 LONGER_WAIT_MS = 700  # a broker that waits for a time of its own is not right for both
@@ -209,24 +210,6 @@ def test_fetch_returns_records_of_its_wait_at_max_wait(broker: BrokerUnderTest) 
         assert found == [b"before", b"meanwhile"], f"at max_wait_ms {found} came"
 
 
-@judges("FETCH-045")
-@at_versions("Fetch", "3+")
-def test_fetch_with_min_bytes_above_max_bytes_returns_immediately(
-    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
-) -> None:
-    """Room for less than the first batch, and more is wanted than there will ever be."""
-    topic = kept.topic(broker, log_of_nine)
-    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    wanted = [entry_of(topic, api_version, {0: 0})]
-    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES, max_bytes=1)
-    with requirement("FETCH-045"):
-        connection = broker.connect()
-        with within(PROMPT, wait_ms):
-            response = connection.ask(request, api_version)
-        found = values_of(partition_of(response))
-        assert found == VALUES[:3], f"room for the first batch alone: {found} came"
-
-
 @judges("FETCH-010")
 @at_versions("Fetch", "0-3", "4+")
 def test_offset_out_of_range_completes_fetch_immediately(
@@ -242,6 +225,25 @@ def test_offset_out_of_range_completes_fetch_immediately(
         with within(PROMPT, wait_ms):
             response = connection.ask(request, api_version)
         expect_error(partition_of(response, 0).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
+        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE, "the idle partition")
+
+
+@judges("FETCH-010")
+@at_versions("Fetch", "9+")
+def test_unknown_leader_epoch_completes_fetch_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """One idle partition, one read at its end with a leader epoch to come: answered at once."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = entry_of(topic, api_version, {1: 0, 0: len(VALUES)})
+    wanted.partitions[1].current_leader_epoch = told_leader_epoch(broker, topic) + 1
+    request = fetch_request([wanted], max_wait_ms=wait_ms, min_bytes=1)
+    with requirement("FETCH-010"):
+        connection = broker.connect()
+        with within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
+        expect_error(partition_of(response, 0).error_code, ErrorCode.UNKNOWN_LEADER_EPOCH)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE, "the idle partition")
 
 

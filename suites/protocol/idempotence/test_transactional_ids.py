@@ -5,9 +5,13 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.coordinator import TRANSACTION, await_coordinator, coordinated_name
-from harness.client.requests import produce_request
+from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
+from harness.codec.messages import (
+    AddPartitionsToTxnRequest,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
 from harness.codec.records import TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
@@ -20,6 +24,7 @@ NONE = -1
 TIMEOUT_MS, LONGEST_TIMEOUT_MS = 60_000, 900_000  # the default of transaction.max.timeout.ms
 FIRST_WITH_IDENTITY, FIRST_WITH_FENCED = 3, 4
 ANY_EPOCH = 77
+ADDED_BY_CLIENT, BEFORE_TWO_PHASES = "0-3", "0-5"  # of AddPartitionsToTxn and InitProducerId
 FIRST_WITH_ABORTABLE = 11  # of Produce (KIP-890)
 BUSY = {
     *NOT_YET,
@@ -192,6 +197,30 @@ def test_transactional_batch_outside_of_transaction_is_refused(
     """
     name, topic = _TransactionalId(broker, "TXN-013"), broker.create_topic()
     given = name.init(broker.version("InitProducerId"))
+    with requirement("TXN-013"):
+        code = _produced(broker, name, given, topic, api_version)
+        expect_error(code, _not_in_transaction(api_version), "no transaction has the partition")
+        end = broker.end_offset(topic)
+        assert end == 0, f"refused, yet the log ends at {end}, expected 0"
+
+
+def _not_in_transaction(produce_version: int) -> ErrorCode:
+    is_new = produce_version >= FIRST_WITH_ABORTABLE
+    return ErrorCode.TRANSACTION_ABORTABLE if is_new else ErrorCode.INVALID_TXN_STATE
+
+
+def _produced(
+    broker: BrokerUnderTest,
+    name: _TransactionalId,
+    given: InitProducerIdResponse,
+    topic: Topic,
+    version: int,
+    partition: int = 0,
+) -> int:
+    """Send the first batch of a partition in a transaction, until the coordinator is ready.
+
+    Return the error.
+    """
     batch = RecordBatch(
         [Record(b"x")],
         base_timestamp=now_ms(),
@@ -200,17 +229,45 @@ def test_transactional_batch_outside_of_transaction_is_refused(
         producer_epoch=given.producer_epoch,
         base_sequence=0,
     )
-    request = produce_request(topic, encode_batch(batch), api_version)
+    request = produce_request(topic, encode_batch(batch), version, partition=partition)
     request.transactional_id = name.name
-    is_new = api_version >= FIRST_WITH_ABORTABLE
-    expected = ErrorCode.TRANSACTION_ABORTABLE if is_new else ErrorCode.INVALID_TXN_STATE
+    return broker.last_seen(
+        lambda: code_of(broker.ask(request, version)), lambda code: code not in BUSY
+    )
+
+
+@judges("TXN-013")
+@at_versions("Produce", "3-10", "11")
+def test_transactional_batch_for_another_partition_than_that_of_transaction_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The open transaction has partition 0 alone; a batch for that one is accepted."""
+    version = broker.version("AddPartitionsToTxn", ADDED_BY_CLIENT)
+    name, topic = _TransactionalId(broker, "TXN-013"), broker.create_topic(partitions=2)
+    given = name.init(broker.version("InitProducerId", BEFORE_TWO_PHASES))
+    added = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic(name=topic.name, partitions=[0])
+    adding = AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id=name.name,
+        v3_and_below_producer_id=given.producer_id,
+        v3_and_below_producer_epoch=given.producer_epoch,
+        v3_and_below_topics=[added],
+    )
+    broker.eventually(lambda: _is_added(broker, adding, version), "a transaction has partition 0")
     with requirement("TXN-013"):
-        code = broker.last_seen(
-            lambda: code_of(broker.ask(request, api_version)), lambda code: code not in BUSY
-        )
-        expect_error(code, expected, "no transaction has the partition")
-        end = broker.end_offset(topic)
-        assert end == 0, f"refused, yet the log ends at {end}, expected 0"
+        code = _produced(broker, name, given, topic, api_version, partition=1)
+        where = "the transaction has another partition"
+        expect_error(code, _not_in_transaction(api_version), where)
+        end = broker.end_offset(topic, 1)
+        assert end == 0, f"{where}: refused, yet the log ends at {end}, expected 0"
+        code = _produced(broker, name, given, topic, api_version, partition=0)
+        expect_error(code, ErrorCode.NONE, "the transaction has the partition")
+
+
+def _is_added(broker: BrokerUnderTest, request: AddPartitionsToTxnRequest, version: int) -> bool:
+    answer = broker.ask(request, version)
+    (topic,) = answer.results_by_topic_v3_and_below
+    (partition,) = topic.results_by_partition
+    return partition.partition_error_code == ErrorCode.NONE
 
 
 @judges("IDEM-026")

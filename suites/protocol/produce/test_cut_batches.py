@@ -1,4 +1,4 @@
-"""PROD: batches that end too early."""
+"""PROD: batches and messages with a length that is not theirs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from suites.protocol.support.kept_topics import KeptTopics
 from suites.protocol.support.partition_log import UntouchedLog
 
 UP_TO_LENGTH, UP_TO_MAGIC, HEADER = 12, 17, 61  # bytes of a batch
+SHORTEST_MESSAGE = 14  # bytes behind the size, of the first format
 REFUSALS = (ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD)
 
 
@@ -59,3 +60,27 @@ def test_produce_with_cut_batch_is_refused(
                     told = f"{where}: error is {ErrorCode.describe(code)}"
                     assert code in REFUSALS, f"{told}, expected CORRUPT_MESSAGE or INVALID_RECORD"
                     log.expect_untouched(where)
+
+
+@judges("PROD-028")
+@at_versions("Produce", "0-2")
+def test_produce_of_message_with_invalid_size_is_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """A size that is negative, or less than the shortest message has.
+
+    Of a size beyond the bytes that came Kafka says nothing: it finds no message and is silent.
+    """
+    topic = kept.topic(broker, _empty)
+    log = UntouchedLog(broker, topic)
+    whole = batch_of(b"value", version=api_version)
+    with requirement("PROD-028") as check:
+        for size in (-1, -(2**31), 0, SHORTEST_MESSAGE - 1):
+            where = f"size {size} of a message"
+            with check.subtest(where):
+                log.renew()
+                message = whole[:8] + struct.pack(">i", size) + whole[UP_TO_LENGTH:]
+                code = broker.produce(topic, message, api_version).error_code
+                told = f"{where}: error is {ErrorCode.describe(code)}"
+                assert code in REFUSALS, f"{told}, expected CORRUPT_MESSAGE or INVALID_RECORD"
+                log.expect_untouched(where)

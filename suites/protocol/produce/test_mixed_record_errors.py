@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
@@ -32,15 +32,16 @@ def _strict(broker: BrokerUnderTest) -> Topic:
 def test_keyless_and_too_new_records_return_invalid_timestamp_and_are_all_listed(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """A good record, one without a key and one of a time to come, in every order."""
+    """A good record, one without a key and one of a time to come, in every order and in gzip."""
     topic = kept.topic(broker, _strict)
     log = UntouchedLog(broker, topic)
     names = {id(GOOD): "good", id(KEYLESS): "keyless", id(TOO_NEW): "too new"}
     with requirement("PROD-029") as check:
-        for records in permutations((GOOD, KEYLESS, TOO_NEW)):
-            where = ", ".join(names[id(record)] for record in records)
+        orders = permutations((GOOD, KEYLESS, TOO_NEW))
+        for records, codec in product(orders, ("none", "gzip")):
+            where = ", ".join((*(names[id(record)] for record in records), codec))
             with check.subtest(where):
-                data = encode_batch(RecordBatch(list(records), base_timestamp=now_ms()))
+                data = encode_batch(RecordBatch(list(records), base_timestamp=now_ms()), codec)
                 answer = broker.produce(topic, data, api_version)
                 expect_error(answer.error_code, ErrorCode.INVALID_TIMESTAMP, where)
                 bad = [place for place, record in enumerate(records) if record is not GOOD]

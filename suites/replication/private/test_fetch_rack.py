@@ -15,6 +15,7 @@ from suites.replication.support.reading import await_served_by
 
 SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 NOBODY = -1
+NO_RACK = "a-rack-without-a-broker"
 
 
 def _ask(
@@ -32,7 +33,10 @@ def _ask(
 def test_fetch_from_other_rack_returns_preferred_read_replica_no_records(
     cluster: Cluster, api_version: int
 ) -> None:
-    """The leader names the follower there and gives nothing; in its own rack it gives all."""
+    """The leader names the follower there and gives nothing.
+
+    To a client in its own rack, in one without a replica, and in none, it gives all.
+    """
     racks = {each.node_id: each.rack for each in cluster.front.metadata([]).brokers}
     if len(set(racks.values())) < len(racks) or not all(racks.values()):
         raise NotApplicable("racks", f"the brokers have not a rack each: {racks}")
@@ -50,7 +54,13 @@ def test_fetch_from_other_rack_returns_preferred_read_replica_no_records(
             f"sent to {sent.preferred_read_replica}, in the rack is {follower}"
         )
         assert not sent.records, f"records came with it: {values_of(sent)}"
-        for node, rack in ((follower, racks[follower]), (leader, racks[leader])):
+        for node, rack in (
+            (follower, racks[follower]),
+            (leader, racks[leader]),
+            (leader, NO_RACK),
+            (leader, ""),
+        ):
             here = _ask(cluster, node, topic, rack or "", api_version)
-            assert here.preferred_read_replica == NOBODY, f"{node} sends its own rack elsewhere"
-            assert values_of(here) == [b"r"], f"{node} gives {values_of(here)} to its own rack"
+            sent_to, came = here.preferred_read_replica, values_of(here)
+            assert sent_to == NOBODY, f"{node} sends a client in the rack {rack!r} to {sent_to}"
+            assert came == [b"r"], f"{node} gives {came} to a client in the rack {rack!r}"

@@ -124,6 +124,8 @@ def test_fetch_validates_current_leader_epoch(cluster: Cluster) -> None:
                     data = fetched_in(cluster.at(node), topic, version, known)
                     where = f"broker {node}, epoch {known}, the leader {leader} has {current}"
                     expect_error(data.error_code, code, where)
+                    if code is not ErrorCode.NONE:
+                        assert not data.records, f"{where}: records beside the error"
 
 
 @judges("FETCH-025")

@@ -158,9 +158,14 @@ def test_delete_groups_writes_tombstone_for_each_offset(
 def test_delete_groups_writes_tombstone_for_group_with_former_members(
     broker: BrokerUnderTest, group: ClassicGroup
 ) -> None:
-    """The group has had a member; its own record is deleted as its offsets are."""
-    version = broker.version("DeleteGroups")
+    """The group has had a member; its own record is deleted as its offsets are.
+
+    It has an offset, since without one a coordinator deletes the group by itself.
+    """
+    version, topic = broker.version("DeleteGroups"), broker.create_topic()
     (member,) = group.stable(None)
+    committer = Committer(member.generation, member.member_id)
+    commit(broker, group.group_id, {topic: [entry(5)]}, by=committer)
     code = leave(broker, group.group_id, member.member_id)
     if code != ErrorCode.NONE:
         raise PreparationFailed(f"LeaveGroup: {ErrorCode.describe(code)}", code)

@@ -16,6 +16,7 @@ from suites.protocol.support.idempotent import expect_taken_again, new_producer
 from suites.replication.support.failover import await_in_sync, bring_back, lose_leader
 
 EACH = 5
+GAP = 7  # a sequence that is too high
 WITH_WINDOW = "5+"  # versions of Produce; since 1.0 brokers know more than the last batch
 SIZES = (3, 1, 4, 2)  # records of batches: so few that a broker knows all of them (KAFKA-5494)
 
@@ -70,7 +71,7 @@ def test_duplicate_batch_is_not_appended_after_leader_change(cluster: Cluster) -
 @judges("IDEM-012")
 @needs_broker(Use.CLUSTER)
 def test_duplicate_batch_is_not_appended_after_leader_restart(cluster: Cluster) -> None:
-    """Its only replica is stopped, and killed, and started again."""
+    """Its only replica is stopped, and killed, and started again; it refuses a gap as before."""
     node = cluster.nodes[-1]
     topic = cluster.create_topic([[node]], {"min.insync.replicas": "1"})
     producer = new_producer(cluster.at(node))
@@ -82,6 +83,10 @@ def test_duplicate_batch_is_not_appended_after_leader_restart(cluster: Cluster) 
             cluster.restart(node)
             await_in_sync(cluster, topic, node)
             _expect_known(cluster, topic, batch, "it has restarted")
+            client = cluster.at(node)
+            code = client.produce(topic, producer.batch(GAP, b"behind a gap")).error_code
+            expect_error(code, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "it has restarted, a gap")
+            assert client.end_offset(topic) == 1, "it has restarted: a gap is appended"
         answer = cluster.leader_client(topic).produce(topic, producer.batch(1, b"second"))
         expect_error(answer.error_code, ErrorCode.NONE, "the next batch")
 

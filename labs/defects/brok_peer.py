@@ -6,6 +6,7 @@ import uuid
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
     AssignReplicasToDirsResponse,
     BrokerHeartbeatRequest,
@@ -23,6 +24,7 @@ from labs.defects.replicas import Answered, Replicas, taken_for, told_to_others,
 CAUGHT_UP = 1 << 62
 METADATA_VERSION = "metadata.version"
 LOST = uuid.UUID(int=1)
+STALE_WISH = -5
 SHUTS_DOWN, REGISTERED = -2, -3
 """Keys beside the ids of brokers: the last that wants to shut down, and that has registered."""
 
@@ -138,6 +140,39 @@ def features_are_not_compared(_: Replicas, asked: Message, answer: Message) -> N
         for each in features
     ):
         _turn(answer, ErrorCode.UNSUPPORTED_VERSION)
+
+
+@told_to_others("BROK-011", r"at \d+, finalized is \d+: error is NONE")
+def only_the_metadata_version_is_compared(_: Replicas, asked: Message, answer: Message) -> None:
+    """The controller registers a broker that does not support the level of another feature."""
+    features = asked.features if isinstance(asked, BrokerRegistrationRequest) else []
+    if any(
+        each.name != METADATA_VERSION and each.min_supported_version == each.max_supported_version
+        for each in features
+    ):
+        _turn(answer, ErrorCode.UNSUPPORTED_VERSION)
+
+
+@told_to_others("BROK-006", r"fenced by heartbeats with wrong epochs")
+def a_wish_of_any_epoch_is_granted(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller fences a broker by a heartbeat that it refuses."""
+    if isinstance(asked, BrokerHeartbeatRequest) and isinstance(answer, BrokerHeartbeatResponse):
+        if asked.want_fence and answer.error_code == ErrorCode.STALE_BROKER_EPOCH:
+            done.epochs[asked.broker_id] = STALE_WISH
+        elif done.epochs.get(asked.broker_id) == STALE_WISH:
+            answer.is_fenced = True
+
+
+@told_to_others("BROK-015", r"epoch \+1: error is NONE")
+def a_later_epoch_is_given_a_block(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller allocates producer ids to a broker epoch that is yet to come."""
+    if isinstance(answer, BrokerRegistrationResponse):
+        assert isinstance(asked, BrokerRegistrationRequest)
+        done.epochs[asked.broker_id] = answer.broker_epoch
+    if isinstance(asked, AllocateProducerIdsRequest):
+        assert isinstance(answer, AllocateProducerIdsResponse)
+        if asked.broker_epoch > done.epochs.get(asked.broker_id, asked.broker_epoch):
+            answer.error_code = ErrorCode.NONE
 
 
 @told_to_others("BROK-018", r"fenced by its wish: error is NONE")
@@ -275,6 +310,9 @@ DEFECTS = [
     a_wish_to_be_fenced_is_ignored,
     a_lost_directory_is_a_directory,
     features_are_not_compared,
+    only_the_metadata_version_is_compared,
+    a_wish_of_any_epoch_is_granted,
+    a_later_epoch_is_given_a_block,
     an_old_broker_epoch_may_fetch,
     every_block_is_the_first,
     any_replica_is_taken,

@@ -96,10 +96,8 @@ def only_listed_features_are_compared(_: Replicas, asked: Message, answer: Messa
     """The controller registers a broker that does not list a feature of the cluster."""
     if isinstance(asked, BrokerRegistrationRequest):
         assert isinstance(answer, BrokerRegistrationResponse)
-        is_usual = any(
-            each.max_supported_version > each.min_supported_version
-            for each in asked.features
-            if each.name == "metadata.version"
+        is_usual = all(
+            each.max_supported_version > each.min_supported_version for each in asked.features
         )
         if is_usual and answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
             answer.error_code = ErrorCode.NONE

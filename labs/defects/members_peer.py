@@ -49,6 +49,16 @@ def a_newcomer_leads_nothing(_: Replicas, __: Message, answer: Message) -> None:
                     each.leader_id = min(each.replica_nodes)
 
 
+@told_to_others("META-007", r"replicas are \[\[\d+\], \[\d+\], \[\d+\]\], by default")
+def auto_creation_makes_one_replica(_: Replicas, __: Message, answer: Message) -> None:
+    """A topic of auto-creation has one replica, whatever default.replication.factor is."""
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            if len(topic.partitions) == 3:
+                for each in topic.partitions:
+                    del each.replica_nodes[1:]
+
+
 @told_to_others("TOPIC-004", r"partition 0 on .*: in the racks \['c', 'c', 'c'\]")
 def racks_are_not_looked_at(_: Replicas, __: Message, answer: Message) -> None:
     """The controller places the replicas of six partitions on the newest brokers, in any rack."""
@@ -115,5 +125,6 @@ DEFECTS = [
     a_broker_stays_where_it_was,
     a_newcomer_leads_nothing,
     racks_are_not_looked_at,
+    auto_creation_makes_one_replica,
     observers_are_given_the_beginning,
 ]

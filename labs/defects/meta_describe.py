@@ -16,7 +16,7 @@ from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 
 CONTROLLERS, LARGEST_PAGE = 2, 2_000
-NOT_ASKED, SOME_OPERATIONS = -(2**31), 8
+NOT_ASKED, SOME_OPERATIONS, OF_A_TOPIC = -(2**31), 8, 3576
 
 
 @answers("META-028", r"pages of \d+: ")
@@ -68,6 +68,12 @@ DEFECTS = [
         MetadataResponse, "cluster_authorized_operations",
         NOT_ASKED, SOME_OPERATIONS, range(8, 11),
         requested={"include_topic_authorized_operations": True}),
+    changed_field("META-040", "the_cluster_has_operations_of_a_topic",
+        r"no operations of a cluster: 3576",
+        "Metadata returns the operations of a topic as those of the cluster.",
+        MetadataResponse, "cluster_authorized_operations",
+        ANY, OF_A_TOPIC, range(8, 11),
+        requested={"include_cluster_authorized_operations": True}),
     a_byte_counts_the_partitions,
     next_page_leaves_one_out,
     the_cursor_counts_in_the_next_topic,
@@ -96,6 +102,11 @@ DEFECTS = [
         "DescribeCluster returns other authorized operations than Metadata.",
         DescribeClusterResponse, "cluster_authorized_operations",
         ANY, SOME_OPERATIONS, requested={"include_cluster_authorized_operations": True}),
+    changed_field("META-031", "all_other_endpoint_types_are_alike",
+        r"endpoint type 9: error is MISMATCHED_ENDPOINT_TYPE",
+        "A broker takes every endpoint type but its own for that of controllers.",
+        DescribeClusterResponse, "error_code",
+        ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, ErrorCode.MISMATCHED_ENDPOINT_TYPE, range(1, 99)),
     changed_field("META-031", "controllers_are_described_by_a_broker",
         r"endpoint type 2: error is NONE",
         "A broker answers a request for the controllers with an empty list.",

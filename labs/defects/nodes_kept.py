@@ -14,6 +14,8 @@ from harness.codec.messages import (
     OffsetFetchResponse,
     ProduceRequest,
     ProduceResponse,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
@@ -23,7 +25,7 @@ from labs.defects.edited_answer import answers
 from labs.defects.newest_topic import NewestTopic, drop_value, of_newest
 from labs.defects.one_node import of_cluster
 
-LATEST = -1
+LATEST = NO_LEADER = -1
 NOT_COMMITTED = -1
 MANY = 100
 LARGE = 50_000
@@ -89,6 +91,34 @@ def fewer_replicas_are_made(request: MetadataRequest, answer: MetadataResponse) 
             topic.partitions = [
                 MetadataResponse.MetadataResponsePartition(leader_id=1, replica_nodes=[1, 2, 3])
             ]
+
+
+@answers("META-032", r"unregistered before: error is NONE")
+def an_id_is_unregistered_twice(
+    request: UnregisterBrokerRequest, answer: UnregisterBrokerResponse
+) -> None:
+    """The controller reports a broker that has no registration any more as unregistered."""
+    if request.broker_id < MANY:
+        answer.error_code = ErrorCode.NONE
+
+
+@answers("META-014", r"the partition of live brokers: error is REPLICA_NOT_AVAILABLE", range(1))
+def a_dead_broker_is_told_of_all_partitions(answer: MetadataResponse) -> None:
+    """Metadata v0 returns the error of a dead replica for a partition of two live brokers."""
+    for topic in answer.topics:
+        for each in topic.partitions:
+            if list(each.replica_nodes) == [2, 1]:
+                each.error_code = int(ErrorCode.REPLICA_NOT_AVAILABLE)
+
+
+@answers("META-011", r"the other partition: error is LEADER_NOT_AVAILABLE", range(13))
+def one_lost_leader_is_told_of_all_partitions(answer: MetadataResponse) -> None:
+    """Metadata returns the error of a partition without leader for each one of its topic."""
+    for topic in answer.topics:
+        is_lost = any(each.leader_id == NO_LEADER for each in topic.partitions)
+        if is_lost and len(topic.partitions) == 2:
+            for each in topic.partitions:
+                each.error_code = int(ErrorCode.LEADER_NOT_AVAILABLE)
 
 
 @answers("OFFS-014", r"partition 100: \(offset, metadata\) is \(-1")
@@ -158,6 +188,9 @@ DEFECTS = of_cluster(
         rule("BROK-005", r"not within .*: all brokers list \[1, 2\]", ListedForEver),
         rule("CONN-028", r"not within .*: all brokers list \[2, 3\]", DeadBrokersAreOffered),
         fewer_replicas_are_made,
+        an_id_is_unregistered_twice,
+        a_dead_broker_is_told_of_all_partitions,
+        one_lost_leader_is_told_of_all_partitions,
         half_of_the_offsets_are_loaded,
         rule("REPL-019", r"tells 19, told was 20", TheEndIsTakenBack),
         followers_wait_their_time_out,

@@ -71,6 +71,19 @@ def who_creates_denies_it(request: CreateTopicsRequest, answer: CreateTopicsResp
         answer.topics[0].error_code = ErrorCode.NOT_CONTROLLER
 
 
+@answers(
+    "TOPIC-022",
+    r"new partition at broker 2: error is NOT_CONTROLLER, and it is made",
+    asked=of_broker(2),
+)
+def who_adds_a_partition_denies_it(
+    request: CreatePartitionsRequest, answer: CreatePartitionsResponse
+) -> None:
+    """The second broker adds a partition, and answers NOT_CONTROLLER."""
+    if [(topic.count, topic.assignments) for topic in request.topics] == [(2, None)]:
+        answer.results[0].error_code = ErrorCode.NOT_CONTROLLER
+
+
 @answers("TOPIC-035", r"shows 60 of 120 partitions")
 def half_a_topic_is_shown(answer: MetadataResponse) -> None:
     """Metadata leaves out the second half of many partitions."""
@@ -96,6 +109,7 @@ DEFECTS = of_cluster(
             CreateTopicsResponse, "topics.error_code",
             ErrorCode.INVALID_REPLICA_ASSIGNMENT, ErrorCode.INVALID_REQUEST),
         who_creates_denies_it,
+        who_adds_a_partition_denies_it,
         changed_field("TOPIC-023", "a_leader_does_not_know_that_it_leads",
             r"partition 2: error is UNKNOWN_TOPIC_OR_PARTITION",
             "The third broker does not know a partition that it leads.",

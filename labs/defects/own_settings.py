@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     CreateTopicsResponse,
+    DeleteTopicsRequest,
     DeleteTopicsResponse,
     MetadataRequest,
     MetadataResponse,
@@ -16,7 +17,10 @@ from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
 
 
-@answers("META-007", r"1 partitions, num\.partitions is 3")
+@answers(
+    "META-007",
+    r"1 partitions, num\.partitions is 3|replicas are \[\[\d+, \d+\]\], by default",
+)
 def a_topic_begins_with_one_partition(answer: MetadataResponse) -> None:
     """A topic of auto-creation has one partition, whatever num.partitions is."""
     for topic in answer.topics:
@@ -47,11 +51,22 @@ def internal_topics_are_created_like_others(answer: MetadataResponse) -> None:
             del topic.partitions[1:]
 
 
+@answers("TOPIC-032", r"v\d+ by its id: error is NONE", range(6, 99))
+def an_id_is_deleted_though_names_are_not(
+    request: DeleteTopicsRequest, answer: DeleteTopicsResponse
+) -> None:
+    """DeleteTopics deletes a topic by its id when deletion is disabled."""
+    for topic, result in zip(request.topics, answer.responses, strict=True):
+        if topic.name is None and result.error_code == ErrorCode.TOPIC_DELETION_DISABLED:
+            result.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
     replace(defect, private=True)
     for defect in (
         a_topic_begins_with_one_partition,
         colliding_names_are_created,
+        an_id_is_deleted_though_names_are_not,
         an_illegal_name_keeps_others_from_creation,
         internal_topics_are_created_like_others,
         changed_field("META-020", "racks_are_not_told",

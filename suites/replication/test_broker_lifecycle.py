@@ -33,7 +33,7 @@ NO_PARTITION = 7
 RESERVED_DIRECTORIES = (ZERO_UUID, uuid.UUID(int=1), uuid.UUID(int=2))
 """Ids of no directory: unassigned, lost, and one that is reserved (KIP-858)."""
 METADATA_VERSION = "metadata.version"
-SESSION_MS = 3000
+SHORT_SESSION = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "300"}
 
 
 def _alive(broker: BrokerUnderTest) -> set[int]:
@@ -77,10 +77,7 @@ def test_registration_of_live_broker_id_returns_duplicate_broker_registration(
 
 
 @judges("BROK-003")
-@needs_broker(
-    Use.JOINABLE,
-    {"broker.session.timeout.ms": str(SESSION_MS), "broker.heartbeat.interval.ms": "300"},
-)
+@needs_broker(Use.JOINABLE, SHORT_SESSION)
 def test_registration_after_session_expiry_returns_larger_broker_epoch(
     peers: JoinedCluster, broker: BrokerUnderTest
 ) -> None:
@@ -100,15 +97,20 @@ def test_registration_after_session_expiry_returns_larger_broker_epoch(
 @judges("BROK-006")
 @needs_broker(Use.JOINABLE)
 def test_broker_heartbeat_with_wrong_epoch_returns_stale_broker_epoch(peers: JoinedCluster) -> None:
-    """One less and one more than the registration's."""
-    member = peers.joined()
+    """One less and one more than the registration's, and one of a broker without registration."""
+    member, without = peers.joined(), peers.newcomer()
     with requirement("BROK-006") as check:
         for epoch in (member.broker_epoch - 1, member.broker_epoch + 1):
             with check.subtest(f"epoch {epoch - member.broker_epoch:+d}"):
-                found = member.heartbeat(broker_epoch=epoch).error_code
+                found = member.heartbeat(broker_epoch=epoch, want_fence=True).error_code
                 what = f"epoch {epoch}, the registration's is {member.broker_epoch}"
                 expect_error(found, ErrorCode.STALE_BROKER_EPOCH, what)
-        expect_error(member.heartbeat().error_code, ErrorCode.NONE, "the right epoch")
+        with check.subtest("no registration"):
+            found = without.heartbeat(broker_epoch=member.broker_epoch, want_fence=True).error_code
+            expect_error(found, ErrorCode.STALE_BROKER_EPOCH, "a broker that has not registered")
+        told = member.heartbeat(metadata_offset=0)  # which unfences no broker
+        expect_error(told.error_code, ErrorCode.NONE, "the right epoch")
+        assert not told.is_fenced, "fenced by heartbeats with wrong epochs"
 
 
 @judges("BROK-007")
@@ -137,10 +139,7 @@ def test_registered_broker_stays_fenced_until_it_reads_its_registration(
 
 
 @judges("BROK-008")
-@needs_broker(
-    Use.JOINABLE,
-    {"broker.session.timeout.ms": str(SESSION_MS), "broker.heartbeat.interval.ms": "300"},
-)
+@needs_broker(Use.JOINABLE, SHORT_SESSION)
 def test_broker_without_heartbeats_is_fenced_and_leaves_isr(
     peers: JoinedCluster, broker: BrokerUnderTest
 ) -> None:
@@ -258,25 +257,27 @@ def test_follower_fetch_with_old_broker_epoch_returns_not_leader_or_follower(
 @judges("BROK-015")
 @needs_broker(Use.JOINABLE)
 def test_allocate_producer_ids_returns_disjoint_blocks(peers: JoinedCluster) -> None:
-    """Two brokers get a block, one of them two more; a wrong broker epoch gets none."""
+    """Two brokers get a block, one of them two more; wrong broker epochs get none."""
     one, other = peers.joined(), peers.joined()
-    with requirement("BROK-015"):
+    with requirement("BROK-015") as check:
         blocks = [_block(one), _block(other), _block(one), _block(one)]
         ranges = sorted((b.producer_id_start, b.producer_id_len) for b in blocks)
+        assert all(length > 0 for _, length in ranges), f"an empty block: {ranges}"
         for (start, length), (following, _) in itertools.pairwise(ranges):
-            assert length > 0, f"a block of {length} producer ids"
             assert start + length <= following, f"the blocks overlap: {ranges}"
-        answer = one.controller.ask(
-            AllocateProducerIdsRequest(broker_id=one.broker_id, broker_epoch=one.broker_epoch - 1)
-        )
-        expect_error(answer.error_code, ErrorCode.STALE_BROKER_EPOCH, "an old broker epoch")
+        for wrong in (-1, +1):
+            with check.subtest(f"epoch {wrong:+d}"):
+                refused = _allocate(one, one.broker_epoch + wrong).error_code
+                expect_error(refused, ErrorCode.STALE_BROKER_EPOCH, f"epoch {wrong:+d}")
+
+
+def _allocate(member: KraftMember, epoch: int) -> AllocateProducerIdsResponse:
+    request = AllocateProducerIdsRequest(broker_id=member.broker_id, broker_epoch=epoch)
+    return member.controller.ask(request)
 
 
 def _block(member: KraftMember) -> AllocateProducerIdsResponse:
-    request = AllocateProducerIdsRequest(
-        broker_id=member.broker_id, broker_epoch=member.broker_epoch
-    )
-    answer = member.controller.ask(request)
+    answer = _allocate(member, member.broker_epoch)
     expect_error(answer.error_code, ErrorCode.NONE, "a block of producer ids")
     return answer
 
@@ -297,6 +298,8 @@ def test_assign_replicas_to_dirs_returns_error_per_partition(peers: JoinedCluste
     with requirement("BROK-016"):
         answer = member.controller.ask(request)
         expect_error(answer.error_code, ErrorCode.NONE, "the whole answer")
+        told = [directory.id for directory in answer.directories]
+        assert told == member.log_dirs, f"directories {told}, asked were {member.log_dirs}"
         found = {
             (topic.topic_id, partition.partition_index): partition.error_code
             for directory in answer.directories

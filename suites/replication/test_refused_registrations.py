@@ -46,10 +46,7 @@ def test_registration_without_finalized_feature_returns_unsupported_version(
     """The broker does not list one feature that the cluster uses; each but metadata.version, which
     has a rule of its own.
     """
-    newcomer = peers.newcomer()
-    used = _used_features(broker) - {"metadata.version"}
-    if not used:
-        raise ApiNotAdvertised("the cluster uses no feature but metadata.version")
+    newcomer, used = peers.newcomer(), _used_features(broker)
     with requirement("BROK-022") as check:
         for name in sorted(used):
             with check.subtest(name):
@@ -60,8 +57,40 @@ def test_registration_without_finalized_feature_returns_unsupported_version(
         expect_error(newcomer.ask_to_register().error_code, ErrorCode.NONE, "with all features")
 
 
-def _used_features(broker: BrokerUnderTest) -> set[str]:
-    """Return the features with a finalized level above 0."""
+@judges("BROK-011")
+@needs_broker(Use.JOINABLE)
+def test_registration_with_other_level_of_finalized_feature_returns_unsupported_version(
+    peers: JoinedCluster, broker: BrokerUnderTest
+) -> None:
+    """The broker supports one level alone of one feature: the one below that of the cluster, then
+    the one above.
+    """
+    newcomer, used = peers.newcomer(), _used_features(broker)
+    with requirement("BROK-011") as check:
+        for name, finalized in sorted(used.items()):
+            for level in (finalized - 1, finalized + 1):
+                with check.subtest(f"{name}, level {level - finalized:+d}"):
+                    request = newcomer.registration()
+                    for feature in request.features:
+                        if feature.name == name:
+                            feature.min_supported_version = level
+                            feature.max_supported_version = level
+                    found = newcomer.ask_to_register(request).error_code
+                    what = f"{name} at {level}, finalized is {finalized}"
+                    expect_error(found, ErrorCode.UNSUPPORTED_VERSION, what)
+        expect_error(newcomer.ask_to_register().error_code, ErrorCode.NONE, "with all levels")
+
+
+def _used_features(broker: BrokerUnderTest) -> dict[str, int]:
+    """Return the levels above 0 of all features but metadata.version, of which there must be one.
+
+    Raises ApiNotAdvertised.
+    """
     request = ApiVersionsRequest(client_software_name="kc", client_software_version="0")
     answer = broker.ask(request, broker.version("ApiVersions", WITH_FEATURES))
-    return {each.name for each in answer.finalized_features if each.max_version_level > 0}
+    levels = {each.name: each.max_version_level for each in answer.finalized_features}
+    used = {name: level for name, level in levels.items() if level > 0}
+    used.pop("metadata.version", None)
+    if not used:
+        raise ApiNotAdvertised("the cluster uses no feature but metadata.version")
+    return used

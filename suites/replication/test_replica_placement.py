@@ -1,4 +1,4 @@
-"""TOPIC, ISR: the placement of replicas, also where no broker could lead."""
+"""TOPIC, ISR, META: the placement of replicas, also where no broker could lead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateTopicsRequest
+from harness.codec.messages import CreateTopicsRequest, MetadataRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
@@ -123,6 +123,30 @@ def test_create_topics_with_fewer_racks_than_replicas_uses_distinct_brokers(
     broker.eventually(lambda: set(_racks(broker)) == known, f"the brokers are listed: {known}")
     with requirement("TOPIC-002"):
         _placed(broker)
+
+
+@judges("META-007")
+@needs_broker(
+    Use.JOINABLE,
+    {"auto.create.topics.enable": "true", "default.replication.factor": "2", "num.partitions": "3"},
+)
+def test_metadata_auto_creates_topic_with_default_replication_factor(peers: JoinedCluster) -> None:
+    """Three partitions with two replicas each: on the real broker and another one."""
+    broker = peers.broker
+    known = {peers.leader, peers.join().broker_id}
+    broker.eventually(lambda: set(_racks(broker)) == known, f"the brokers are listed: {known}")
+    name = broker.unique_topic()
+    broker.delete_later(name)
+    asked = MetadataRequest(
+        topics=[MetadataRequest.MetadataRequestTopic(name=name)], allow_auto_topic_creation=True
+    )
+    with requirement("META-007"):
+        partitions = broker.last_seen(
+            lambda: only(broker.ask(asked).topics, "topic").partitions, lambda seen: len(seen) == 3
+        )
+        replicas = [sorted(each.replica_nodes) for each in partitions]
+        expected = [sorted(known)] * 3
+        assert replicas == expected, f"replicas are {replicas}, by default {expected}"
 
 
 def _placed(broker: BrokerUnderTest) -> list[list[int]]:

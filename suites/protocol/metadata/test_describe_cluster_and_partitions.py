@@ -26,7 +26,10 @@ from suites.protocol.support.topic_admin import expect_not_created
 
 NOT_ASKED = -(2**31)
 CONTROLLERS, NO_ENDPOINT_TYPE = 2, 9
-REFUSALS = (ErrorCode.MISMATCHED_ENDPOINT_TYPE, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE)
+REFUSALS = {
+    CONTROLLERS: ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+    NO_ENDPOINT_TYPE: ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+}
 Pages = DescribeTopicPartitionsRequest
 Place = tuple[str | None, int]
 
@@ -81,18 +84,16 @@ def test_describe_cluster_returns_authorized_operations_only_on_request(
 
 @judges("META-031")
 @at_versions("DescribeCluster", "1+")
-@pytest.mark.parametrize(
-    "endpoint_type", [CONTROLLERS, NO_ENDPOINT_TYPE], ids=["controllers", "unknown"]
-)
+@pytest.mark.parametrize("endpoint_type", REFUSALS, ids=["controllers", "unknown"])
 def test_describe_cluster_of_non_broker_endpoint_type_is_refused(
     broker: BrokerUnderTest, api_version: int, endpoint_type: int
 ) -> None:
-    """An endpoint type other than that of brokers is refused."""
+    """An endpoint type other than that of brokers is refused, and describes no broker."""
     with requirement("META-031"):
         answer = broker.ask(DescribeClusterRequest(endpoint_type=endpoint_type), api_version)
-        assert answer.error_code in REFUSALS, (
-            f"endpoint type {endpoint_type}: error is {ErrorCode.describe(answer.error_code)}"
-        )
+        what = f"endpoint type {endpoint_type}"
+        expect_error(answer.error_code, REFUSALS[endpoint_type], what)
+        assert not answer.brokers, f"{what}: refused, and described are {answer.brokers}"
 
 
 # -- DescribeTopicPartitions -----------------------------------------------------------------------

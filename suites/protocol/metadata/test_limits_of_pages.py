@@ -52,8 +52,12 @@ def _five(broker: BrokerUnderTest) -> Topic:
 def test_describe_topic_partitions_returns_at_most_partitions_of_own_limit(
     broker: BrokerUnderTest,
 ) -> None:
-    """The limit of the request below, at and above that of the broker."""
+    """The limit of the request below, at and above that of the broker; then two topics of which one
+    is smaller than the page.
+    """
     version, topic = broker.version("DescribeTopicPartitions"), _five(broker)
+    prefix = broker.unique_topic()
+    two = [broker.create_topic(partitions=2, name=f"{prefix}-{end}").name for end in "ab"]
     with requirement("META-038", api_key=DESCRIBE.key, api_version=version) as check:
         for limit in (MOST - 1, MOST, MOST + 1, 2_000):
             with check.subtest(f"limit {limit}"):
@@ -61,6 +65,11 @@ def test_describe_topic_partitions_returns_at_most_partitions_of_own_limit(
                 told = f"limit {limit}, the broker's is {MOST}: partitions {_indexes(page)}"
                 assert _indexes(page) == list(range(size)), told
                 assert _next(page) == (topic.name, size), f"{told}, then {_next(page)}"
+        with check.subtest("two topics"):
+            page = _page(broker, version, two, MOST + 1)
+            told = f"two topics, limit {MOST + 1}, the broker's is {MOST}: {_indexes(page)}"
+            assert _indexes(page) == [0, 1, 0], told
+            assert _next(page) == (two[-1], 1), f"{told}, then {_next(page)}"
 
 
 @judges("META-038")

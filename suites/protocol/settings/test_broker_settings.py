@@ -11,7 +11,13 @@ from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.support.topic_admin import ask_to_delete, described
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.topic_admin import (
+    FIRST_DELETE_BY_ID,
+    ask_to_delete,
+    ask_to_delete_states,
+    described,
+)
 
 DELETE_TOPICS, METADATA = api_named("DeleteTopics"), api_named("Metadata")
 DESCRIBE_CLUSTER = api_named("DescribeCluster")
@@ -123,7 +129,9 @@ def test_describe_cluster_returns_configured_broker_rack(broker: BrokerUnderTest
 @judges("TOPIC-032")
 @needs_broker(Use.OWN, {"delete.topic.enable": "false"})
 def test_delete_topics_with_delete_topic_enable_false_is_refused(broker: BrokerUnderTest) -> None:
-    """The topic is there afterwards; before v3 there was no error of that name."""
+    """By its name, and by its id from v6 on. The topic is there afterwards; before v3 there was no
+    error of that name.
+    """
     broker.version("DeleteTopics")
     topic = broker.create_topic()
     for version in broker.advertised("DeleteTopics") & DELETE_TOPICS.valid_versions:
@@ -131,4 +139,8 @@ def test_delete_topics_with_delete_topic_enable_false_is_refused(broker: BrokerU
             disabled = version >= FIRST_TO_SAY_DISABLED
             error = ErrorCode.TOPIC_DELETION_DISABLED if disabled else ErrorCode.INVALID_REQUEST
             ask_to_delete(broker, version, topic.name).expect(topic.name, error, f"v{version}")
-            described(broker, topic.name)
+            if version >= FIRST_DELETE_BY_ID:
+                results = ask_to_delete_states(broker, version, (None, topic.id))
+                expect_error(only(results, "topic").error_code, error, f"v{version} by its id")
+            shown = described(broker, topic.name).topic_id
+            assert shown == topic.id, f"v{version}: the topic has the id {shown}, it had {topic.id}"

@@ -18,6 +18,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.config_admin import TOPIC, ShownSource, configs_of
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.fetching import values_of
 from suites.protocol.support.gone_topics import await_gone, create_again, delete_topic
 from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.topic_admin import (
@@ -114,7 +115,9 @@ def test_id_of_deleted_topic_stays_unknown_to_produce_and_fetch_after_recreation
 def test_recreated_topic_starts_empty_at_offset_0(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The records of the first topic of this name are not in the second."""
+    """The records of the first topic of this name are not in the second, before and after its
+    first record.
+    """
     first = broker.create_topic()
     append(broker, first, batch_of(b"old", b"records"))
     delete_topic(broker, first)
@@ -124,6 +127,11 @@ def test_recreated_topic_starts_empty_at_offset_0(
         latest = broker.list_offset(again, LATEST).offset
         assert (earliest, latest) == (0, 0), f"the log goes from {earliest} to {latest}"
         assert not broker.fetch(again, 0).records, "the old records can be fetched"
+        append(broker, again, batch_of(b"new"))
+        latest = broker.list_offset(again, LATEST).offset
+        assert latest == 1, f"behind its first record the log ends at {latest}"
+        found = values_of(broker.fetch(again, 0))
+        assert found == [b"new"], f"with its first record the topic has {found}"
 
 
 @judges("TOPIC-037")

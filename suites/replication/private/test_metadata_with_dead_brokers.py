@@ -44,18 +44,23 @@ def _told(cluster: Cluster, topic: Topic, version: int) -> ReportedValue:
 @judges("META-011")
 @needs_broker(Use.CLUSTER)
 def test_metadata_of_leaderless_partition_returns_leader_not_available(cluster: Cluster) -> None:
-    """Its only replica is on a broker that was killed; another broker is asked."""
-    dead = cluster.nodes[-1]
-    topic = cluster.create_topic([[dead]])
+    """Its only replica is on a broker that was killed; another broker is asked. The partition
+    keeps its replica, and the other partition of the topic its leader.
+    """
+    alive, *_, dead = cluster.nodes
+    topic = cluster.create_topic([[dead], [alive]])
     _without(cluster, dead)
     for version in served(cluster.front, "Metadata"):
         with checked("META-011", "Metadata", version):
             told = cluster.last_seen(
                 partial(_told, cluster, topic, version),
                 lambda told: told.partitions[0].leader == NOBODY,
-            ).partitions[0]
-            assert told.leader == NOBODY, f"the leader told is {told.leader}"
-            expect_error(told.error_code, ErrorCode.LEADER_NOT_AVAILABLE, "the partition")
+            ).partitions
+            lost, kept = told[0], told[1]
+            assert lost.leader == NOBODY, f"the leader told is {lost.leader}"
+            expect_error(lost.error_code, ErrorCode.LEADER_NOT_AVAILABLE, "the partition")
+            assert kept.leader == alive, f"the leader told of the other one is {kept.leader}"
+            expect_error(kept.error_code, ErrorCode.NONE, "the other partition")
 
 
 @judges("META-012")
@@ -85,15 +90,17 @@ def test_metadata_lists_replicas_in_assignment_order_while_one_is_down(cluster: 
 @judges("META-014")
 @needs_broker(Use.CLUSTER)
 def test_metadata_v0_alone_returns_replica_not_available_for_dead_replica(cluster: Cluster) -> None:
-    """REPLICA_NOT_AVAILABLE at v0, no error later."""
+    """REPLICA_NOT_AVAILABLE at v0, no error later, and none for a partition of live brokers."""
     one, two, three = cluster.nodes[:3]
-    topic = cluster.create_topic([[one, two, three]])
+    topic, whole = cluster.create_topic([[one, two, three]]), cluster.create_topic([[two, one]])
     _without(cluster, three)
     for version in served(cluster.front, "Metadata"):
         with checked("META-014", "Metadata", version):
             view = _told(cluster, topic, version).partitions[0]
             expected = ErrorCode.NONE if version else ErrorCode.REPLICA_NOT_AVAILABLE
             expect_error(view.error_code, expected, "the partition")
+            view = _told(cluster, whole, version).partitions[0]
+            expect_error(view.error_code, ErrorCode.NONE, "the partition of live brokers")
 
 
 def _has_offline(dead: list[int], told: ReportedValue) -> bool:
@@ -103,9 +110,9 @@ def _has_offline(dead: list[int], told: ReportedValue) -> bool:
 @judges("META-015")
 @needs_broker(Use.CLUSTER)
 def test_metadata_lists_replicas_on_dead_brokers_as_offline(cluster: Cluster) -> None:
-    """None is while all are there, then that of the one that was killed."""
+    """None is while all are there, then that of the one that was killed, in its partition alone."""
     one, two, three = cluster.nodes[:3]
-    topic = cluster.create_topic([[one, two, three]])
+    topic, whole = cluster.create_topic([[one, two, three]]), cluster.create_topic([[two, one]])
     versions = served(cluster.front, "Metadata", "5+")
     for dead in ([], [three]):
         if dead:
@@ -117,6 +124,8 @@ def test_metadata_lists_replicas_on_dead_brokers_as_offline(cluster: Cluster) ->
                 )
                 offline = list(told.partitions[0].offline)
                 assert offline == dead, f"offline replicas are {offline}, dead are {dead}"
+                offline = list(_told(cluster, whole, version).partitions[0].offline)
+                assert not offline, f"offline replicas of live brokers: {offline}"
 
 
 @judges("META-016")
@@ -182,7 +191,9 @@ def test_metadata_leader_epoch_never_decreases(cluster: Cluster) -> None:
 @judges("META-032")
 @needs_broker(Use.CLUSTER)
 def test_unregister_broker_removes_stopped_broker_from_describe_cluster(cluster: Cluster) -> None:
-    """An unknown id returns an error; DescribeCluster no longer has the stopped broker."""
+    """An unknown id returns an error, and that of the stopped broker does after its removal;
+    DescribeCluster, which has the fenced broker where it can, no longer has it.
+    """
     version = cluster.front.version("UnregisterBroker")
     gone = cluster.nodes[-1]
     cluster.stop(gone)
@@ -190,12 +201,17 @@ def test_unregister_broker_removes_stopped_broker_from_describe_cluster(cluster:
     with requirement("META-032"):
         unknown = cluster.front.ask(UnregisterBrokerRequest(broker_id=ABSENT), version)
         expect_error(unknown.error_code, ErrorCode.BROKER_ID_NOT_REGISTERED, "an unknown id")
+        if cluster.front.version("DescribeCluster") >= WITH_FENCED:
+            described = _described(cluster.front)
+            assert gone in described, f"described are {described}, {gone} is registered"
         told = cluster.front.ask(UnregisterBrokerRequest(broker_id=gone), version)
         expect_error(told.error_code, ErrorCode.NONE, "a broker that has stopped")
         described = cluster.last_seen(
             lambda: _described(cluster.front), lambda nodes: gone not in nodes
         )
         assert set(described) == set(cluster.up), f"described are {described}, left {cluster.up}"
+        again = cluster.front.ask(UnregisterBrokerRequest(broker_id=gone), version)
+        expect_error(again.error_code, ErrorCode.BROKER_ID_NOT_REGISTERED, "unregistered before")
 
 
 def _described(client: BrokerUnderTest) -> list[int]:

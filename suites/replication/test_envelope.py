@@ -21,6 +21,7 @@ from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.support.expect import expect_error
 
 ADDRESS = bytes([127, 0, 0, 1])
+IPV6_BYTES = 16
 PRINCIPAL = version_prefixed_bytes(DefaultPrincipalData(type="User", name="ANONYMOUS"), 0)
 LOWEST, HIGHEST = 0, 2
 """Versions of ElectLeaders: the header of the response has tagged fields in the highest."""
@@ -73,7 +74,9 @@ def test_envelope_returns_response_with_header_of_forwarded_version(peers: Joine
 def test_envelope_that_cannot_be_carried_out_returns_error_of_its_cause(
     peers: JoinedCluster,
 ) -> None:
-    """An API that no broker forwards, bytes that are no request, a wrong address or principal."""
+    """An API that no broker forwards, bytes that are no request, an address that is neither IPv4
+    nor IPv6, a wrong principal.
+    """
     data = _election(peers.broker.unique_topic(), HIGHEST, CORRELATION_IDS[0])
     beat = encode_request(BrokerHeartbeatRequest(broker_id=peers.leader), 0, CORRELATION_IDS[0])
     unknown_version = bytearray(data)
@@ -88,9 +91,11 @@ def test_envelope_that_cannot_be_carried_out_returns_error_of_its_cause(
         for what, (payload, code) in cases.items():
             with check.subtest(what):
                 expect_error(_forward(peers, payload).error_code, code, what)
-        with check.subtest("an address of 3 bytes"):
-            found = _forward(peers, data, address=ADDRESS[:3]).error_code
-            expect_error(found, ErrorCode.INVALID_REQUEST, "an address of 3 bytes")
+        for size in (0, 3, 5, 16):
+            with check.subtest(f"an address of {size} bytes"):
+                found = _forward(peers, data, address=bytes(size)).error_code
+                code = ErrorCode.NONE if size == IPV6_BYTES else ErrorCode.INVALID_REQUEST
+                expect_error(found, code, f"an address of {size} bytes")
         with check.subtest("a cut principal"):
             found = _forward(peers, data, principal=PRINCIPAL[:-2]).error_code
             expect_error(found, ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE, "a cut principal")

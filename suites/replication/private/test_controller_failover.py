@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
+from harness.client.deletion import delete_topics
 from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.codec.error_code import ErrorCode
@@ -41,17 +42,32 @@ EXACT = 0
 @judges("RAFT-002")
 @needs_broker(Use.CLUSTER)
 def test_acknowledged_topic_and_config_survive_controller_kill(cluster: Cluster) -> None:
-    """A topic with a config is created, and the controller is killed at once."""
+    """A topic with a config is created, another one is deleted, and the controller is killed at
+    once.
+    """
     cluster.front.version("DescribeConfigs")
     controller = active_controller(cluster)
     kept = [node for node in cluster.nodes[:3] if node != controller]
     name, configs = cluster.unique_topic(), {RETENTION: OF_TOPIC["RAFT-002"]}
+    gone = cluster.create_topic([kept]).name
     cluster.order_topic(name, [kept, kept[::-1]], configs)
+    delete_topics(cluster.at(cluster.controller()), [gone])
     cluster.kill(controller)
-    with requirement("RAFT-002"):
+    with requirement("RAFT-002") as check:
         if cluster.controller_nodes == (controller,):
             cluster.restart(controller)  # there is no other one
         _expect_topic(cluster, name, [kept, kept[::-1]], configs)
+        for node in cluster.up:
+            with check.subtest(f"deleted topic by {node}"):
+                listed = cluster.last_seen(
+                    lambda node=node: _listed(cluster, node),  # type: ignore[misc]
+                    lambda seen: gone not in seen,
+                )
+                assert gone not in listed, f"broker {node} lists the deleted topic {gone}"
+
+
+def _listed(cluster: Cluster, node: int) -> set[str | None]:
+    return {topic.name for topic in cluster.at(node).metadata(None).topics}
 
 
 def _expect_topic(

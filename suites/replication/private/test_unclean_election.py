@@ -15,6 +15,7 @@ from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetching import values_of
 from suites.replication.support.failover import await_in_sync
 from suites.replication.support.lagging import (
+    NO_UNCLEAN,
     ON_BOTH,
     ON_LAST,
     SMALLEST,
@@ -120,6 +121,22 @@ def test_unclean_election_enabled_by_topic_config_while_offline_elects_leader(
         cluster.await_leader(topic, among=[lagging])
         leaders = leaders_told(cluster, other)
         assert leaders == {NOBODY}, f"{leaders} lead the topic that was not changed"
+
+
+@judges("ELECT-008")
+@needs_broker(
+    Use.CLUSTER,
+    {"unclean.leader.election.enable": "true", "unclean.leader.election.interval.ms": "500"},
+)
+def test_unclean_election_disabled_by_topic_config_leaves_partition_leaderless(
+    cluster: Cluster,
+) -> None:
+    """The brokers allow it, and elect a leader of a topic without such a config."""
+    (other, topic), _last, lagging = left_behind(cluster, [{}, NO_UNCLEAN])
+    lagging_is_back(cluster, lagging)
+    with requirement("ELECT-008"):
+        cluster.await_leader(other, among=[lagging])
+        _expect_nobody(cluster, topic, lagging)
 
 
 @judges("ELECT-012")

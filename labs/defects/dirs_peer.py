@@ -103,6 +103,15 @@ def only_listed_features_are_compared(_: Replicas, asked: Message, answer: Messa
             answer.error_code = ErrorCode.NONE
 
 
+@told_to_others("BROK-023", r"an unused feature from level 1 on: error is NONE")
+def an_unused_feature_may_be_at_any_level(_: Replicas, asked: Message, answer: Message) -> None:
+    """The controller compares no feature that it does not know."""
+    if isinstance(asked, BrokerRegistrationRequest):
+        assert isinstance(answer, BrokerRegistrationResponse)
+        if any(each.name == "unused.version" for each in asked.features):
+            answer.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
     a_follower_needs_no_directory,
     a_live_broker_has_no_offline_replica,
@@ -111,4 +120,5 @@ DEFECTS = [
     every_assignment_is_a_change,
     a_directory_may_have_two_brokers,
     only_listed_features_are_compared,
+    an_unused_feature_may_be_at_any_level,
 ]

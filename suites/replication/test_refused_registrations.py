@@ -10,10 +10,11 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
-from harness.virtual_broker.kraft import FIRST_WITH_LOG_DIRS
+from harness.virtual_broker.kraft import FIRST_WITH_LOG_DIRS, Feature
 from suites.replication.support.expect import expect_error
 
 WITH_FEATURES = "3+"
+METADATA_VERSION, UNUSED = "metadata.version", "unused.version"
 
 
 @judges("BROK-021")
@@ -57,6 +58,32 @@ def test_registration_without_finalized_feature_returns_unsupported_version(
         expect_error(newcomer.ask_to_register().error_code, ErrorCode.NONE, "with all features")
 
 
+@judges("BROK-023")
+@needs_broker(Use.JOINABLE)
+def test_registration_must_list_metadata_version_and_level_0_of_unused_feature(
+    peers: JoinedCluster,
+) -> None:
+    """One without metadata.version; then the broker knows a feature that no controller does."""
+    newcomer = peers.newcomer()
+    without = newcomer.registration()
+    without.features = [each for each in without.features if each.name != METADATA_VERSION]
+    with requirement("BROK-023") as check:
+        with check.subtest("without metadata.version"):
+            found = newcomer.ask_to_register(without).error_code
+            expect_error(found, ErrorCode.INVALID_REGISTRATION, "without metadata.version")
+        for lowest, code in ((1, ErrorCode.UNSUPPORTED_VERSION), (0, ErrorCode.NONE)):
+            with check.subtest(f"from level {lowest} on"):
+                request = newcomer.registration()
+                request.features = [*request.features, _unused(lowest)]
+                found = newcomer.ask_to_register(request).error_code
+                expect_error(found, code, f"an unused feature from level {lowest} on")
+        expect_error(newcomer.ask_to_register().error_code, ErrorCode.NONE, "with known features")
+
+
+def _unused(lowest: int) -> Feature:
+    return Feature(name=UNUSED, min_supported_version=lowest, max_supported_version=1)
+
+
 @judges("BROK-011")
 @needs_broker(Use.JOINABLE)
 def test_registration_with_other_level_of_finalized_feature_returns_unsupported_version(
@@ -90,7 +117,7 @@ def _used_features(broker: BrokerUnderTest) -> dict[str, int]:
     answer = broker.ask(request, broker.version("ApiVersions", WITH_FEATURES))
     levels = {each.name: each.max_version_level for each in answer.finalized_features}
     used = {name: level for name, level in levels.items() if level > 0}
-    used.pop("metadata.version", None)
+    used.pop(METADATA_VERSION, None)
     if not used:
         raise ApiNotAdvertised("the cluster uses no feature but metadata.version")
     return used

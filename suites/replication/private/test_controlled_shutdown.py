@@ -48,7 +48,7 @@ def test_controlled_shutdown_moves_leadership_before_connection_closes(cluster: 
                 AT_ONCE_MS,
             )
             assert now != leaving, f"the connection has ended, and {leaving} is told to lead"
-            assert now != NOBODY, "the connection has ended, and no broker is told to lead"
+            assert now != NOBODY, "the connection has ended, and no broker leads"
         finally:
             stopping.join()
 

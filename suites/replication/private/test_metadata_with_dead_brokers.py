@@ -59,7 +59,7 @@ def test_metadata_of_leaderless_partition_returns_leader_not_available(cluster: 
             lost, kept = told[0], told[1]
             assert lost.leader == NOBODY, f"the leader told is {lost.leader}"
             expect_error(lost.error_code, ErrorCode.LEADER_NOT_AVAILABLE, "the partition")
-            assert kept.leader == alive, f"the leader told of the other one is {kept.leader}"
+            assert kept.leader == alive, f"the other partition has the leader {kept.leader}"
             expect_error(kept.error_code, ErrorCode.NONE, "the other partition")
 
 

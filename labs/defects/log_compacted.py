@@ -188,7 +188,7 @@ def times_of_producers_come_back(answer: FetchResponse) -> None:
     change_runs(answer, b"b", change)
 
 
-@answers("STOR-031", r"ListOffsets of the time of 1: \(offset, time\) is \(2, ")
+@answers("STOR-031", r"ListOffsets .* are \[\(2, ")
 def times_of_producers_are_searched(answer: ListOffsetsResponse) -> None:
     """ListOffsets finds no record of a batch with the broker's time that lost its first one."""
     for topic in answer.topics:

@@ -62,7 +62,8 @@ def test_compaction_keeps_append_time_of_batches(broker: BrokerUnderTest) -> Non
         left = broker.last_seen(seen, wanted.__eq__, COMPACTED_WITHIN_MS)
         told = "(records, time type, time) of the batches at their first offsets are"
         assert left == wanted, f"{told} {left}, expected {wanted}"
-        for offset, time in zip(LEFT, times.values(), strict=True):
-            found = broker.list_offset(topic, time)
-            place, told = (found.offset, found.timestamp), f"ListOffsets of the time of {offset}"
-            assert place == (offset, time), f"{told}: (offset, time) is {place}, time is {time}"
+        answers = [broker.list_offset(topic, time) for time in times.values()]
+        places = [(one.offset, one.timestamp) for one in answers]
+        expected = list(zip(LEFT, times.values(), strict=True))
+        told = "ListOffsets of the time of each batch: (offset, time) are"
+        assert places == expected, f"{told} {places}, expected {expected}"

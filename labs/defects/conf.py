@@ -33,7 +33,9 @@ def a_config_is_forgotten(answer: DescribeConfigsResponse) -> None:
             result.configs = [c for c in result.configs if c.name != "flush.ms"]
 
 
-@answers("CONF-004", r"the first synonym is")
+@answers(
+    "CONF-004", r"the first synonym is|has source 1, synonyms \[5, 1\]|a broker: \S+ has source"
+)
 def synonyms_begin_with_the_default(answer: DescribeConfigsResponse) -> None:
     """DescribeConfigs lists synonyms from the least to the most specific."""
     for result in answer.results:
@@ -167,7 +169,8 @@ DEFECTS = [
         r"configs of a broker without a number, .*error is NONE",
         "DescribeConfigs answers a broker's name that is no number without an error.",
         DescribeConfigsResponse, "results.error_code",
-        ErrorCode.INVALID_REQUEST, ErrorCode.NONE, where={"results.resource_name": "one"}),
+        ErrorCode.INVALID_REQUEST, ErrorCode.NONE,
+        where={"results.resource_name": "one", "results.resource_type": BROKER}),
     replace(groups_are_not_listed, private=True),
     changed_field("CONF-019", "the_lag_has_an_old_default",
         r"'replica\.lag\.time\.max\.ms': \{'10000'\}",

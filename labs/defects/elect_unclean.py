@@ -27,6 +27,7 @@ from labs.defects.edited_answer import answers
 from labs.defects.one_node import at, of_broker, of_cluster
 
 UNCLEAN = ("unclean.leader.election.enable", "true")
+CLEAN = ("unclean.leader.election.enable", "false")
 SECOND, THIRD = 2, 3
 FOUR = 4
 
@@ -117,6 +118,32 @@ class TopicsMayNotTurnUnclean(Elections):
                         each.leader_id = -1
 
 
+class TopicsMayNotForbidElections(Elections):
+    """A lagging replica leads a topic whose configs forbid it, beside a topic without configs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.newest, self.forbidden = "", ""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, CreateTopicsRequest):
+            for made in seen.message.topics:
+                forbids = CLEAN in [(config.name, config.value) for config in made.configs]
+                is_second = made.name[:-1] == self.newest[:-1]  # of the same test
+                self.forbidden = made.name if forbids and is_second else ""
+                self.newest = made.name
+        return super().on_request(seen)
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
+        if not isinstance(message, MetadataResponse):
+            return
+        there = {broker.node_id for broker in message.brokers}
+        for topic in message.topics:
+            if topic.name == self.forbidden and THIRD in there and SECOND not in there:
+                for each in topic.partitions:
+                    each.leader_id = THIRD
+
+
 class WhatOneHasIsCommitted(Elections):
     """ListOffsets returns a log end that only the leader has."""
 
@@ -156,6 +183,7 @@ DEFECTS = of_cluster(
         rule("ELECT-006", r"the ISR is \{2, 3\}, 3 alone has", TheLostStayInSync),
         what_the_leader_lacks_is_kept,
         rule("ELECT-008", r"not within .*: one leader of", TopicsMayNotTurnUnclean),
+        rule("ELECT-008", r"\{3\} lead, in sync is nobody", TopicsMayNotForbidElections),
         changed_field("ELECT-009", "acks_1_needs_enough_in_sync",
             r"acks=1 with the leader alone: error is NOT_ENOUGH_REPLICAS",
             "The broker refuses records with acks=1 too when the ISR is too small.",

@@ -119,7 +119,7 @@ class TopicsMayNotTurnUnclean(Elections):
 
 
 class TopicsMayNotForbidElections(Elections):
-    """A lagging replica leads a topic with a config that forbids it, beside a topic without configs."""
+    """A lagging replica leads a topic with a config that forbids it, beside one without."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -83,7 +83,7 @@ class LongRebalancesHaveNoSessions(_RemembersRosters):
 
 
 class WhoIsDroppedMayJoin(KnowsWhatWasLeft):
-    """A dropped member's heartbeat gets REBALANCE_IN_PROGRESS, so that it joins with its id."""
+    """A dropped dynamic member's heartbeat gets REBALANCE_IN_PROGRESS, so it joins with its id."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +98,8 @@ class WhoIsDroppedMayJoin(KnowsWhatWasLeft):
         request = seen.message
         if isinstance(request, HeartbeatRequest):
             is_member = (request.group_id, request.member_id) in self.joined
-            return [edited(seen, payload, self._say)] if is_member else [payload]
+            strikes = is_member and not _is_static(seen)
+            return [edited(seen, payload, self._say)] if strikes else [payload]
         return super().on_response(seen, payload)
 
     def _say(self, seen: SeenRequest, message: HeartbeatResponse) -> None:

@@ -24,6 +24,7 @@ FAR_BEHIND_THE_END = 1_000_000_000
 NO_SUCH_PARTITION = 99
 FIRST_FETCH_BY_ID = 10
 GROUP_ID_NOT_FOUND_SINCE = 9
+LOST_MEMBER = "of-a-lost-group"  # the member of the test of OFFS-008
 Result = OffsetCommitResponse.OffsetCommitResponsePartition
 Read = (
     OffsetFetchResponse.OffsetFetchResponsePartition
@@ -201,7 +202,7 @@ class RefusedCommitsAreStored(FrameRule):
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         request = seen.message
-        if not isinstance(request, OffsetCommitRequest) or request.member_id != "nobody":
+        if not isinstance(request, OffsetCommitRequest) or request.member_id != LOST_MEMBER:
             return seen.payload
         simple = copy(request)
         simple.member_id, simple.generation_id_or_member_epoch = "", -1
@@ -209,7 +210,7 @@ class RefusedCommitsAreStored(FrameRule):
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         request = seen.message
-        if isinstance(request, OffsetCommitRequest) and request.member_id == "nobody":
+        if isinstance(request, OffsetCommitRequest) and request.member_id == LOST_MEMBER:
             return [edited(seen, payload, self._refuse)]
         return [payload]
 

@@ -330,7 +330,7 @@ def test_offset_commit_with_generation_to_unknown_group_is_refused(
     with requirement("OFFS-008") as check:
         for generation in (5, 0):
             with check.subtest(f"generation {generation}"):
-                by = Committer(generation=generation, member_id="nobody")
+                by = Committer(generation=generation, member_id="of-a-lost-group")
                 codes = ask_to_commit(broker, group, {topic: [entry(1)]}, api_version, by)
                 expect_codes(codes, {(topic.name, 0): expected}, f"generation {generation}")
                 where = f"after a refused commit of generation {generation}"

@@ -46,7 +46,7 @@ def one_failing_partition_fails_all(answer: ProduceResponse) -> None:
 
 @answers("PROD-006", r"without a replica: error is NONE")
 def strangers_take_records(seen: SeenRequest, answer: ProduceResponse) -> None:
-    """The third broker acknowledges a single partition of which it has no replica."""
+    """The third broker acknowledges a single partition that it has no replica of."""
     results = _produced(answer)
     if at(3, seen) and len(results) == 1 and results[0].error_code == REFUSED:
         results[0].error_code = ErrorCode.NONE
@@ -147,7 +147,7 @@ DEFECTS = of_cluster(
             REFUSED, ErrorCode.NONE, range(1, 99), also={"offset": 0}, asked=of_broker(2)),
         changed_field("LISTO-011", "strangers_answer_debuggers",
             r"without a replica, replica id -2: error is NONE",
-            "The third broker returns an offset of a partition of which it has no replica.",
+            "The third broker returns an offset of a partition that it has no replica of.",
             ListOffsetsResponse, "topics.partitions.error_code",
             REFUSED, ErrorCode.NONE, also={"offset": 0}, requested={"replica_id": -2},
             asked=of_broker(3)),

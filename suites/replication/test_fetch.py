@@ -58,7 +58,7 @@ def test_fetch_at_broker_without_replica_returns_not_leader_or_follower(
 def test_partition_without_replica_completes_fetch_of_idle_partition_immediately(
     cluster: Cluster, api_version: int
 ) -> None:
-    """One partition that the broker leads and that is empty, one of which it has no replica."""
+    """An empty partition that the broker leads, and a partition that it has no replica of."""
     first, second, third = cluster.nodes[:3]
     topic = cluster.create_topic([[third, first], [first, second]])
     client = cluster.at(third)

@@ -109,7 +109,7 @@ def test_registration_with_other_level_of_finalized_feature_returns_unsupported_
 
 
 def _used_features(broker: BrokerUnderTest) -> dict[str, int]:
-    """Return the levels above 0 of all features but metadata.version, of which there must be one.
+    """Return the levels above 0 of all features but metadata.version, at least one.
 
     Raises ApiNotAdvertised.
     """

@@ -52,8 +52,8 @@ def _five(broker: BrokerUnderTest) -> Topic:
 def test_describe_topic_partitions_returns_at_most_partitions_of_own_limit(
     broker: BrokerUnderTest,
 ) -> None:
-    """The limit of the request below, at and above that of the broker; then two topics of which one
-    is smaller than the page.
+    """The limit of the request below, at and above that of the broker; then two topics, each
+    smaller than the page.
     """
     version, topic = broker.version("DescribeTopicPartitions"), _five(broker)
     prefix = broker.unique_topic()

@@ -37,13 +37,16 @@ def strikes(defect: Defect, target: str) -> bool:
     """True if a table for this target has a row for the defect.
 
     Offline defects have the same result for every target, so they have rows for the built-in broker
-    alone, as defects of its own functions have. Defects that it cannot show have no row for it.
+    alone, as defects of its own functions have. Defects that it cannot show have no row for it:
+    virtual brokers join a built-in broker only with nodes=1.
     """
     if defect.where is Where.BUILT_IN:
         return target in (REFERENCE, CLUSTER_SEEN_ON)
     if target in (REFERENCE, CLUSTER_SEEN_ON) and defect.name in KAFKA_ALONE:
         return False
-    return target == REFERENCE or defect.where is not Where.OFFLINE
+    if target == REFERENCE:
+        return not defect.joined
+    return defect.where is not Where.OFFLINE
 
 
 def has_several_nodes(spec: str) -> bool:

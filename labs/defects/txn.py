@@ -80,31 +80,32 @@ def any_producer_id_is_right(
         _accept(request, answer)
 
 
+def _acknowledge(
+    answer: ProduceResponse, *refusals: ErrorCode, partition: int | None = None
+) -> None:
+    """Turn these errors, of all partitions or of one, into acknowledgements of offset 0."""
+    for topic in answer.responses:
+        for one in topic.partition_responses:
+            if one.error_code in refusals and partition in (None, one.index):
+                one.error_code, one.base_offset = int(ErrorCode.NONE), 0
+
+
 @answers("TXN-012", r"error is NONE \(0\), expected TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
 def anyone_may_write_transactions(answer: ProduceResponse) -> None:
     """The broker acknowledges transactional batches of a request without a transactional id."""
-    for topic in answer.responses:
-        for one in topic.partition_responses:
-            if one.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
-                one.error_code, one.base_offset = int(ErrorCode.NONE), 0
+    _acknowledge(answer, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
 
 
 @answers("TXN-013", r"no transaction has the partition: error is NONE")
 def no_transaction_is_needed(answer: ProduceResponse) -> None:
     """The broker acknowledges a transactional batch for a partition outside of a transaction."""
-    for topic in answer.responses:
-        for one in topic.partition_responses:
-            if one.error_code in OUTSIDE and one.index == 0:
-                one.error_code, one.base_offset = int(ErrorCode.NONE), 0
+    _acknowledge(answer, *OUTSIDE, partition=0)
 
 
 @answers("TXN-013", r"the transaction has another partition: error is NONE")
 def a_transaction_has_every_partition(answer: ProduceResponse) -> None:
     """The broker acknowledges a transactional batch for any partition if a transaction is open."""
-    for topic in answer.responses:
-        for one in topic.partition_responses:
-            if one.error_code in OUTSIDE and one.index == 1:
-                one.error_code, one.base_offset = int(ErrorCode.NONE), 0
+    _acknowledge(answer, *OUTSIDE, partition=1)
 
 
 class AnIdentityCountsOnce(FrameRule):

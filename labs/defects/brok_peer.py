@@ -68,16 +68,27 @@ def an_id_keeps_its_epoch(done: Replicas, asked: Message, answer: Message) -> No
         answer.broker_epoch = done.epochs.setdefault(asked.broker_id, answer.broker_epoch)
 
 
-@told_to_others("BROK-006", r"epoch (\d+), the registration's is \d+: error is NONE")
-def an_epoch_to_come_is_good(done: Replicas, asked: Message, answer: Message) -> None:
-    """The controller refuses a broker epoch only if it is lower."""
+def _accept_later_epoch(
+    done: Replicas,
+    asked: Message,
+    answer: Message,
+    request: type[BrokerHeartbeatRequest | AllocateProducerIdsRequest],
+    response: type[BrokerHeartbeatResponse | AllocateProducerIdsResponse],
+) -> None:
+    """Remove the error of such a response if the broker epoch is above the registered one."""
     if isinstance(answer, BrokerRegistrationResponse):
         assert isinstance(asked, BrokerRegistrationRequest)
         done.epochs[asked.broker_id] = answer.broker_epoch
-    if isinstance(asked, BrokerHeartbeatRequest):
-        assert isinstance(answer, BrokerHeartbeatResponse)
+    if isinstance(asked, request):
+        assert isinstance(answer, response)
         if asked.broker_epoch > done.epochs.get(asked.broker_id, asked.broker_epoch):
             answer.error_code = ErrorCode.NONE
+
+
+@told_to_others("BROK-006", r"epoch (\d+), the registration's is \d+: error is NONE")
+def an_epoch_to_come_is_good(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller refuses a broker epoch only if it is lower."""
+    _accept_later_epoch(done, asked, answer, BrokerHeartbeatRequest, BrokerHeartbeatResponse)
 
 
 @taken_for("BROK-007", r"unfenced at offset 1 of the metadata log")
@@ -166,13 +177,9 @@ def a_wish_of_any_epoch_is_granted(done: Replicas, asked: Message, answer: Messa
 @told_to_others("BROK-015", r"epoch \+1: error is NONE")
 def a_later_epoch_is_given_a_block(done: Replicas, asked: Message, answer: Message) -> None:
     """The controller allocates producer ids to a broker epoch that is yet to come."""
-    if isinstance(answer, BrokerRegistrationResponse):
-        assert isinstance(asked, BrokerRegistrationRequest)
-        done.epochs[asked.broker_id] = answer.broker_epoch
-    if isinstance(asked, AllocateProducerIdsRequest):
-        assert isinstance(answer, AllocateProducerIdsResponse)
-        if asked.broker_epoch > done.epochs.get(asked.broker_id, asked.broker_epoch):
-            answer.error_code = ErrorCode.NONE
+    _accept_later_epoch(
+        done, asked, answer, AllocateProducerIdsRequest, AllocateProducerIdsResponse
+    )
 
 
 @told_to_others("BROK-018", r"fenced by its wish: error is NONE")

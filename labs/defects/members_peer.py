@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from harness.codec.apis import api_named
 from harness.codec.messages import (
     ApiVersionsResponse,
@@ -39,24 +41,28 @@ def a_broker_stays_where_it_was(done: Replicas, _: Message, answer: Message) -> 
             each.port = done.epochs.setdefault(each.node_id, each.port)
 
 
+def _partitions_of_topics(
+    answer: Message, count: int
+) -> Iterator[MetadataResponse.MetadataResponsePartition]:
+    """The partitions of each topic of Metadata with this many of them; none in another answer."""
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            if len(topic.partitions) == count:
+                yield from topic.partitions
+
+
 @told_to_others("BROK-017", r"replicas are \{0: \((\d+), .*1: \(\1, .*\}, not")
 def a_newcomer_leads_nothing(_: Replicas, __: Message, answer: Message) -> None:
     """Metadata names the older broker as the leader of two partitions, which a new one shares."""
-    if isinstance(answer, MetadataResponse):
-        for topic in answer.topics:
-            if len(topic.partitions) == 2:
-                for each in topic.partitions:
-                    each.leader_id = min(each.replica_nodes)
+    for each in _partitions_of_topics(answer, 2):
+        each.leader_id = min(each.replica_nodes)
 
 
 @told_to_others("META-007", r"replicas are \[\[\d+\], \[\d+\], \[\d+\]\], by default")
 def auto_creation_makes_one_replica(_: Replicas, __: Message, answer: Message) -> None:
     """A topic of auto-creation has one replica, whatever default.replication.factor is."""
-    if isinstance(answer, MetadataResponse):
-        for topic in answer.topics:
-            if len(topic.partitions) == 3:
-                for each in topic.partitions:
-                    del each.replica_nodes[1:]
+    for each in _partitions_of_topics(answer, 3):
+        del each.replica_nodes[1:]
 
 
 @told_to_others("TOPIC-004", r"partition 0 on .*: in the racks \['c', 'c', 'c'\]")
@@ -64,10 +70,8 @@ def racks_are_not_looked_at(_: Replicas, __: Message, answer: Message) -> None:
     """The controller places the replicas of six partitions on the newest brokers, in any rack."""
     if isinstance(answer, MetadataResponse):
         newest = sorted(each.node_id for each in answer.brokers)[-3:]
-        for topic in answer.topics:
-            if len(topic.partitions) == 6:
-                for each in topic.partitions:
-                    each.replica_nodes = list(newest)
+        for each in _partitions_of_topics(answer, 6):
+            each.replica_nodes = list(newest)
 
 
 @told_to_replicas("RAFT-001", r"the topic is made at the offsets \[\] of the metadata log")

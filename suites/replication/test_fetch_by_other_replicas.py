@@ -15,13 +15,14 @@ from harness.virtual_broker.partition import (
     read_of,
     replica_fetch,
 )
-from harness.virtual_broker.timeline import R2, R3, Timeline
+from harness.virtual_broker.timeline import Timeline
 from suites.replication.support.expect import (
     expect_error,
     expect_high_watermark,
     expect_records,
     expect_sound,
 )
+from suites.replication.support.three_of_five import commit_three_of_five
 
 NO_EPOCH = -1
 RACK = "a rack without brokers"
@@ -77,11 +78,7 @@ def test_consumer_fetch_with_rack_returns_only_records_below_high_watermark(
     timeline: Timeline, broker: BrokerUnderTest, api_version: int
 ) -> None:
     """Five records, three of them committed; the leader is in no rack."""
-    partition = timeline.partition
-    partition.produce(5)
-    for offset in (0, 5):
-        timeline.follow(R2, offset)
-    timeline.follow(R3, 3)
+    partition = commit_three_of_five(timeline)
     with requirement("REPL-035"):
         request = replica_fetch(partition.topic, api_version, 0, replica=ANYBODY)
         request.rack_id = RACK

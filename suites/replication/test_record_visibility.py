@@ -20,6 +20,7 @@ from suites.replication.support.expect import (
     expect_sound,
 )
 from suites.replication.support.pending_produce import PendingProduce
+from suites.replication.support.three_of_five import commit_three_of_five
 
 FORMS = ("0-3", "4-12", "13-14", "15+")
 """Versions of Fetch: with message sets, with topic names, with topic ids, with replica states."""
@@ -119,10 +120,7 @@ def test_consumer_fetch_returns_only_records_below_high_watermark(
     timeline: Timeline, api_version: int
 ) -> None:
     """Five records, three of them committed; read from each of them on."""
-    partition = timeline.partition
-    partition.produce(5)
-    timeline.follow(R2, 5)
-    timeline.follow(R3, 3)
+    partition = commit_three_of_five(timeline)
     with requirement("FETCH-002") as check:
         for offset in range(3):
             with check.subtest(f"offset {offset}"):
@@ -138,10 +136,7 @@ def test_read_committed_fetch_returns_only_records_below_high_watermark(
     timeline: Timeline, broker: BrokerUnderTest, api_version: int
 ) -> None:
     """The same for a consumer of committed transactions; all records are without one."""
-    partition = timeline.partition
-    partition.produce(5)
-    timeline.follow(R2, 5)
-    timeline.follow(R3, 3)
+    partition = commit_three_of_five(timeline)
     with requirement("FETCH-002") as check:
         for offset in range(3):
             with check.subtest(f"offset {offset}"):
@@ -182,10 +177,7 @@ def test_consumer_fetch_above_high_watermark_returns_empty_without_error(
     timeline: Timeline, api_version: int
 ) -> None:
     """The high watermark is 3 and the log ends at 5: a consumer asks for 3, 4 and 5."""
-    partition = timeline.partition
-    partition.produce(5)
-    timeline.follow(R2, 5)
-    timeline.follow(R3, 3)
+    partition = commit_three_of_five(timeline)
     with requirement("FETCH-021") as check:
         for offset in (3, 4, 5):
             with check.subtest(f"offset {offset}"):

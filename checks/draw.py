@@ -13,6 +13,9 @@ NO_COMMIT = "no commit"
 NUMBERS = 1_000_000
 """Drawn seeds are below this."""
 
+FRACTIONS = {"quarter": 4, "eighth": 8}
+"""The number of parts, of which one is drawn, by the name of a part."""
+
 ROTATING = (
     *("0.8.2.2", "0.10.2.2", "0.11.0.3", "1.1.1", "2.0.1", "2.4.1", "2.8.2"),
     *("3.3.2", "3.6.2", "3.9.2", "4.0.2", "4.2.1"),
@@ -47,15 +50,10 @@ class Draw:
         """The older release of Kafka that the gate judges."""
         return ROTATING[self.number % len(ROTATING)]
 
-    @property
-    def quarter(self) -> str:
-        """One of four parts of something, as ``1/4``."""
-        return f"{number_of(f'quarter of {self.word}') % 4 + 1}/4"
-
-    @property
-    def eighth(self) -> str:
-        """One of eight parts of something, as ``1/8``."""
-        return f"{number_of(f'eighth of {self.word}') % 8 + 1}/8"
+    def fraction(self, name: str) -> str:
+        """One part of something that is divided, as ``1/4``; ``name`` is a key of FRACTIONS."""
+        count = FRACTIONS[name]
+        return f"{number_of(f'{name} of {self.word}') % count + 1}/{count}"
 
     @property
     def places(self) -> dict[str, str]:
@@ -64,8 +62,7 @@ class Draw:
             "draw": self.word,
             "number": str(self.number),
             "release": self.release,
-            "quarter": self.quarter,
-            "eighth": self.eighth,
+            **{name: self.fraction(name) for name in FRACTIONS},
         }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from checks.deep_parts import DEEP
-from checks.draw import ROTATING, Draw
+from checks.draw import FRACTIONS, ROTATING, Draw
 from checks.gate_parts import GATE
 from checks.named_slices import UnknownPart, named_slices
 from checks.part import Part, Slice, command
@@ -42,8 +42,10 @@ def test_different_words_draw_different_seeds_releases_and_parts() -> None:
     draws = [Draw(str(number)) for number in range(200)]
     assert len({draw.number for draw in draws}) > 190
     assert {draw.release for draw in draws} == set(ROTATING)
-    assert {draw.quarter for draw in draws} == {"1/4", "2/4", "3/4", "4/4"}
-    assert {draw.eighth for draw in draws} == {f"{number}/8" for number in range(1, 9)}
+    for name, count in FRACTIONS.items():
+        parts = {f"{number}/{count}" for number in range(1, count + 1)}
+        assert {draw.fraction(name) for draw in draws} == parts
+    assert (DRAW.fraction("quarter"), DRAW.fraction("eighth")) == ("4/4", "3/8")
     assert Draw("7").places == Draw("7").places
 
 

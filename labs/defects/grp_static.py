@@ -76,10 +76,10 @@ DEFECTS = [
         "The heartbeat of a replaced static member gets UNKNOWN_MEMBER_ID.",
         HeartbeatResponse, "error_code", ErrorCode.FENCED_INSTANCE_ID, ErrorCode.UNKNOWN_MEMBER_ID),
     nobody_leaves_without_a_member_id,
-    changed_field("GRP-039", "all_leaders_assign", r"not told to skip the assignment",
+    changed_field("GRP-039", "all_leaders_assign", r"starts again has no skip_assignment",
         "JoinGroup instructs no leader to skip the assignment.",
         JoinGroupResponse, "skip_assignment", ANY, False, range(SKIPS, 99)),
-    changed_field("GRP-039", "no_leader_assigns", r"a new generation is told to skip",
+    changed_field("GRP-039", "no_leader_assigns", r"a new generation has skip_assignment",
         "JoinGroup instructs every member to skip the assignment.",
         JoinGroupResponse, "skip_assignment", ANY, True, range(SKIPS, 99)),
 ]  # fmt: skip

@@ -214,14 +214,14 @@ def test_restarted_static_leader_gets_skip_assignment_and_all_members(
     first = elsewhere.member().join()
     elsewhere.close()
     with requirement("GRP-039"):
-        assert not first.skip_assignment, "the leader of a new generation is told to skip"
+        assert not first.skip_assignment, "the leader of a new generation has skip_assignment"
         answer = again.ask_join()
         expect_error(answer.error_code, ErrorCode.NONE, "join")
-        assert answer.skip_assignment, "it is not told to skip the assignment"
+        assert answer.skip_assignment, "the leader that starts again has no skip_assignment"
         assert answer.leader == answer.member_id, f"{answer.leader} leads, not itself"
         found = {entry.group_instance_id for entry in answer.members}
         expected = {leader.instance_id, follower.instance_id}
-        assert found == expected, f"it is told of {found}, the members are {expected}"
+        assert found == expected, f"it receives the members {found}, expected {expected}"
         expect_error(follower.heartbeat(), ErrorCode.NONE, "the follower's heartbeat")
         follower = _started_again(group, follower)
-        assert not follower.ask_join().skip_assignment, "a follower is told to skip the assignment"
+        assert not follower.ask_join().skip_assignment, "a follower has skip_assignment"

@@ -48,7 +48,7 @@ def a_broker_lists_itself_alone(message: MetadataResponse) -> None:
     answer.brokers = [each for each in answer.brokers if each.node_id == 2]
 
 
-@answers("META-002", r"the brokers are told at", range(2), asked=of_broker(1))
+@answers("META-002", r"returns the addresses", range(2), asked=of_broker(1))
 def brokers_change_addresses(answer: MetadataResponse) -> None:
     """The first broker swaps two addresses (up to v1)."""
     one, two, *_ = sorted(answer.brokers, key=lambda broker: broker.node_id)

@@ -60,7 +60,7 @@ def test_metadata_returns_broker_addresses_leader_replicas_and_isr(
                 told = told_by(cluster, node, topic, api_version)
                 found = {one: told.brokers.get(one) for one in addresses}
                 assert found == addresses, (
-                    f"by {node} the brokers are told at {found}, they are at {addresses}"
+                    f"broker {node} returns the addresses {found}, expected {addresses}"
                 )
         told = told_by(cluster, cluster.nodes[0], topic, api_version)
         assert len(told.partitions) == len(assignment), f"told of {sorted(told.partitions)}"

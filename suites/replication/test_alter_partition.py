@@ -127,10 +127,10 @@ def test_alter_partition_from_other_broker_than_leader_returns_invalid_request(
     """A replica of the ISR that does not lead, and a broker without a replica."""
     senders = {"a follower": led.replicas[1], "a stranger": peers.joined()}
     with requirement("ALTP-004") as check:
-        for who, sender in senders.items():
-            with check.subtest(who):
+        for role, sender in senders.items():
+            with check.subtest(role):
                 found = led.propose(led.proposal(ids(led, 0, 1), sender=sender))
-                expect_error(found.error_code, ErrorCode.INVALID_REQUEST, f"proposed by {who}")
+                expect_error(found.error_code, ErrorCode.INVALID_REQUEST, f"proposed by {role}")
         _expect_unchanged(led, ids(led, 0, 1, 2))
 
 

@@ -33,7 +33,6 @@ IN_FLIGHT = [b"%d" % number for number in range(5)]
 DAMAGED = 1
 MANY = 30
 NO_TRANSACTION = NO_COORDINATOR = -1
-NO_ERROR_YET = -100  # no code of Kafka
 HOUR_MS = 60 * 60 * 1000
 ProducerState = DescribeProducersResponse.ProducerState
 
@@ -168,34 +167,38 @@ def test_producer_that_continues_to_write_is_not_forgotten(broker: BrokerUnderTe
     On a slow machine a producer is idle between two batches: then another one begins.
     """
     topic = broker.create_topic()
-    writing = broker.last_seen(lambda: _Writing(broker, topic), lambda one: not one.was_idle,
-                               within_ms=10 * LONGER_MS)  # fmt: skip
-    if writing.was_idle:
+    written = broker.last_seen(
+        lambda: _write_up_to_gap(broker, topic),
+        lambda found: found is not None,
+        within_ms=10 * LONGER_MS,
+    )
+    if written is None:
         raise Inconclusive(f"one of the batches took more than {LONGER_MS / 4:.0f} ms")
+    batches, error = written
     with requirement("IDEM-015"):
-        where = f"a gap behind {writing.batches} batches"
-        expect_error(writing.last_error, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, where)
+        where = f"a gap behind {batches} batches"
+        expect_error(error, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, where)
 
 
-class _Writing:
-    """A producer that writes for twice the expiration time, and then a batch behind a gap.
+def _write_up_to_gap(broker: BrokerUnderTest, topic: Topic) -> tuple[int, int] | None:
+    """A new producer writes for twice the expiration time, and then one batch behind a gap.
 
-    It ends before that batch when it ``was_idle``; ``last_error`` is the answer to it.
+    Return the number of batches before the gap and the error code of the one behind it; None if
+    the producer was idle for a quarter of the expiration time.
     """
-
-    def __init__(self, broker: BrokerUnderTest, topic: Topic) -> None:
-        producer, self.batches, self.last_error = new_producer(broker), 0, NO_ERROR_YET
-        begin = sent = time.monotonic()
-        self.was_idle = False
-        while not self.was_idle and self.last_error == NO_ERROR_YET:
-            if sent - begin < 2 * LONGER_MS / 1000:
-                append(broker, topic, producer.batch(self.batches, b"active"))
-                self.batches += 1
-            else:
-                gap = producer.batch(1_000_000, b"after a gap")
-                self.last_error = broker.produce(topic, gap).error_code
-            previous, sent = sent, time.monotonic()
-            self.was_idle = sent - previous > LONGER_MS / 4 / 1000
+    producer, batches = new_producer(broker), 0
+    error: int | None = None
+    begin = sent = time.monotonic()
+    while error is None:
+        if sent - begin < 2 * LONGER_MS / 1000:
+            append(broker, topic, producer.batch(batches, b"active"))
+            batches += 1
+        else:
+            error = broker.produce(topic, producer.batch(1_000_000, b"after a gap")).error_code
+        previous, sent = sent, time.monotonic()
+        if sent - previous > LONGER_MS / 4 / 1000:
+            return None
+    return batches, error
 
 
 @judges("IDEM-032")

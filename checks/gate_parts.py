@@ -25,6 +25,11 @@ RECORDED_MUTANTS = "24"
 """The number of mutants that must be noticed again."""
 PRIVATE_SHARE = ("-p", "checks.private_share", "--private-share", "8", "--private-draw", "{draw}")
 """On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
+DRAWN_VERSIONS = (
+    *("-p", "checks.drawn_versions", "--one-version-in", "8"),
+    *("--versions-drawn-by", "{draw}"),
+)
+"""Both ends of each range of versions, and a drawn eighth of the versions between."""
 OF_A_SAMPLE = (GateExit.OK, GateExit.KNOWN_FAILURE_PASSED, GateExit.VANISHED)
 """Exit codes of a gate over a sample: it may lack the case that a profile knows to fail. Failures
 and incomplete runs take precedence over these codes."""
@@ -46,16 +51,15 @@ GATE = (
     ),
     Part(
         "tests",
-        (command(*PYTEST, "tests", *APART, "--draw", "{draw}", *WORKERS, "3"),),
+        (command(*PYTEST, "tests", *APART, "--draw", "{draw}", *WORKERS, "2"),),
     ),
     Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
     Part(
         "suites",
         (
             command(
-                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "4"),
-                *("-p", "checks.drawn_versions", "--one-version-in", "4"),
-                *("--versions-drawn-by", "{draw}"),
+                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "6"),
+                *DRAWN_VERSIONS,
                 *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
             ),
         ),
@@ -66,7 +70,7 @@ GATE = (
         (
             command(
                 *(*DEFECTS, "--target", "reference", "--on-the-wire"),
-                *("--alone", ALONE_SHARE, "--jobs", "5", "--baseline", "{out}"),
+                *("--alone", ALONE_SHARE, "--jobs", "10", "--baseline", "{out}"),
             ),
         ),
         after=("suites",),
@@ -77,7 +81,7 @@ GATE = (
         (
             command(
                 *(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined"),
-                *("--alone", ALONE_SHARE, "--jobs", "5"),
+                *("--alone", ALONE_SHARE, "--jobs", "8"),
             ),
             command(
                 *("python", "-m", "labs.defects", "--target", "reference", "--built-in"),
@@ -96,7 +100,7 @@ GATE = (
         "cluster",
         (
             command(
-                *(*PYTEST, "suites/replication", "suites/durability/private"),
+                *(*PYTEST, "suites/replication", "suites/durability/private", *DRAWN_VERSIONS),
                 *("--target", "reference,nodes=3", "-n", "4", "--out", "{out}/cluster"),
             ),
             command(
@@ -113,7 +117,7 @@ GATE = (
         "cluster_defects",
         (
             command(
-                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "6"),
+                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "8"),
                 *("--baseline", "{out}/cluster"),
             ),
         ),
@@ -134,7 +138,7 @@ GATE = (
         "kafka",
         (
             command(
-                *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{quarter}"),
+                *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{eighth}"),
                 *("suites", "--target", "kafka:4.4.0", "--out", "{out}"),
             ),
             command(
@@ -151,8 +155,8 @@ GATE = (
         (
             Command(
                 (
-                    *(*ON_KAFKA, "suites/protocol", "--target", "kafka:{release}"),
-                    *("--out", "{out}/release"),
+                    *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{half}"),
+                    *("suites/protocol", "--target", "kafka:{release}", "--out", "{out}/release"),
                 ),
                 passes_with=(0, 1),
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from labs.mutation.enumeration import modules, mutants_of
 from labs.mutation.executed import BrokerFunction, Executed
@@ -43,9 +44,10 @@ _ALWAYS = "release"
 """The operator of rules of releases: without ``like=`` the broker is as new as can be."""
 
 
-def every_mutant() -> list[Mutant]:
-    """Return all mutants of the source."""
-    return [one for module, file in modules() for one in mutants_of(module, file.read_text())]
+@cache
+def every_mutant() -> tuple[Mutant, ...]:
+    """Return all mutants of the source; it is searched once a process, which takes seconds."""
+    return tuple(one for module, file in modules() for one in mutants_of(module, file.read_text()))
 
 
 def population(every: Sequence[Mutant], spec: str, executed: Executed) -> list[Mutant]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -149,6 +150,7 @@ def disturbed(draw: st.DrawFn) -> list[TcpSegment]:
     return [segment for _, segment in sorted(found, key=lambda one: one[0])]
 
 
+@pytest.mark.rotates(4)
 @settings(QUICK, max_examples=25)
 @given(disturbed())
 def test_disturbed_capture_gives_same_messages_as_original(found: list[TcpSegment]) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections import defaultdict
 
+import pytest
+
 from checks.draw import ROOT
 
 PLACE = "suites/protocol/offsets"
@@ -29,6 +31,7 @@ def _versions(*options: str) -> dict[str, set[int]]:
     return found
 
 
+@pytest.mark.rotates(4)
 def test_ends_and_share_of_others_are_kept() -> None:
     every, ends = _versions(), _versions("--versions", "ends")
     kept = _versions(*PLUGIN, "--one-version-in", "3", "--versions-drawn-by", "a")
@@ -39,6 +42,7 @@ def test_ends_and_share_of_others_are_kept() -> None:
         assert len(kept[where] - ends[where]) == -(-between // 3)
 
 
+@pytest.mark.rotates(4)
 def test_another_word_draws_others_and_same_word_the_same() -> None:
     drawn = [
         _versions(*PLUGIN, "--one-version-in", "4", "--versions-drawn-by", word)
@@ -47,5 +51,6 @@ def test_another_word_draws_others_and_same_word_the_same() -> None:
     assert drawn[0] == drawn[2] != drawn[1]
 
 
+@pytest.mark.rotates(4)
 def test_without_share_nothing_is_left_out() -> None:
     assert _versions(*PLUGIN) == _versions()

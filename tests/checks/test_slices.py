@@ -45,7 +45,7 @@ def test_different_words_draw_different_seeds_releases_and_parts() -> None:
     for name, count in FRACTIONS.items():
         parts = {f"{number}/{count}" for number in range(1, count + 1)}
         assert {draw.fraction(name) for draw in draws} == parts
-    assert (DRAW.fraction("quarter"), DRAW.fraction("eighth")) == ("4/4", "3/8")
+    assert (DRAW.fraction("half"), DRAW.fraction("eighth")) == ("2/2", "3/8")
     assert Draw("7").places == Draw("7").places
 
 

@@ -105,6 +105,7 @@ def test_decode_with_false_length_at_any_byte_allocates_bounded_memory(cls: type
             _decoding_is_bounded(cls, version, data, FIXED_BYTES + PER_INPUT_BYTE * len(data))
 
 
+@pytest.mark.rotates(20)
 @each_due_class
 def test_decode_of_large_message_allocates_memory_proportional_to_input(cls: type[Message]) -> None:
     """True or with a lie in it."""

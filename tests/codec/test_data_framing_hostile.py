@@ -11,6 +11,7 @@ from labs.fuzz.targets.framing_readers import CONTROL_VALUE, READERS, SEEDS
 from labs.message_values.values import QUICK, outcome
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", READERS)
 @QUICK
 @given(data=st.data())

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 from click.testing import CliRunner
 
 from harness.base.own_names import DEFAULT_PREFIX, age_s
@@ -46,6 +47,7 @@ def _kill_in_the_middle(cluster: Cluster, run: subprocess.Popen[bytes]) -> None:
     await_that(frozen_with_topics, "the run makes no topic")
 
 
+@pytest.mark.rotates(4)
 def test_cleanup_after_killed_run_restores_cluster(cluster: Cluster, out: Path) -> None:
     before = cluster.describe()
     command = [sys.executable, "-m", "harness.cli", "run", "--target", cluster.spec]

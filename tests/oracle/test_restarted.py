@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import pytest
+
 from harness.base.address import Address
 from harness.client.placeholder_versions import served_ranges
 from harness.codec.header import decode_response, encode_response
@@ -122,10 +124,12 @@ def _beside(
         yield made, shared_versions(served, served)
 
 
+@pytest.mark.rotates(4)
 def test_right_broker_has_no_difference() -> None:
     assert _first_difference(FrameRule()) is None
 
 
+@pytest.mark.rotates(4)
 def test_difference_after_restart_is_shrunk() -> None:
     found = _first_difference(EpochOfLeader(is_first=True))
     assert found is not None
@@ -140,6 +144,7 @@ def test_difference_after_restart_is_shrunk() -> None:
     assert "wrong 0" in text
 
 
+@pytest.mark.rotates(4)
 def test_difference_before_restart_is_no_difference_of_the_restart() -> None:
     found = _first_difference(EpochOfLeader(is_first=False), [EARLY])
     assert found is not None
@@ -147,6 +152,7 @@ def test_difference_before_restart_is_no_difference_of_the_restart() -> None:
     assert not found.repeats
 
 
+@pytest.mark.rotates(4)
 def test_slow_response_before_restart_is_no_difference() -> None:
     rule = FirstJoinWithoutResponse()
     assert _first_difference(rule, [JOINED]) is None

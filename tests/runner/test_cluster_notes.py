@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
 from harness.conformance.history_journal import HISTORY_NAME
 from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
@@ -69,6 +71,7 @@ def test_notes_without_workload_have_empty_history() -> None:
     assert (notes.history(), len(notes.journal())) == ([], 1)
 
 
+@pytest.mark.rotates(4)
 def test_faults_and_operations_are_written_to_run_files(tmp_path: Path) -> None:
     suite = SmallSuite(tmp_path, "reference,nodes=3")
     folder = tmp_path / "suites" / "replication" / "private"

@@ -31,7 +31,7 @@ OTHERS = ("librdkafka-mock", "noida-db", "kfake", "tansu")
 NEEDS = {"kfake": "go"}
 OTHERS_AT_ONCE = "8"
 """Processes that judge one of them: where most of it fails, they wait more than they work."""
-SWEPT_AT_ONCE = 6
+SWEPT_AT_ONCE = 3
 """Releases of Kafka in one slice."""
 TWO_MODES = ("kafka:3.0.2..3.2.3,mode=kraft", "kafka:3.3.2..3.9.2,mode=zk")
 LIKE = ("0.10.2.2", "1.1.1", "2.8.2", "3.9.2", "4.4.0")
@@ -199,7 +199,7 @@ DEEP = (
     Part(
         "defects_kafka",
         (command(*DEFECTS, "--target", KAFKA, "--slice", "{slice}"),),
-        count=8,
+        count=12,
         lane=WAITS,
         rooms=("suites", "harness", "labs/defects"),
     ),

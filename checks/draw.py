@@ -13,7 +13,7 @@ NO_COMMIT = "no commit"
 NUMBERS = 1_000_000
 """Drawn seeds are below this."""
 
-FRACTIONS = {"half": 2, "eighth": 8}
+FRACTIONS = {"half": 2, "eighth": 8, "sixteenth": 16}
 """The number of parts, of which one is drawn, by the name of a part."""
 
 ROTATING = (

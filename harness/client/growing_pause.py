@@ -2,7 +2,7 @@
 
 import time
 
-SHORTEST_MS, LONGEST_MS = 10, 100
+SHORTEST_MS, LONGEST_MS = 10, 250
 _SHARE = 0.1
 
 

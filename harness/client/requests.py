@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -83,6 +84,19 @@ def list_offsets_request(
     topic: Topic, timestamp: int, *, partition: int = 0, isolation_level: int = 0
 ) -> ListOffsetsRequest:
     """The offset for a time, or for one of the special times LATEST, EARLIEST, MAX_TIMESTAMP."""
-    wanted = ListOffsetsRequest.ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
-    entry = ListOffsetsRequest.ListOffsetsTopic(name=topic.name, partitions=[wanted])
-    return ListOffsetsRequest(replica_id=-1, isolation_level=isolation_level, topics=[entry])
+    return list_offsets_of({topic: [partition]}, timestamp, isolation_level)
+
+
+def list_offsets_of(
+    partitions: Mapping[Topic, Iterable[int]], timestamp: int, isolation_level: int = 0
+) -> ListOffsetsRequest:
+    """The same for several partitions of several topics."""
+    asked = ListOffsetsRequest.ListOffsetsPartition
+    topics = [
+        ListOffsetsRequest.ListOffsetsTopic(
+            name=topic.name,
+            partitions=[asked(partition_index=at, timestamp=timestamp) for at in indexes],
+        )
+        for topic, indexes in partitions.items()
+    ]
+    return ListOffsetsRequest(replica_id=-1, isolation_level=isolation_level, topics=topics)

@@ -37,7 +37,7 @@ from suites.protocol.support.rich_logs import IDEMPOTENT, MANY, grow, rich_logs,
 from suites.protocol.support.whole_answers import WithPaths
 from suites.protocol.support.writers import Writer
 
-PARTITIONS = {"RECV-018": 18, "RECV-019": 19, "RECV-020": 20, "RECV-021": 21, "RECV-026": 26}
+PARTITIONS = {"RECV-018": 9, "RECV-019": 10, "RECV-020": 11, "RECV-021": 12, "RECV-026": 13}
 """Numbers of partitions, by which a defect recognizes its test."""
 
 COMPACTED = [1, 3, 4, 5]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
+pytestmark = pytest.mark.rotates(8)  # most of them start a pytest of their own
 
 pytest_plugins = ("pytester",)
 TESTS = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from checks.site_pages import BESIDE_DOCS
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 ROOT = Path(__file__).resolve().parents[2]
 OFFLINE = """

@@ -11,7 +11,7 @@ import pytest
 
 from tests import time_limits
 
-pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
+pytestmark = pytest.mark.rotates(8)  # most of them start a pytest of their own
 
 ROOT = Path(__file__).parents[2]
 GRACE = "import tests.time_limits\n\ntests.time_limits.GRACE_S = 0.5\n"

@@ -15,7 +15,7 @@ from labs.captures.recorded import FOLDER, segments
 from labs.message_values.values import QUICK
 from tests.capture.made import BROKER, CLIENT
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 REAL = segments(FOLDER / "kafka-4.4.0-librdkafka.pcap")
 TIGHT = CaptureLimits(

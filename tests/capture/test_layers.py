@@ -35,7 +35,7 @@ from tests.codec.each_layout import each_of
 each_api = each_of({api.name: api for api in APIS.values()})
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @each_api
 def test_requests_of_every_version_round_trip_through_scapy(api: Api) -> None:
     for version in api.valid_versions:
@@ -56,7 +56,7 @@ def test_requests_of_every_version_round_trip_through_scapy(api: Api) -> None:
         assert bytes(seen) == wire
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @each_api
 def test_responses_of_every_version_round_trip_through_scapy(api: Api) -> None:
     for version in api.valid_versions:

@@ -18,7 +18,7 @@ from harness.codec.messages import HeartbeatRequest, HeartbeatResponse, ProduceR
 from labs.captures.recorded import messages
 from tests.capture.made import BROKER, CLIENT, Conversation
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 SMALL = CaptureLimits(
     out_of_order_bytes=MIB // 4,

@@ -20,7 +20,7 @@ from labs.captures.recorded import (
 )
 from tests.capture.made import without_syn
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 FILES = pytest.mark.parametrize("file", SMALL, ids=lambda file: file.name)
 

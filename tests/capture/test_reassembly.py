@@ -150,7 +150,7 @@ def disturbed(draw: st.DrawFn) -> list[TcpSegment]:
     return [segment for _, segment in sorted(found, key=lambda one: one[0])]
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @settings(QUICK, max_examples=25)
 @given(disturbed())
 def test_disturbed_capture_gives_same_messages_as_original(found: list[TcpSegment]) -> None:

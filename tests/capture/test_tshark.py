@@ -27,7 +27,7 @@ from tests.capture.tshark import Dissected, dissect, installed_version
 from tests.capture.tshark_versions import HIGHEST_KNOWN, MISTAKES, Mistake, mistake_at
 from tests.targets.kinds import not_run
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 COMPARED = (4, 0)
 CLIENT_PORTS_FROM = 20_000

@@ -13,7 +13,7 @@ import pytest
 
 from checks.clock_lane import TOO_SLOW
 
-pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
+pytestmark = pytest.mark.rotates(8)  # most of them start a pytest of their own
 
 ROOT = Path(__file__).resolve().parents[2]
 BOUND_MS = 100

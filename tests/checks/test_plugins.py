@@ -11,7 +11,7 @@ import pytest
 from checks.case_slice import slice_of
 from checks.draw import ROOT
 
-pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
+pytestmark = pytest.mark.rotates(8)  # most of them start a pytest of their own
 
 FILES = 12
 MARKED = """

@@ -15,7 +15,7 @@ from harness.codec.structs import Message
 from labs.message_values.values import QUICK, messages_at, outcome, rich
 from tests.codec.each_layout import each_due_class, each_due_version, each_version
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 
 @each_due_version

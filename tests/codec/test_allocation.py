@@ -22,7 +22,7 @@ from labs.message_values.values import rich
 from tests.codec.each_layout import each_due_class
 from tests.codec.realistic import realistic
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 FIXED_LIES = [b"\x7f\xff\xff\xff", b"\x7f\xff"]
 COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]

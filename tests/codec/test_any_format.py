@@ -31,7 +31,7 @@ from harness.codec.records.message_set import wrapper_of
 from labs.message_values.values import QUICK
 from tests.codec.test_walk import RECORDS
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 LIMIT = 1 << 24
 TWO = [Record(b"one", b"k", [Header("h", b"x")], 5), Record(None, None, (), 7)]

@@ -14,7 +14,7 @@ from harness.codec.varint import encode_varlong
 from labs.message_values.values import QUICK, outcome
 from tests.codec.test_walk import BYTES, RECORDS, payload_of
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 Rows = list[tuple[object, ...]]
 

@@ -24,7 +24,7 @@ from labs.message_values.all_kinds import ALL_KINDS
 from labs.message_values.values import QUICK, messages_at, rich, structs_in
 from tests.codec.each_layout import each_due_version, each_version
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 
 @each_due_version

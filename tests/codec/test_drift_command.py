@@ -15,7 +15,7 @@ from harness.codec.drift.kafka_jar import read_definitions
 from harness.codec.messages import message_names, older_releases
 from tests.codec.test_drift import loaded_text
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 RPCS = [name for name in message_names() if name.endswith(("Request", "Response"))]
 

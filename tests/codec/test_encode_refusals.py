@@ -15,7 +15,7 @@ from harness.codec.structs import Message, Struct
 from labs.message_values.values import rich, rich_value, structs_in
 from tests.codec.each_layout import each_version
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 INTS: tuple[Any, ...] = (1.5, "1", None, b"1", [])
 WRONG: dict[str, tuple[Any, ...]] = {

@@ -10,7 +10,7 @@ from labs.message_values.values import rich
 from tests.codec.each_layout import each_version
 from tests.codec.places import Place, places
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 OVERLONG, ABOVE_32_BITS = b"\x80\x80\x80\x80\x80\x00", b"\xff\xff\xff\xff\x1f"
 ABSURD = {

@@ -27,7 +27,7 @@ from harness.codec.records.compression import compress
 from harness.codec.records.message_set import wrapper_of
 from labs.message_values.values import QUICK, outcome
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 CODECS = ("none", "gzip", "snappy", "lz4")
 BYTES = st.none() | st.binary(max_size=60) | st.just(b"v" * 40_000)

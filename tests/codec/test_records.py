@@ -30,7 +30,7 @@ from harness.codec.records.compression import CODEC_IDS
 from labs.message_values.values import QUICK, outcome
 from tests.codec.test_walk import RECORDS
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 CODECS = list(CODEC_IDS)
 

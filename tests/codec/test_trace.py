@@ -16,7 +16,7 @@ from labs.message_values.values import outcome, rich
 from tests.codec.each_layout import each_version
 from tests.codec.test_golden import FETCH_REQUEST_V12, FETCH_RESPONSE_V13, raw
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 
 def _own_bytes(node: TracedField, data: bytes) -> bytes:

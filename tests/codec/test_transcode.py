@@ -31,7 +31,7 @@ from labs.message_values.all_kinds import ALL_KINDS
 from labs.message_values.values import OLDER, QUICK, rich
 from tests.codec.each_layout import each_version
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 KINDS_OF_HEADERS = {"RequestHeader": "request_header", "ResponseHeader": "response_header"}
 COMMAND = (sys.executable, "-m", "harness.cli", "codec", "transcode")

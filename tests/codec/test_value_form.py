@@ -34,7 +34,7 @@ from harness.codec.records.value_form import records_bytes, records_value
 from labs.message_values.values import QUICK, outcome
 from tests.codec.test_walk import BYTES, RECORDS
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 INT64 = st.sampled_from([-1, 0, 5, 2**63 - 1, -(2**63)]) | st.integers(-(2**63), 2**63 - 1)
 INT32 = st.sampled_from([-1, 0, 2**31 - 1, -(2**31)]) | st.integers(-(2**31), 2**31 - 1)

@@ -11,7 +11,7 @@ from harness.codec.records.walk import BadRecord, RecordsSummary, walk_records
 from harness.codec.varint import encode_varlong
 from labs.message_values.values import QUICK, outcome
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 BYTES = st.none() | st.binary(max_size=80) | st.just(b"v" * 9000)

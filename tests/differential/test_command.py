@@ -46,7 +46,7 @@ def test_diff_without_difference_exits_0_and_prints_compared_apis() -> None:
     assert "exchanges in" in result.output
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_difference_is_printed_and_replays_from_its_file(tmp_path: Path) -> None:
     """Two brokers that are set otherwise: how many partitions a topic has by default."""
     targets = ["--target", "reference", "--target", "reference,set.num.partitions=2"]

@@ -19,7 +19,7 @@ from tests.differential.conftest import Pair
 Compared = Callable[[FrameRule | None], ConversationComparison]
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_equal_brokers_have_no_differences(pair: Pair, compared: Compared) -> None:
     comparison = compared(None)
     found = compare_many(comparison, conversations(1, pair.shared), 400, 1, lambda *_: None)
@@ -27,7 +27,7 @@ def test_equal_brokers_have_no_differences(pair: Pair, compared: Compared) -> No
     assert comparison.counted.exchanges.total() >= 400
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_planted_defect_is_found_and_shrunk(pair: Pair, compared: Compared) -> None:
     comparison = compared(creation_is_idempotent.rule())
     found = compare_many(comparison, conversations(1, pair.shared), 2_000, 1, lambda *_: None)

@@ -41,7 +41,7 @@ def test_shared_versions_exclude_unsafe_apis() -> None:
     assert {safety_of(name) for name in SHARED} == {Safety.READ, Safety.OWN_NAMES}
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_every_generated_request_encodes_and_round_trips_through_json() -> None:
     bound = Bindings("kc-x", 1_700_000_000_000)
     for conversation in islice(conversations(3, SHARED), 150):

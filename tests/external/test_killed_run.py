@@ -47,7 +47,7 @@ def _kill_in_the_middle(cluster: Cluster, run: subprocess.Popen[bytes]) -> None:
     await_that(frozen_with_topics, "the run makes no topic")
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_cleanup_after_killed_run_restores_cluster(cluster: Cluster, out: Path) -> None:
     before = cluster.describe()
     command = [sys.executable, "-m", "harness.cli", "run", "--target", cluster.spec]

@@ -16,7 +16,7 @@ from harness.historical.partitioners import (
 from labs.message_values.values import QUICK
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @QUICK
 @given(st.binary(max_size=40))
 def test_murmur2_equals_murmur2_of_aiokafka(data: bytes) -> None:

@@ -16,7 +16,7 @@ from harness.log_tools.segment_reader import SegmentDamage, SegmentReader
 from tests.log_tools.planted import Plant, findings, one
 from tests.reference_broker.storage.made_folder import PARTITION, batch_at, make_folder, name_of
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 LOG, LAST = name_of(50), name_of(100)
 CUT_LAST = "the log is cut here"

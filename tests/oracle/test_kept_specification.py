@@ -19,7 +19,7 @@ from tests.reference_broker.running import create_topic
 GROUP, TOPIC = "g", "t"
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize(("like", "state"), [("", "Empty"), ("3.9.2", "Dead")])
 def test_group_without_offsets_outlives_restart_since_4_0(like: str, state: str) -> None:
     with KeptSpecification(like, QUICK) as kept:

@@ -52,7 +52,7 @@ def test_conversation_without_own_objects_is_left_out() -> None:
     assert list(without_shared(iter([Conversation("a test", (only,))]))) == []
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_every_table_entry_leaves_out_a_drawn_request() -> None:
     """An entry that no drawn request meets would have the wrong name of a field."""
     served = {key: APIS[key].valid_versions for key in HANDLERS}

@@ -124,12 +124,12 @@ def _beside(
         yield made, shared_versions(served, served)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_right_broker_has_no_difference() -> None:
     assert _first_difference(FrameRule()) is None
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_difference_after_restart_is_shrunk() -> None:
     found = _first_difference(EpochOfLeader(is_first=True))
     assert found is not None
@@ -144,7 +144,7 @@ def test_difference_after_restart_is_shrunk() -> None:
     assert "wrong 0" in text
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_difference_before_restart_is_no_difference_of_the_restart() -> None:
     found = _first_difference(EpochOfLeader(is_first=False), [EARLY])
     assert found is not None
@@ -152,7 +152,7 @@ def test_difference_before_restart_is_no_difference_of_the_restart() -> None:
     assert not found.repeats
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_slow_response_before_restart_is_no_difference() -> None:
     rule = FirstJoinWithoutResponse()
     assert _first_difference(rule, [JOINED]) is None

@@ -71,7 +71,7 @@ def test_wrong_field_is_shrunk_to_one_request_of_its_api() -> None:
     assert "reference -1, wrong 0" in text
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_wrong_response_of_companion_hides_no_response_of_api() -> None:
     with conversations_with(OffsetIsOneMore()) as seeded:
         found = seeded.differences("DeleteRecords", 1, 4 * EXCHANGES)
@@ -82,7 +82,7 @@ def test_wrong_response_of_companion_hides_no_response_of_api() -> None:
     assert found.compared == set(seeded.shared["DeleteRecords"])
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_same_seed_makes_same_conversation() -> None:
     with conversations_with(OffsetIsOneMore()) as seeded:
         first, second = [seeded.differences("ListOffsets", 7, EXCHANGES).own for _ in range(2)]

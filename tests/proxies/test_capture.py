@@ -132,7 +132,7 @@ def frames_of(data: bytes, correlation_id_at: int) -> list[tuple[int, int]]:
     return found
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_tshark_reads_broker_frames_from_capture(conversation: Conversation) -> None:
     if installed_version() is None:
         not_run("tshark is not installed (apt-get install tshark)")
@@ -208,7 +208,7 @@ def test_dropped_response_is_captured_on_broker_side_only(
         assert not any(s.flags & RST for s in segments)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_pcapng_capture_has_interface_name_of_each_link(
     tmp_path: Path, listener: socket.socket
 ) -> None:

@@ -20,7 +20,7 @@ from harness.proxies.limits import LIMITS
 from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 FRAME = frame(bytes(32 * 1024))
 MANY = 2_000  # 64 MB in all

@@ -36,7 +36,7 @@ from tests.proxies.recorder import recorder
 from tests.reference_broker import test_clients as clients
 from tests.reference_broker.running import create_topic, running_broker
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 SLOW = """
 [[rule]]

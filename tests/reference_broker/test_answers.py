@@ -45,7 +45,7 @@ class Fed:
             data = data[count:]
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @given(
     payloads=st.lists(st.binary(max_size=300), max_size=8),
     most_bytes=st.integers(min_value=1, max_value=700),

@@ -119,7 +119,7 @@ def crowd(address: tuple[str, int]) -> Iterator[int]:
         yield count
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_broker_with_few_descriptors_serves_many_logs_and_refuses_clients(tmp_path: Path) -> None:
     with broker(tmp_path) as (child, address), Connection(address) as connection:
         topic = CreateTopicsRequest.CreatableTopic(

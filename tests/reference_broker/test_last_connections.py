@@ -10,7 +10,7 @@ import pytest
 from tests.reference_broker.running import running_broker
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_connections_during_broker_stop_leave_no_open_socket(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -32,7 +32,7 @@ from tests.conformance.made import check, header, write_run
 from .made_history import history_of, promise
 from .shared_spark import SharedSpark
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 V = Verdict
 # A promise since 4.2 and one since 3.7 that is a SHOULD; FETCH-014 was promised until 3.x.

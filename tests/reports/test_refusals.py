@@ -19,7 +19,7 @@ from reports.session import is_on_this_machine, require_java, require_pyspark, s
 
 from .made_results import row, write_part, write_results
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 
 def nothing_there(folder: Path) -> None:

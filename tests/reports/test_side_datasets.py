@@ -32,7 +32,7 @@ from .made_results import (
 )
 from .made_results import row as check
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 AT = "2026-01-01T00:00:00+00:00"
 

@@ -71,7 +71,7 @@ def test_notes_without_workload_have_empty_history() -> None:
     assert (notes.history(), len(notes.journal())) == ([], 1)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_faults_and_operations_are_written_to_run_files(tmp_path: Path) -> None:
     suite = SmallSuite(tmp_path, "reference,nodes=3")
     folder = tmp_path / "suites" / "replication" / "private"

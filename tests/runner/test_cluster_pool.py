@@ -118,7 +118,7 @@ def test_target_without_own_broker_raises_missing_capability(settings: Mapping[s
         ClusterPool().acquire(lambda: ExternalBroker([Address("127.0.0.1", 1)]), request, 3)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_cluster_test_is_not_applicable_to_single_broker(suite: SmallSuite) -> None:
     ended = suite.write(
         """
@@ -131,7 +131,7 @@ def test_cluster_test_is_not_applicable_to_single_broker(suite: SmallSuite) -> N
     assert "3 brokers are needed" in record.reason
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_private_cluster_test_outside_private_folder_is_refused(suite: SmallSuite) -> None:
     ended = suite.write(
         """

@@ -20,7 +20,7 @@ from harness.conformance.summary import summarize
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, write_run
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 
 def _invoke(*words: str) -> Result:

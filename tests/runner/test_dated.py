@@ -8,7 +8,7 @@ import pytest
 
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 BROKER = """
 command = ["{python}", "-P", "-m", "harness.reference_broker", "--port", "{port}"]

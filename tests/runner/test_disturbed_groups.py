@@ -28,7 +28,7 @@ from suites.protocol.support.classic_group import ClassicGroup
 from suites.protocol.support.loaded_groups import await_all_loaded
 from tests.sweep.brokers import client
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 LIMIT_S = 120
 DYING = "dying"

@@ -10,7 +10,7 @@ import pytest
 from tests.runner.conftest import SmallSuite
 from tests.targets.kinds import write_command_file
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 SUITE = """
 from harness.codec.messages import MetadataRequest

@@ -9,7 +9,7 @@ from harness.conformance.harmless_requests import Safety
 from harness.sweep.requests import safety_of
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 DESTRUCTIVE = [api for api in APIS.values() if safety_of(api.name) is Safety.DESTRUCTIVE]
 SWEEP = """

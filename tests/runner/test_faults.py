@@ -50,7 +50,7 @@ def test_every_fault_event_is_in_fault_journal_once(
     }
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_run_without_faults_has_no_fault_journal(suite: SmallSuite) -> None:
     ended = suite.write(SUITE).run("-k", "no_faults")
     assert ended.run_dir.is_dir()

@@ -14,7 +14,7 @@ from harness.runner import in_time as in_time_module
 from harness.runner.in_time import TooSlow, in_time
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 BOUND_MS = 600
 

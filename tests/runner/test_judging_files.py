@@ -45,7 +45,7 @@ def _judged_in(path: Path) -> set[str]:
     }
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_no_suite_test_is_skipped_for_its_own_requirement() -> None:
     judged = {path: _judged_in(path) for path in TEST_FILES}
     assert len(set().union(*judged.values())) > 500
@@ -68,7 +68,7 @@ def test_count_tests_grows_with_wider_patterns() -> None:
     assert count_tests([SUITES], ["PROD-*"]) < count_tests([SUITES], [])
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_files_without_selected_requirement_are_not_imported(suite: SmallSuite) -> None:
     (suite.folder / "suites" / "test_broken.py").write_text('judges("PROD-001")\nraise OSError')
     suite.write(

@@ -17,7 +17,7 @@ from harness.targets.reference import ReferenceBroker
 from labs.awaiting import await_that
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 SLOW = """
 @judges("CONN-001")

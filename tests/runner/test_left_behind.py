@@ -132,7 +132,7 @@ def test_killed_run_with_zookeeper_leaves_only_kept_data(
     assert bool(_partitions(place.data())) is bool(options)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_run_with_keep_reports_folder_of_kept_data(place: Place) -> None:
     file = kinds.write_command_file(place.folder)
     ended = _run(place, f"command:{file}", "CONN-001", "--keep")
@@ -142,7 +142,7 @@ def test_run_with_keep_reports_folder_of_kept_data(place: Place) -> None:
     assert place.processes() == []
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_run_with_keep_of_target_without_data_keeps_nothing(place: Place) -> None:
     ended = _run(place, "reference", "CONN-001", "--keep")
     assert ended.returncode == 0, ended.stdout

@@ -43,7 +43,7 @@ def test_persistent_kafka_broker_is_killed_stopped_and_restarted(tmp_path: Path)
     assert set(ended.verdicts().values()) == {"passed"}, ended.output
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_persistent_broker_tests_are_not_applicable_to_external_broker(suite: SmallSuite) -> None:
     ended = suite.write(TESTS).run()
     assert set(ended.verdicts().values()) == {"not_applicable"}, ended.output

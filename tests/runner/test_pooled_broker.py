@@ -15,7 +15,7 @@ from harness.targets.external import ExternalBroker
 from harness.targets.target import OWN_BROKER, Target
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 
 class Counted(Target):

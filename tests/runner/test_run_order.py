@@ -14,7 +14,7 @@ from harness.runner.run_order import TESTS_A_CLUSTER, group_of, groups_of, turn_
 from harness.runner.scheduling import TOGETHER, units_of
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 
 class Marked:

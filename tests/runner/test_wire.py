@@ -7,7 +7,7 @@ import pytest
 from harness.conformance.wire import WIRE_NAME, WireRow, read_wire
 from tests.runner.conftest import SmallSuite
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 SUITE = """
 @judges("CONN-001")

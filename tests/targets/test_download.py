@@ -174,7 +174,7 @@ def test_one_failed_download_cancels_others(tmp_path: Path) -> None:
             )
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_two_processes_download_file_once(tmp_path: Path) -> None:
     behaviour = Behaviour(pause_s=0.05)
     with repository(behaviour) as base:

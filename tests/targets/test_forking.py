@@ -236,7 +236,7 @@ def test_interpreter_environment_variable_prevents_fork(tmp_path: Path) -> None:
     assert forked.log_text() == executed.log_text()
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_ended_fork_server_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forking, "_SERVERS", {})
     words = [sys.executable, "-m", "platform"]

@@ -17,7 +17,7 @@ from harness.targets.reference_cluster import CONTROLLER_ID, ReferenceCluster
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.watched_partition import WatchedPartition, watched
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 TOPIC = "watched"
 PATIENT = {"broker.session.timeout.ms": "10000", "replica.lag.time.max.ms": "4000"}

@@ -33,7 +33,7 @@ def observed(broker: OldBroker) -> dict[int, tuple[int, int]]:
         return observe_versions(address, STEP_MS, TIMEOUT_MS)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("habit", [CLOSE, SILENCE])
 def test_served_versions_are_observed(habit: str) -> None:
     served = {0: 1, 1: 1, 3: 0, 10: 0}
@@ -59,7 +59,7 @@ def test_inter_broker_apis_are_never_requested() -> None:
     assert asked == {0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_silent_broker_is_probed_twice_per_question_at_most() -> None:
     broker = OldBroker({3: 0}, SILENCE)
     assert observed(broker) == {3: (0, 0)}
@@ -113,7 +113,7 @@ def test_response_without_content_is_rejected(api: str, version: int, answer: Me
         assert not answers(question(api, version), of(answer, version))
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("habit", [CLOSE, SILENCE])
 def test_probe_without_api_versions_observes_versions(
     habit: str, monkeypatch: pytest.MonkeyPatch

@@ -18,7 +18,7 @@ from harness.targets.obtain import BrokerSource, ObtainError, main, obtain
 from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT, command_target, not_run, write_command_file
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 GREETS = 'package main\n\nfunc main() { println("hello") }\n'
 

@@ -50,7 +50,7 @@ def test_command_inherits_no_descriptor_of_scratch_folder(tmp_path: Path) -> Non
     folder.remove()
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("kept", [False, True])
 def test_scratch_folder_of_killed_owner_is_removed_unless_kept(tmp_path: Path, kept: bool) -> None:
     """Two processes write into it all the time; it is removed when both are gone, and for good."""

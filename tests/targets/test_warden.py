@@ -65,7 +65,7 @@ def test_command_ended_by_signal_gives_status_128_plus_signal() -> None:
         assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize(
     "end",
     [
@@ -86,7 +86,7 @@ def test_end_of_input_or_signal_kills_whole_group(
         assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_end_of_command_kills_its_children() -> None:
     command = (
         "import subprocess, sys\n"
@@ -100,7 +100,7 @@ def test_end_of_command_kills_its_children() -> None:
         assert gone([left_over])
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a parent-death signal")
 def test_killed_warden_ends_its_command() -> None:
     process, members = stubborn()
@@ -110,7 +110,7 @@ def test_killed_warden_ends_its_command() -> None:
         members[0].kill()  # the command's own child is beyond the death signal's reach
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_death_of_parent_ends_command_although_sibling_holds_pipe(tmp_path: Path) -> None:
     """The parent dies, but its pipe stays open in a process forked from it."""
     ready = tmp_path / "ready"
@@ -143,7 +143,7 @@ def test_death_of_parent_ends_command_although_sibling_holds_pipe(tmp_path: Path
         sibling.kill()
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_folder_is_removed_at_end(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     (folder / "deep").mkdir(parents=True)

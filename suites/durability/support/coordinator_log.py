@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.older_forms import with_one_offset
 from harness.client.only import only
-from harness.client.requests import Topic
+from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_of
 from harness.codec.data_framing import CoordinatorLog, CoordinatorRecord
 from harness.codec.dictionary_form import to_dict
+from harness.codec.error_code import ErrorCode
 from harness.codec.records import CONTROL
 from harness.codec.structs import Message
-from suites.durability.support.segments import begin_of
 from suites.protocol.support.compacted import batches_of
 from suites.protocol.support.internal_topics import internal_topic
 
@@ -35,16 +36,32 @@ def records_of_coordinators(
     topic = internal_topic(broker, log.topic)
     shown = only(broker.metadata([topic.name]).topics, "topic")
     led = [each for each in shown.partitions if broker.node in (None, each.leader_id)]
-    for partition in sorted(each.partition_index for each in led):
-        yield from _records_of(broker, log, topic, partition)
+    indexes = sorted(each.partition_index for each in led)
+    begins, ends = (_offsets(broker, topic, indexes, each) for each in (EARLIEST, LATEST))
+    for partition in indexes:
+        if begins[partition] != ends[partition]:
+            yield from _records_of(broker, log, topic, partition, begins[partition])
+
+
+def _offsets(
+    broker: BrokerUnderTest, topic: Topic, indexes: Sequence[int], time_ms: int
+) -> dict[int, int]:
+    """By partition; one request, since there are many partitions."""
+    version = broker.version("ListOffsets")
+    answer = broker.ask(list_offsets_of({topic: indexes}, time_ms), version)
+    found = only(answer.topics, "topic").partitions
+    codes = {one.error_code for one in found} - {ErrorCode.NONE}
+    if codes:
+        raise PreparationFailed(f"ListOffsets: {', '.join(map(ErrorCode.describe, sorted(codes)))}")
+    offsets = {one.partition_index: with_one_offset(one, version).offset for one in found}
+    if missing := set(indexes) - offsets.keys():
+        raise PreparationFailed(f"ListOffsets has no answer for the partitions {sorted(missing)}")
+    return offsets
 
 
 def _records_of(
-    broker: BrokerUnderTest, log: CoordinatorLog, topic: Topic, partition: int
+    broker: BrokerUnderTest, log: CoordinatorLog, topic: Topic, partition: int, begin: int
 ) -> Iterator[CoordinatorRecord]:
-    begin = begin_of(broker, topic, partition)
-    if begin == broker.end_offset(topic, partition):
-        return
     for batch in batches_of(broker, topic, partition, begin=begin):
         if not batch.attributes & CONTROL:
             for record in batch.records:

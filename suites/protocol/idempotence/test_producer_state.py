@@ -8,6 +8,7 @@ import time
 import pytest
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.growing_pause import GrowingPause
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -186,13 +187,14 @@ def _write_up_to_gap(broker: BrokerUnderTest, topic: Topic) -> tuple[int, int] |
     Return the number of batches before the gap and the error code of the one behind it; None if
     the producer was idle for a quarter of the expiration time.
     """
-    producer, batches = new_producer(broker), 0
+    producer, batches, pause = new_producer(broker), 0, GrowingPause()
     error: int | None = None
     begin = sent = time.monotonic()
     while error is None:
         if sent - begin < 2 * LONGER_MS / 1000:
             append(broker, topic, producer.batch(batches, b"active"))
             batches += 1
+            pause.sleep()
         else:
             error = broker.produce(topic, producer.batch(1_000_000, b"after a gap")).error_code
         previous, sent = sent, time.monotonic()

@@ -13,11 +13,11 @@ from harness.client.requests import (
     fetch_partition,
     fetch_request,
     fetch_topic,
+    list_offsets_of,
 )
 from harness.codec.messages import (
     DescribeLogDirsRequest,
     DescribeProducersRequest,
-    ListOffsetsRequest,
     ListOffsetsResponse,
     OffsetForLeaderEpochRequest,
 )
@@ -64,17 +64,23 @@ def _fetch(
 
 
 def offsets_by_time(client: BrokerUnderTest, logs: Logs, times_ms: Iterable[int]) -> WithPaths:
-    """Answers of ListOffsets: the special times, and each time with its neighbours."""
+    """Answers of ListOffsets: the special times, each time, and its neighbours.
+
+    The isolation levels answer alike, for no transaction is open: one is asked for the neighbours.
+    """
     version = client.version("ListOffsets", "1+")
     special = {"latest": LATEST, "earliest": EARLIEST}
     if version >= FIRST_LIST_OFFSETS_OF_MAX:
         special["largest"] = MAX_TIMESTAMP
-    near = {time + by for time in times_ms for by in (-1, 0, 1)}
-    asked = special | {f"at {time}": time for time in sorted(near)}
+    times = set(times_ms)
+    near = {time + by for time in times for by in (-1, 0, 1)}
+    asked = {0: near, 1: times} if version >= FIRST_OF_ISOLATION else {0: near}
+    indexes = {topic: range(count) for topic, count in logs.items()}
     answers: WithPaths = {}
-    for isolation in (0, 1) if version >= FIRST_OF_ISOLATION else (0,):
-        for name, time_ms in asked.items():
-            answer = client.ask(_list_offsets(logs, time_ms, isolation), version)
+    for isolation, each in asked.items():
+        for name, time_ms in (special | {f"at {time}": time for time in sorted(each)}).items():
+            request = list_offsets_of(indexes, time_ms, isolation)
+            answer = client.ask(request, version)
             if time_ms == EARLIEST:
                 _without_epochs_of_empty_logs(client, answer)
             question = f"ListOffsets {name} with isolation {isolation}"
@@ -88,18 +94,6 @@ def _without_epochs_of_empty_logs(client: BrokerUnderTest, answer: ListOffsetsRe
         for one in topic.partitions:
             if one.offset == client.end_offset(Topic(topic.name), one.partition_index):
                 one.leader_epoch = NO_EPOCH
-
-
-def _list_offsets(logs: Logs, time_ms: int, isolation: int) -> ListOffsetsRequest:
-    asked = ListOffsetsRequest.ListOffsetsPartition
-    topics = [
-        ListOffsetsRequest.ListOffsetsTopic(
-            name=topic.name,
-            partitions=[asked(partition_index=at, timestamp=time_ms) for at in range(count)],
-        )
-        for topic, count in logs.items()
-    ]
-    return ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=topics)
 
 
 def epoch_ends(client: BrokerUnderTest, logs: Logs, epochs: Iterable[int]) -> WithPaths:

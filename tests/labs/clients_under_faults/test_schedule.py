@@ -38,7 +38,7 @@ def shown(seed: str) -> str:
     ).stdout
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_same_seed_gives_same_schedule_in_other_process() -> None:
     here = "".join(f"{schedule(seed)}\n" for seed in range(10))
     assert shown("1") == shown("2") == here

@@ -116,7 +116,7 @@ def test_private_broker_without_pool_stops_after_test(tmp_path: Path) -> None:
     assert not broker.is_alive()
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_cluster_with_killed_node_is_not_reused(pool: RowBrokers, tmp_path: Path) -> None:
     like = parse_target("reference,nodes=3", log_dir=tmp_path)
 

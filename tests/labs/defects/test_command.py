@@ -25,7 +25,7 @@ from labs.defects.row_unit import RowFound
 from labs.defects.table_run import TableRequest
 from tests.architecture.test_tidy import ROOT
 
-pytestmark = pytest.mark.rotates(4)  # each of them is a table of its own
+pytestmark = pytest.mark.rotates(8)  # each of them is a table of its own
 
 COMMAND = [sys.executable, "-m", "labs.defects"]
 MARK = "KAFKA_CONFORMANCE_TEST_OF_THE_TABLE"

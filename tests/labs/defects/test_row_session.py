@@ -25,7 +25,7 @@ def _runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return runs
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_defect_fails_only_its_own_runs(runs: list[dict[str, Any]]) -> None:
     verdicts = [run["verdict"] for run in runs]
     assert verdicts == ["passed", "failed", "passed", "failed", "passed", "passed"]

@@ -58,7 +58,7 @@ PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
 ]
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize(
     ("name", "what", "fault", "told"), PLANTED, ids=[row[1] for row in PLANTED]
 )

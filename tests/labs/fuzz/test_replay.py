@@ -14,7 +14,7 @@ each_target = pytest.mark.parametrize("name", SHARES)
 MUTATIONS = 3
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @each_target
 def test_every_committed_input_passes_target_check(name: str) -> None:
     target = load_target(name)
@@ -24,7 +24,7 @@ def test_every_committed_input_passes_target_check(name: str) -> None:
         _check(name, label, data, target.check)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @each_target
 def test_mutated_inputs_are_new_and_pass_target_check(name: str) -> None:
     target, chance = load_target(name), random.Random(1)

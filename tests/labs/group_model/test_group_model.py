@@ -25,7 +25,7 @@ from labs.group_model.group_side import Server
 from labs.group_model.run import GroupResult, run
 from labs.group_model.servers import server
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 QUICKLY_S, SHRINKING_S = 0.5, 4.0
 """Two brokers that write nothing to a disk come to rest sooner than Kafka."""

@@ -13,7 +13,7 @@ from labs.power_model.recovered import expect_recovered, write_out
 from labs.power_model.rounds import STEPS, RoundCounts, play
 from labs.power_model.workload import DiskWorkload
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 ROUNDS, ROUNDS_AT_DEPTH = 2, 6
 SEEN_WITHIN, DRAWN = 12, 10

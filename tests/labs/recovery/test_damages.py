@@ -27,7 +27,7 @@ from tests.reference_broker.storage.made_folder import (
     make_folder,
 )
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 NOTES = CopyNotes(recovery_point=100, log_start=0, high_watermark=150)
 TURNS = 10

@@ -9,7 +9,7 @@ from labs.replication_model.machine import find
 from labs.replication_model.rules import RULES
 from labs.replication_model.walk import walk
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 SOME, MANY = 1_000, 60_000
 

@@ -99,7 +99,7 @@ def test_node_id_beside_address_is_recorded_in_book(
     assert told == expected
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @settings(QUICK, max_examples=300)
 @given(data=st.data())
 def test_generated_message_is_rewritten_in_addresses_only(data: st.DataObject) -> None:

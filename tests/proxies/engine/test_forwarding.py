@@ -116,7 +116,7 @@ def test_oversize_response_bypasses_interceptor_and_is_counted() -> None:
         assert [seen.request.ordinal for seen in asking.responses] == [1]
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_slow_receiver_stops_sender_and_held_bytes_stay_bounded() -> None:
     limits = ProxyLimits(held_bytes=100_000)
     with proxied(receive_bytes=16 * 1024, limits=limits, interceptor=Interceptor()) as ends:
@@ -132,7 +132,7 @@ def test_slow_receiver_stops_sender_and_held_bytes_stay_bounded() -> None:
         sender.join()
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_thousand_open_connections_each_pass_request_and_response() -> None:
     with proxied(interceptor=Interceptor()) as ends:
         pairs = [ends.another() for _ in range(1000)]
@@ -226,7 +226,7 @@ def _read_until_it_ends(sock: socket.socket) -> None:
 # -- fuzz ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("way", ["idle", "wants everything, small limits"])
 @settings(max_examples=60)
 @given(up=st.binary(max_size=400), down=st.binary(max_size=400))

@@ -76,7 +76,7 @@ def split(stream: bytes) -> list[bytes]:
     return found
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @settings(max_examples=300)
 @given(
     stream=ANY,
@@ -138,7 +138,7 @@ def test_finder_returns_wanted_frames_and_passes_all_bytes_in_order(
     assert noting.finder.is_between
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @settings(max_examples=300)
 @given(stream=ANY, cuts=CUTS, wanted=st.sets(st.integers(0, 8)), budget=st.integers(0, 200))
 def test_finder_passes_any_bytes_and_holds_at_most_its_budget(

@@ -24,7 +24,7 @@ from tests.proxies.engine.proxied import (
     until,
 )
 
-pytestmark = pytest.mark.rotates(4)
+pytestmark = pytest.mark.rotates(8)
 
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 

@@ -110,7 +110,7 @@ def test_loop_turn_counts_bounded_number_of_passing_frames() -> None:
     in_hand(work, Asking(directions=()))
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("rest", [b"", metadata(1)[:-1]])
 def test_backlog_of_reset_client_is_processed_completely(rest: bytes) -> None:
     asking = Asking()

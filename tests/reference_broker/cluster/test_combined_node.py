@@ -98,7 +98,7 @@ def bytes_of(port: int) -> bytes:
     return bytes(answer.responses[0].partitions[0].records or b"")
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_second_broker_joins_combined_node_and_replicates(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0") as (_, first, controller):
         joining = ("--join", f"127.0.0.1:{controller}")
@@ -109,7 +109,7 @@ def test_second_broker_joins_combined_node_and_replicates(tmp_path: Path) -> Non
         assert produce(first, b"alone") == (ErrorCode.NONE, 1)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_combined_node_keeps_records_across_restart(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0") as (_, port, _controller):
         assert create(port, [1]) == ErrorCode.NONE

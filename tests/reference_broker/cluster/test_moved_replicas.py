@@ -83,7 +83,7 @@ def await_that(is_so: Callable[[], Any]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_throttled_replica_move_resumes_after_kill_and_restart(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0", *TWO) as (child, port, _):
         assert create(port, [1]) == ErrorCode.NONE
@@ -105,7 +105,7 @@ def test_throttled_replica_move_resumes_after_kill_and_restart(tmp_path: Path) -
         assert produce(port, b"more") == (ErrorCode.NONE, 8)
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_alter_replica_log_dirs_applies_last_of_repeated_partition_entries(tmp_path: Path) -> None:
     with node(tmp_path, 1, "--controller-port", "0", *TWO) as (_, port, _):
         one, two, none = (str(tmp_path / "1" / name) for name in ("one", "two", "three"))

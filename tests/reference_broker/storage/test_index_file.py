@@ -23,7 +23,7 @@ def files() -> Iterator[OpenFiles]:
     found.close_under(Path("/"))
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("count", COUNTS)
 def test_offset_index_finds_each_offset_and_position(
     tmp_path: Path, files: OpenFiles, count: int

@@ -53,7 +53,8 @@ GATE = (
     ),
     Part(
         "tests",
-        (command(*PYTEST, "tests", *APART, "--draw", "{draw}", *WORKERS, "2"),),
+        # One process: it gets most of a processor, and each worker would import all tests.
+        (command(*PYTEST, "tests", *APART, "--draw", "{draw}"),),
     ),
     Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
     Part(

@@ -113,6 +113,7 @@ def follower(shell: Shell, request: pytest.FixtureRequest) -> Follower:
     return Follower(shell, request)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("document", _documents(RUN_BY_THE_GATE))
 def test_cheap_commands_of_document_exit_0(follower: Follower, document: str) -> None:
     follower.follow(_commands_of(document, RUN_BY_THE_GATE))

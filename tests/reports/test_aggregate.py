@@ -69,6 +69,7 @@ def _small(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Mat
     return aggregated(spark, folder, write_results(folder, [*rows, *RETRIED]))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("requirement", JOINS)
 def test_cell_takes_worst_verdict_of_its_parts(small: Matrix, requirement: str) -> None:
     verdicts, joined = JOINS[requirement]
@@ -92,7 +93,7 @@ def test_pass_at_second_attempt_stays_failed_and_is_unstable(small: Matrix) -> N
     assert [note.reason for note in part.notes] == ["offset 3"]
 
 
-@pytest.mark.rotates(3)
+@pytest.mark.rotates(8)
 def test_subtests_of_one_check_are_notes_of_one_part(spark: SparkSession, tmp_path: Path) -> None:
     """Beside a file of version 1, which has no such column."""
     rows = [
@@ -111,7 +112,7 @@ def test_subtests_of_one_check_are_notes_of_one_part(spark: SparkSession, tmp_pa
     assert [note_words(note) for note in part.notes] == ["[crc] · taken", "[magic] · taken"]
 
 
-@pytest.mark.rotates(3)
+@pytest.mark.rotates(8)
 def test_newest_run_is_chosen_by_instant_across_folders(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -130,7 +131,7 @@ def test_newest_run_is_chosen_by_instant_across_folders(
     assert [run.run for run in matrix.runs] == ["b", "a"]
 
 
-@pytest.mark.rotates(3)
+@pytest.mark.rotates(8)
 def test_run_without_checks_is_reported_incomplete_with_target(
     spark: SparkSession, tmp_path: Path
 ) -> None:

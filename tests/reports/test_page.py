@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from .browser import OpenPages
 from .made_matrix import EVIDENCE, TARGETS, large, matrix, passed, row, run, small
 
-pytestmark = pytest.mark.rotates(2)  # each works with a browser
+pytestmark = pytest.mark.rotates(4)  # each works with a browser
 
 VIEWS = ("requirements", "areas", "apis", "defects", "mutants", "wire", "about")
 NODE = "document.getElementsByTagName('*').length"
@@ -58,6 +58,7 @@ def test_area_groups_close_open_and_can_be_disabled(pages: OpenPages, file: Path
     assert rows(page)[0] == "CONN-001"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("address", "found"),
     [
@@ -365,6 +366,7 @@ def test_page_without_scripts_refers_to_markdown_file(pages: OpenPages, file: Pa
     expect(page.get_by_text("matrix.md")).to_be_visible()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("view", "scheme"), [*((view, "light") for view in VIEWS), ("requirements", "dark")]
 )

@@ -14,7 +14,7 @@ NUMBERS = 1_000_000
 """Drawn seeds are below this."""
 
 FRACTIONS = {"half": 2, "eighth": 8, "sixteenth": 16}
-"""The number of parts, of which one is drawn, by the name of a part."""
+"""The number of parts by the name of one of them; the gate runs one part."""
 
 ROTATING = (
     *("0.8.2.2", "0.10.2.2", "0.11.0.3", "1.1.1", "2.0.1", "2.4.1", "2.8.2"),

@@ -145,7 +145,7 @@ def test_alter_partition_with_invalid_isr_members_returns_invalid_request(
         "with a stranger": [*ids(led, 0, 1), stranger],
         "with a member twice": ids(led, 0, 1, 1),
         "without the leader": ids(led, 1, 2),
-        "of nobody": [],
+        "without members": [],
     }
     with requirement("ALTP-005") as check:
         for what, isr in wrong.items():

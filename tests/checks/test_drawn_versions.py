@@ -11,6 +11,8 @@ import pytest
 
 from checks.draw import ROOT
 
+pytestmark = pytest.mark.rotates(8)  # each starts pytest
+
 PLACE = "suites/protocol/offsets"
 PLUGIN = ("-p", "checks.drawn_versions")
 
@@ -31,7 +33,6 @@ def _versions(*options: str) -> dict[str, set[int]]:
     return found
 
 
-@pytest.mark.rotates(8)
 def test_ends_and_share_of_others_are_kept() -> None:
     every, ends = _versions(), _versions("--versions", "ends")
     kept = _versions(*PLUGIN, "--one-version-in", "3", "--versions-drawn-by", "a")
@@ -42,7 +43,6 @@ def test_ends_and_share_of_others_are_kept() -> None:
         assert len(kept[where] - ends[where]) == -(-between // 3)
 
 
-@pytest.mark.rotates(8)
 def test_another_word_draws_others_and_same_word_the_same() -> None:
     drawn = [
         _versions(*PLUGIN, "--one-version-in", "4", "--versions-drawn-by", word)
@@ -51,6 +51,5 @@ def test_another_word_draws_others_and_same_word_the_same() -> None:
     assert drawn[0] == drawn[2] != drawn[1]
 
 
-@pytest.mark.rotates(8)
 def test_without_share_nothing_is_left_out() -> None:
     assert _versions(*PLUGIN) == _versions()

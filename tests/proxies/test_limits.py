@@ -16,7 +16,7 @@ from harness.codec.messages import MetadataRequest
 from harness.proxies import FrameRule, Relay, RunningRelay
 from harness.proxies.limits import LIMITS
 from labs.hang_limit import HANGS_AFTER_S
-from tests.own_sockets import open_sockets
+from tests.leftovers import open_sockets, running_threads
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
 pytestmark = pytest.mark.rotates(8)
@@ -87,10 +87,6 @@ def test_length_above_limit_is_forwarded_immediately() -> None:
 
 
 # -- stopping ------------------------------------------------------------------------------------
-
-
-def running_threads() -> set[threading.Thread]:
-    return set(threading.enumerate())
 
 
 def half_frame(ends: Ends) -> None:

@@ -21,7 +21,7 @@ from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
 from labs.captures.recorded import follow, messages
-from tests.own_sockets import open_sockets
+from tests.leftovers import open_sockets
 from tests.reference_broker import test_clients as clients
 from tests.reference_broker.running import create_topic, running_broker
 from tests.targets import kinds

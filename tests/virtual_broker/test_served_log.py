@@ -16,6 +16,7 @@ from harness.virtual_broker.leader_endpoint import LeaderEndpoint, ReceivedReque
 from harness.virtual_broker.partition import offsets_in, replica_fetch
 from harness.virtual_broker.served_log import ServedLog
 from labs.hang_limit import HANGS_AFTER_S
+from tests.leftovers import running_threads
 
 TOPIC, OTHER = Topic("t", UUID(int=7)), Topic("u", UUID(int=8))
 FOLLOWER = 1
@@ -93,7 +94,7 @@ def test_fetch_at_log_end_waits_for_new_records() -> None:
 
 
 def test_other_request_closes_connection_and_close_ends_all_threads() -> None:
-    before = set(threading.enumerate())
+    before = running_threads()
     endpoint = LeaderEndpoint()
     address = endpoint.address
     with Connection(address) as waiting, Connection(address) as other:
@@ -105,7 +106,7 @@ def test_other_request_closes_connection_and_close_ends_all_threads() -> None:
         other.expect_closed()
         endpoint.close()
         endpoint.close()
-        assert set(threading.enumerate()) <= before
+        assert running_threads() <= before
         with pytest.raises(BrokerMisbehaved):
             waiting.receive()
     with pytest.raises(BrokerMisbehaved):

@@ -7,7 +7,7 @@ from harness.virtual_broker.timeline import R2, R3, Timeline
 
 
 def commit_three_of_five(timeline: Timeline) -> WatchedPartition:
-    """Produce five records, of which R2 has confirmed all and R3 three; return the partition."""
+    """Produce five records; R2 confirms five of them and R3 three. Return the partition."""
     timeline.partition.produce(5)
     timeline.follow(R2, 5)
     timeline.follow(R3, 3)

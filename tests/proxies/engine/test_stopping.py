@@ -243,3 +243,18 @@ def _ends(sock: socket.socket) -> None:
             pass
     except ConnectionError:
         return
+
+
+def test_stop_waits_until_no_connection_is_being_made() -> None:
+    async def stop_after(turns: int) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as broker:
+            proxy = Proxy("p", broker.getsockname())
+            await proxy.start()
+            with socket.create_connection(proxy.listen, LIMIT_S):
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                await proxy.stop()
+                assert (proxy.connections, proxy.pending_tasks) == ([], 0), turns
+
+    for turns in range(16):
+        asyncio.run(stop_after(turns))

@@ -35,13 +35,9 @@ from tests.reference_broker.storage.test_log_directories import put_a_file_in_pl
 from tests.reference_broker.storage.test_storage import NOW, write
 
 FOLDERS = ("one", "two")
-SELDOM = {
-    **TIMES,
-    "broker.session.timeout.ms": "180000",
-    "broker.heartbeat.interval.ms": "60000",
-}
 NEVER_FENCED = {**TIMES, "broker.session.timeout.ms": "180000"}
 """On a slow machine a broker may be silent for longer than the session of TIMES."""
+SELDOM = {**NEVER_FENCED, "broker.heartbeat.interval.ms": "60000"}
 KEY = (TOPIC, PartitionIndex(0))
 
 

@@ -10,7 +10,13 @@ import pytest
 
 from harness.targets.errors import TargetStartError
 from harness.targets.kafka import server as server_module
-from harness.targets.kafka.server import GIVEN_UP, PORT_TAKEN, STUCK, JavaServer
+from harness.targets.kafka.server import (
+    EXPIRED,
+    GIVEN_UP,
+    PORT_TAKEN,
+    STUCK,
+    JavaServer,
+)
 from harness.targets.start_again import StartAgain, until_started
 from tests.targets.round_trip import eventually
 
@@ -57,6 +63,7 @@ def after(talker: Talker, line: str) -> BaseException | None:
     [
         (f"INFO {STUCK[0]} [...] at /brokers/ids/1 a while back", StartAgain),
         (f"FATAL {GIVEN_UP[0]}Startable startup. {PORT_TAKEN[0]}", StartAgain),
+        (f"FATAL {GIVEN_UP[0]} startup. {EXPIRED[0]} for /brokers/ids", StartAgain),
         (f"FATAL {GIVEN_UP[0]}Startable startup. No space left", TargetStartError),
         ("INFO started", type(None)),
     ],

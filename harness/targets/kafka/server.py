@@ -23,6 +23,9 @@ GIVEN_UP = ("Fatal error during KafkaServer",)  # 0.8: ...KafkaServerStartable s
 STUCK = ("I wrote this conflicted ephemeral node",)
 """KAFKA-1387, before 0.9: it waits for its own registration to go, as its session ended at a bad
 moment of its start. Nothing of ours is registered there when it begins."""
+EXPIRED = ("KeeperErrorCode = Session expired", "KeeperErrorCode = NodeExists")
+"""On a slow machine its session with ZooKeeper ended during the start, which fails then; its
+registration may outlive that session, and is in the way of the next one."""
 GIVEN_UP_LIMIT_MS = 3_000
 LOOK_INTERVAL_S = 1.0
 
@@ -37,6 +40,10 @@ class ArchiveUnfit(StartAgain):
 
 class Stuck(StartAgain):
     """It waits for what never comes, by a bug of it that strikes by chance."""
+
+
+class SessionExpired(StartAgain):
+    """Its session with ZooKeeper ended before it had started."""
 
 
 class JavaServer(ABC):
@@ -105,7 +112,8 @@ class JavaServer(ABC):
     def check_start(self) -> None:
         """Raise at once when waiting has become senseless.
 
-        PortTaken, ArchiveUnfit and Stuck for what failed by chance, else TargetStartError.
+        PortTaken, ArchiveUnfit, SessionExpired and Stuck for what failed by chance, else
+        TargetStartError.
         """
         log = self._starting_log()
         if any(words in log for words in STUCK):
@@ -117,6 +125,8 @@ class JavaServer(ABC):
         log = self._child.log_text() if self._child else ""
         if any(words in log for words in PORT_TAKEN):
             raise PortTaken(f"a port was taken by another process; the log is {self.log_path}")
+        if any(words in log for words in EXPIRED):
+            raise SessionExpired(f"its ZooKeeper session ended; the log is {self.log_path}")
         if self._jvm.archive.is_usable() and any(words in log for words in JVM_BROKEN):
             self._jvm.archive.discard()
             raise ArchiveUnfit(f"the JVM broke; the log is {self.log_path}")

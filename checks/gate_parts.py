@@ -5,7 +5,14 @@ from __future__ import annotations
 from checks.clock_lane import TOO_SLOW
 from checks.part import Command, Lane, Part, command
 from harness.conformance.gate import GateExit
-from labs.defects.seen_on import CLUSTER_SEEN_ON, ENDED, ENDED_SEEN_ON, JOINED_SEEN_ON
+from labs.defects.seen_on import (
+    CLUSTER_SEEN_ON,
+    ENDED,
+    ENDED_CLUSTER,
+    ENDED_CLUSTER_SEEN_ON,
+    ENDED_SEEN_ON,
+    JOINED_SEEN_ON,
+)
 
 WAITS, ALONE = Lane.WAITS, Lane.ALONE
 PYTEST = ("pytest", "-p", "no:cacheprovider")
@@ -123,6 +130,10 @@ GATE = (
             command(
                 *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "8"),
                 *("--baseline", "{out}/cluster"),
+            ),
+            command(
+                *(*DEFECTS, "--target", ENDED_CLUSTER_SEEN_ON, "--alone", "0"),
+                *(word for name in ENDED_CLUSTER for word in ("--requirement", name)),
             ),
         ),
         after=("cluster",),

@@ -29,6 +29,7 @@ from labs.defects.defect import edited, rule
 from labs.defects.nested_structs import structs_at
 from labs.defects.prod import change_stored
 from labs.defects.started_again import StartedAgain, after_start
+from labs.defects.stored_entries import change_entries, without_time
 from suites.durability import test_interrupted_compaction, test_logs_after_restart
 from suites.durability import test_whole_logs_after_restart as of_logs
 from suites.durability import test_whole_state_after_restart as of_state
@@ -48,6 +49,13 @@ def headers_are_not_kept(_: StartedAgain, __: SeenRequest, answer: Message) -> N
 
     if isinstance(answer, FetchResponse):
         change_stored(answer, change)
+
+
+@after_start("RECV-031", r"after a stop, Fetch .*timestamp is -1", partitions=1, rolled=True)
+def times_of_messages_are_not_kept(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """Fetch returns messages of magic 1 that were stored before the restart without times."""
+    if isinstance(answer, FetchResponse):
+        change_entries(answer, without_time)
 
 
 @after_start(
@@ -230,6 +238,7 @@ DEFECTS = [
     replace(defect, private=True)
     for defect in (
         headers_are_not_kept,
+        times_of_messages_are_not_kept,
         retention_removes_a_record_more,
         an_offset_by_time_has_no_epoch,
         the_largest_time_is_unknown,

@@ -14,10 +14,12 @@ ENDED = {
     "LISTO-016": "message.format.version, which went with 4.0",
     "RECF-025": "message.downconversion.enable, which went with 4.0",
     "RECF-026": "message.format.version, which went with 4.0",
+    "RECV-031": "message.format.version, which went with 4.0",
 }
 """Features that the newest Kafka no longer has, by requirement."""
 ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
 """For defects that virtual brokers join: no built-in cluster emulates so old a release."""
+ENDED_CLUSTER = {"REPL-039": "message.format.version, which went with 4.0"}
 QUORUM = {"RAFT-010": "controllers of which one can be lost"}
 """For defects of a cluster: the built-in one has a single controller."""
 KAFKA_ALONE = {
@@ -33,6 +35,7 @@ ENDED_SEEN_ON = "reference,like=2.8.2"
 JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 CLUSTER_SEEN_ON = "reference,nodes=3"
+ENDED_CLUSTER_SEEN_ON = "reference,nodes=3,like=2.8.2"
 QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 
 
@@ -48,8 +51,11 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
         CLUSTER_SEEN_ON: lambda defect: (
-            defect.cluster and defect.requirement not in QUORUM and defect.name not in KAFKA_ALONE
+            defect.cluster
+            and defect.requirement not in {*QUORUM, *ENDED_CLUSTER}
+            and defect.name not in KAFKA_ALONE
         ),
+        ENDED_CLUSTER_SEEN_ON: lambda defect: defect.requirement in ENDED_CLUSTER,
         QUORUM_SEEN_ON: lambda defect: defect.requirement in QUORUM,
     }
 )

@@ -15,6 +15,7 @@ from harness.codec.records.message_set import open_wrapper, packed
 from harness.codec.structs import Message as Answer
 from suites.protocol.support.log_entries import MAGIC_AT, whole_entries
 
+TIME_AT = 18  # in magic 1
 CRC_AT, COVERED_FROM = {True: 17, False: 12}, {True: 21, False: 16}  # by: is it a batch
 
 
@@ -38,6 +39,11 @@ def put(entry: bytes, form: str, at: int, value: int) -> bytes:
     made = bytearray(entry)
     struct.pack_into(form, made, at, value)
     return with_checksum(bytes(made))
+
+
+def without_time(entry: bytes) -> bytes:
+    """Return a message of magic 1 without its timestamp; others as they are."""
+    return put(entry, ">q", TIME_AT, -1) if entry[MAGIC_AT] == 1 else entry
 
 
 def with_checksum(entry: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.preparing import preparing
@@ -24,8 +25,16 @@ def batch_of(*values: bytes, version: int = NEW_FORMAT) -> bytes:
     return encoded_for(version, RecordBatch(records, base_timestamp=now_ms()))
 
 
-def append(broker: BrokerUnderTest, topic: Topic, *batches: bytes, partition: int = 0) -> None:
+def append(
+    broker: BrokerUnderTest,
+    topic: Topic,
+    *batches: bytes,
+    partition: int = 0,
+    version: int | None = None,
+) -> None:
     """Append the batches one by one; raises PreparationFailed when one is refused.
+
+    With a ``version`` of Produce they are in the format that it carries.
 
     As a producer does, it sends a batch again that too few replicas in sync refused: nothing of it
     was appended.
@@ -33,11 +42,17 @@ def append(broker: BrokerUnderTest, topic: Topic, *batches: bytes, partition: in
     for batch in batches:
         with preparing(f"Produce to {topic.name}"):
             code = broker.last_seen(
-                lambda batch=batch: broker.produce(topic, batch, partition=partition).error_code,  # type: ignore[misc]
+                partial(_appended, broker, topic, batch, version, partition),
                 lambda code: code != ErrorCode.NOT_ENOUGH_REPLICAS,
             )
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"Produce to {topic.name}: {ErrorCode.describe(code)}")
+
+
+def _appended(
+    broker: BrokerUnderTest, topic: Topic, batch: bytes, version: int | None, partition: int
+) -> int:
+    return broker.produce(topic, batch, version, partition=partition).error_code
 
 
 def topic_with_batches(broker: BrokerUnderTest, partitions: int, *batches: bytes) -> Topic:

@@ -33,18 +33,24 @@ NO_EPOCH = -1
 DEBUGGER = -2  # the replica id of a client that is no replica
 
 
-def fetched(client: BrokerUnderTest, logs: Logs) -> WithPaths:
-    """Fetch at each offset of each log the batch with this offset, then the whole log twice."""
-    answers: WithPaths = {}
+def fetched(client: BrokerUnderTest, logs: Logs, version: int | None = None) -> WithPaths:
+    """Fetch at each offset of each log the batch with this offset, then the whole log twice.
+
+    At this ``version``, or the highest that can name the topic.
+    """
+    name, answers = "Fetch" if version is None else f"Fetch v{version}", WithPaths()
     for topic, partition in partitions_of(logs):
         end = client.end_offset(topic, partition)
         where = f"{topic.name}-{partition}"
         for offset in range(end + 2):  # the end, and one behind it
-            answers |= _fetch(client, topic, partition, offset, f"Fetch {where} at {offset}")
+            question = f"{name} {where} at {offset}"
+            answers |= _fetch(client, topic, partition, offset, question, version)
         for isolation in (0, 1):
-            question = f"Fetch {where} with isolation {isolation}"
+            question = f"{name} {where} with isolation {isolation}"
             start = client.list_offset(topic, EARLIEST, partition=partition).offset
-            answers |= _fetch(client, topic, partition, start, question, ALL_BYTES, isolation)
+            answers |= _fetch(
+                client, topic, partition, start, question, version, ALL_BYTES, isolation
+            )
     return answers
 
 
@@ -54,10 +60,11 @@ def _fetch(
     partition: int,
     offset: int,
     question: str,
+    version: int | None = None,
     max_bytes: int = ONE_BATCH_BYTES,
     isolation: int = 0,
 ) -> WithPaths:
-    version = client.reading_version(topic)
+    version = client.reading_version(topic) if version is None else version
     wanted = fetch_partition(offset, partition=partition, partition_max_bytes=max_bytes)
     request = fetch_request([fetch_topic(topic, version, [wanted])], isolation_level=isolation)
     return with_paths(question, client.ask(request, version), version)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
-from harness.conformance.checks import Inconclusive, requirement
+from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.committed_offsets import commit, entry
@@ -25,11 +25,13 @@ from suites.protocol.support.rich_logs import (
     SMALL_INDEX,
     fill,
     grow,
+    partitions_of,
     times_of,
 )
 from suites.protocol.support.whole_answers import WithPaths, expect_same
 from suites.protocol.support.writers import Writer
 from suites.replication.support.coordinators import PlacedGroups, await_offsets_topic
+from suites.replication.support.failover import leader_of_all
 
 PARTITIONS = FEW + 1
 
@@ -39,14 +41,15 @@ PARTITIONS = FEW + 1
 def test_new_leader_answers_as_former_leader_did(cluster: Cluster) -> None:
     """Two leaders are killed, one after the other; records are appended between."""
     topic = cluster.create_topic([cluster.nodes[:3]] * PARTITIONS, SMALL_INDEX)
-    leader = _await_leader_of_all(cluster, topic)
+    partitions = partitions_of({topic: PARTITIONS})
+    leader = leader_of_all(cluster, partitions)
     fill(cluster.at(leader), topic, PARTITIONS)
     writer = Writer(cluster.at(leader), topic, IDEMPOTENT)
     writer.append(2)
     for number in (1, 2):
         before = _of_logs(cluster.at(leader), topic)
         cluster.kill(leader)
-        now = _await_leader_of_all(cluster, topic)
+        now = leader_of_all(cluster, partitions)
         when = f"after failover {number}, by broker {now},"
         with requirement("REPL-031"):
             _expect_same_logs(cluster.at(now), topic, before, when)
@@ -56,15 +59,7 @@ def test_new_leader_answers_as_former_leader_did(cluster: Cluster) -> None:
         cluster.restart(leader)
         for partition in range(PARTITIONS):
             cluster.await_isr(topic, cluster.nodes[:3], partition)
-        leader = _await_leader_of_all(cluster, topic)
-
-
-def _await_leader_of_all(cluster: Cluster, topic: Topic) -> int:
-    """Return the one broker that leads all partitions and serves them."""
-    leaders = {cluster.leader(topic, partition) for partition in range(PARTITIONS)}
-    if len(leaders) > 1:
-        raise Inconclusive(f"the partitions have the leaders {leaders}")
-    return leaders.pop()
+        leader = leader_of_all(cluster, partitions)
 
 
 def _expect_same_logs(client: BrokerUnderTest, topic: Topic, before: WithPaths, when: str) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
+from harness.conformance.checks import Inconclusive
 
 
 def lose_leader(
@@ -39,3 +42,11 @@ def change_leader(
     before, now = lose_leader(cluster, topic, partition, in_order=in_order)
     bring_back(cluster, topic, before, partition)
     return now
+
+
+def leader_of_all(cluster: Cluster, partitions: Iterable[tuple[Topic, int]]) -> int:
+    """Return the one broker that leads and serves these partitions; raises Inconclusive for two."""
+    leaders = {cluster.leader(topic, partition) for topic, partition in partitions}
+    if len(leaders) > 1:
+        raise Inconclusive(f"the partitions have the leaders {leaders}")
+    return leaders.pop()

@@ -1,0 +1,88 @@
+"""Logs of messages of magic 0 and 1, as topics of older formats keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import PreparationFailed
+from harness.client.requests import Topic
+from harness.codec.records import Record, RecordBatch
+from suites.protocol.support.appended import append, now_ms
+from suites.protocol.support.codecs import codecs_of
+from suites.protocol.support.log_answers import fetched, offsets_by_time
+from suites.protocol.support.log_entries import MAGIC_AT, fetched_entries
+from suites.protocol.support.record_formats import encoded_for
+from suites.protocol.support.whole_answers import WithPaths
+
+FORMATS = {"0.9.0": 0, "0.10.0": 1}
+"""Values of message.format.version, with the magic of their messages."""
+
+SMALL = {"segment.bytes": "1024", "index.interval.bytes": "64"}
+VERSION_OF_MAGIC = {0: 0, 1: 2}
+"""The first versions of Produce and Fetch that carry messages of this magic."""
+
+FIRST_LIST_OFFSETS_OF_ONE = 1
+INSIDE_MS = (0, 700, 300)  # the times of a set's messages: the second is the largest
+
+
+class OldLogs:
+    """Topics with one partition each, which hold messages of one magic each.
+
+    ``client``: at the leader of all; ``create``: makes a topic with these configs. Releases before
+    0.10, which have no Produce v2, have one format and no config of it.
+    """
+
+    def __init__(
+        self, client: BrokerUnderTest, create: Callable[[Mapping[str, str]], Topic]
+    ) -> None:
+        self.client = client
+        self._times_ms: set[int] = set()
+        if VERSION_OF_MAGIC[1] in client.advertised("Produce"):
+            self._magics = {
+                create({"message.format.version": name, **SMALL}): magic
+                for name, magic in FORMATS.items()
+            }
+        else:
+            self._magics = {create(SMALL): 0}
+
+    @property
+    def topics(self) -> list[Topic]:
+        return list(self._magics)
+
+    def append(self, name: bytes) -> None:
+        """Append to each log a set of messages in each codec.
+
+        Raises PreparationFailed if the broker stores them in another format.
+        """
+        for topic, magic in self._magics.items():
+            version = VERSION_OF_MAGIC[magic]
+            for codec in codecs_of(self.client, version):
+                data = encoded_for(version, self._messages(name + codec.encode()), codec)
+                append(self.client, topic, data, version=version)
+            found = {entry[MAGIC_AT] for entry in fetched_entries(self.client, topic)}
+            if found != {magic}:
+                raise PreparationFailed(f"{topic.name} has messages of magic {found}, not {magic}")
+
+    def _messages(self, name: bytes) -> RecordBatch:
+        """Three messages: one is whole, one has no key, one has no value."""
+        whole_ms, without_key_ms, without_value_ms = INSIDE_MS
+        records = [
+            Record(b"value " * 9 + name, b"key of " + name, timestamp_delta=whole_ms),
+            Record(b"", timestamp_delta=without_key_ms),
+            Record(None, b"", timestamp_delta=without_value_ms),
+        ]
+        base_ms = now_ms()
+        self._times_ms.update(base_ms + later_ms for later_ms in INSIDE_MS)
+        return RecordBatch(records, base_timestamp=base_ms)
+
+    def answers(self) -> WithPaths:
+        """Whole answers of Fetch, in all formats that the broker converts to, and ListOffsets."""
+        client, logs = self.client, dict.fromkeys(self._magics, 1)
+        found = fetched(client, logs)
+        for version in VERSION_OF_MAGIC.values():
+            if version in client.advertised("Fetch"):
+                found |= fetched(client, logs, version)
+        if FIRST_LIST_OFFSETS_OF_ONE in client.advertised("ListOffsets"):
+            found |= offsets_by_time(client, logs, self._times_ms)
+        return found

@@ -6,6 +6,7 @@ import contextlib
 import time
 
 from harness.client.errors import PreparationFailed, ResponseTimeout
+from harness.client.preparing import preparing
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupResponse
@@ -109,11 +110,18 @@ def test_first_join_phase_ends_with_rebalance_timeout_though_newcomers_join(
         first = group.member(client_id="GRP-059")
         first.be_given_an_id()
         first.send_join()
+        _await_first_member(group)
         answer = _answered_while_others_join(group, first)
         assert answer is not None, f"the first member still waits after {LIMIT} delays"
         expect_error(answer.error_code, ErrorCode.NONE, "join of the first")
         found = len(answer.members)
         assert found >= 2, f"the first member receives {found} members, expected the newcomers too"
+
+
+def _await_first_member(group: ClassicGroup) -> None:
+    """A starved broker may read the next member's request first, which leads the group then."""
+    with preparing("a member that joins first"):
+        group.broker.eventually(lambda: bool(group.described().members), "the group has a member")
 
 
 def _answered_while_others_join(

@@ -98,7 +98,7 @@ class ClientConnection(asyncio.Protocol):
         self._transport, self._has_ended = None, True
         self._abandon()
         self._untaken.leave(self)
-        self._memory.leave(self._go_on_reading)
+        self._memory.leave(self._resume)
         self._give_back()
         self._buffer.clear()
         for handle in (self._idle_timer, self._held_by):
@@ -148,11 +148,13 @@ class ClientConnection(asyncio.Protocol):
             _LOG.exception("a request failed, its connection is closed")
             self._give_up()
         self._write(answers)
-        if self._has_ended and self._can_serve:
+        if self._has_ended and self._can_serve and self._reserve():
             self.close()
 
     def _answer_all(self, answers: list[bytes]) -> None:
         for _ in range(_REQUESTS_IN_A_ROW):
+            if not (self._buffer.knows_length() and self._reserve()):
+                return
             payload = self._buffer.next_request()
             if payload is None:
                 return
@@ -160,6 +162,8 @@ class ClientConnection(asyncio.Protocol):
             if isinstance(begun, WaitingRequest):
                 self._waiting = begun
                 begun.waiter.result.add_done_callback(self._finish)
+                if not begun.keeps_request:
+                    self._give_back()
                 return
             self._give_back()
             self._take_answer(begun, answers)
@@ -255,18 +259,24 @@ class ClientConnection(asyncio.Protocol):
     def _steer_reading(self) -> None:
         """Read while the next request may come and there is memory for it."""
         if self._can_serve:
-            self._go_on_reading()
+            self._read(self._reserve())
         elif self._buffer.size_bytes > _BACKLOG_BYTES:
             self._read(False)
 
-    def _go_on_reading(self) -> None:
-        wanted_bytes = self._buffer.frame_bytes
-        if wanted_bytes > _BACKLOG_BYTES and not self._reserved_bytes:
-            if not self._memory.take(wanted_bytes, self._go_on_reading):
-                self._read(False)
-                return
-            self._reserved_bytes = wanted_bytes
-        self._read(True)
+    def _reserve(self) -> bool:
+        """Take memory for the next request; False if none is left: then it waits."""
+        wanted_bytes = self._buffer.request_bytes
+        if wanted_bytes <= self._memory.uncounted_bytes or self._reserved_bytes:
+            return True
+        if not self._memory.take(wanted_bytes, self._resume):
+            return False
+        self._reserved_bytes = wanted_bytes
+        return True
+
+    def _resume(self) -> None:
+        """Go on after the wait for memory, on the loop's next turn: others may wait, too."""
+        if self._reserve():
+            self._held_by = self._loop.call_soon(self._continue)
 
     def _give_back(self) -> None:
         """Release the memory of the finished request, which keeps it while it waits, too."""

@@ -40,6 +40,7 @@ from harness.reference_broker.handlers.table import (
 from harness.reference_broker.initial_state import state_of
 from harness.reference_broker.node_upkeep import GroupAlarmTimer, upkeep_of
 from harness.reference_broker.purgatory import Purgatory, Waiter, keys_of
+from harness.reference_broker.request_memory import keeps_request
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.randomness import Randomness
@@ -89,12 +90,16 @@ class _Served(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WaitingRequest:
-    """A request that the node has carried out and not answered yet."""
+    """A request that the node has carried out and not answered yet.
+
+    `keeps_request`: the memory of the request is in use until the response is made.
+    """
 
     waiter: Waiter
     api_version: int
     correlation_id: int
     throttle_ms: int
+    keeps_request: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +259,8 @@ class Node:
         if isinstance(outcome, PurgatoryWait):
             # At once: what happens from here on must not be missed.
             waiter = self.purgatory.enter(outcome, now_ms())
-            return WaitingRequest(waiter, version, correlation_id, throttle_ms)
+            keeps = keeps_request(header.request_api_key)
+            return WaitingRequest(waiter, version, correlation_id, throttle_ms, keeps)
         if outcome.encoded is not None:
             if throttle_ms == 0:
                 api = APIS[header.request_api_key]

@@ -13,24 +13,32 @@ class FrameRefused(Exception):
 class RequestBuffer:
     """Bytes in, requests out.
 
-    `frame_bytes` is the size of the next request, with its length in front; 0 while that is
-    unknown. The buffer joins pieces when the request is whole: a buffer that grows with each piece
+    The buffer joins pieces when the request is whole: a buffer that grows with each piece
     costs many times as much.
     """
 
-    __slots__ = ("_at", "_limit_bytes", "_pieces", "_read_bytes", "frame_bytes")
+    __slots__ = ("_at", "_frame_bytes", "_limit_bytes", "_pieces", "_read_bytes")
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
         self._pieces: list[bytes] = []
         self._read_bytes = 0  # in all pieces
         self._at = 0  # where the next request begins in the first piece
-        self.frame_bytes = 0
+        self._frame_bytes = 0
 
     @property
     def size_bytes(self) -> int:
         """The number of buffered bytes."""
         return self._read_bytes - self._at
+
+    @property
+    def request_bytes(self) -> int:
+        """The size of the next request without its length in front; 0 while that is unknown."""
+        return max(self._frame_bytes - _LENGTH.size, 0)
+
+    def knows_length(self) -> bool:
+        """True if the next request's length is here. Raises FrameRefused for an illegal one."""
+        return bool(self._frame_bytes) or self._learn_length()
 
     def append(self, data: bytes) -> None:
         """Append read bytes; small pieces are joined, so that each costs little memory."""
@@ -45,15 +53,15 @@ class RequestBuffer:
 
         Raises FrameRefused for an illegal length, before the rest of such a request is awaited.
         """
-        if not self.frame_bytes and not self._learn_length():
+        if not self.knows_length():
             return None
-        if self.size_bytes < self.frame_bytes:
+        if self.size_bytes < self._frame_bytes:
             return None
-        if len(self._pieces) > 1 and self.size_bytes == self.frame_bytes:
+        if len(self._pieces) > 1 and self.size_bytes == self._frame_bytes:
             return self._all_at_once()
         data, begin = self._joined(), self._at
-        end = begin + self.frame_bytes
-        self.frame_bytes = 0
+        end = begin + self._frame_bytes
+        self._frame_bytes = 0
         if end == len(data):
             self.clear()
         else:
@@ -70,7 +78,7 @@ class RequestBuffer:
     def clear(self) -> None:
         """Drop all buffered bytes."""
         self._pieces.clear()
-        self._read_bytes = self._at = self.frame_bytes = 0
+        self._read_bytes = self._at = self._frame_bytes = 0
 
     def _learn_length(self) -> bool:
         if self.size_bytes < _LENGTH.size:
@@ -78,7 +86,7 @@ class RequestBuffer:
         (length,) = _LENGTH.unpack_from(self._joined(), self._at)
         if not 0 <= length <= self._limit_bytes:
             raise FrameRefused(f"a request of {length} bytes, the limit is {self._limit_bytes}")
-        self.frame_bytes = _LENGTH.size + length
+        self._frame_bytes = _LENGTH.size + length
         return True
 
     def _joined(self) -> bytes:

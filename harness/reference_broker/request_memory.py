@@ -1,21 +1,43 @@
 """The limit of memory for requests that are being read or served, over all connections.
 
 Source: KIP-72 (queued.max.request.bytes), class SimpleMemoryPool: a connection may begin to read a
-request while any memory is left, and waits its turn otherwise.
+request while any memory is left, and waits its turn otherwise. Its size is that of the frame
+without the length in front (class NetworkReceive).
 """
 
 from collections.abc import Callable
+from functools import cache
+
+from harness.codec.apis import APIS
 
 Resume = Callable[[], None]
 
 
+@cache
+def keeps_request(api_key: int) -> bool:
+    """True if a request of this API is in memory as it came until it is answered.
+
+    That is so if a version of it has a field of bytes or records.
+    Source: class ApiKeys (requiresDelayedAllocation).
+    """
+    spec = APIS[api_key].request.message_spec
+    return any(
+        {field.kind, field.element} & {"bytes", "records"}
+        for struct in (spec.root, *spec.structs.values())
+        for field in struct.fields
+    )
+
+
 class RequestMemory:
-    """Bytes that requests may take; refused connections are called when some are free again."""
+    """Bytes that requests may take; refused connections are called when some are free again.
 
-    __slots__ = ("_left_bytes", "_queue")
+    `uncounted_bytes`: requests of up to this size take none.
+    """
 
-    def __init__(self, limit_bytes: int) -> None:
-        self._left_bytes = limit_bytes
+    __slots__ = ("_left_bytes", "_queue", "uncounted_bytes")
+
+    def __init__(self, limit_bytes: int, uncounted_bytes: int = 0) -> None:
+        self._left_bytes, self.uncounted_bytes = limit_bytes, uncounted_bytes
         self._queue: dict[Resume, None] = {}
 
     @property

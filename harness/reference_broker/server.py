@@ -17,6 +17,7 @@ from harness.reference_broker.settings import (
     SettingError,
     answer_memory_bytes,
     request_memory_bytes,
+    uncounted_request_bytes,
 )
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 
@@ -34,7 +35,9 @@ class BrokerServer:
         self._server: asyncio.Server | None = None
         self._connections: set[ClientConnection] = set()
         self._by_ip: Counter[str] = Counter()
-        self._memory = RequestMemory(request_memory_bytes(settings))
+        self._memory = RequestMemory(
+            request_memory_bytes(settings), uncounted_request_bytes(settings)
+        )
         self._untaken = OutboundLimit(answer_memory_bytes())
         self._all_gone = asyncio.Event()
         self.node: Node | None = None

@@ -131,6 +131,11 @@ def request_memory_bytes(settings: BrokerSettings) -> int:
     return given if given > 0 else max(machine_memory_bytes() // 4, largest)
 
 
+def uncounted_request_bytes(settings: BrokerSettings) -> int:
+    """Return the size up to which requests need no memory of that: none where it is configured."""
+    return 0 if settings.number("queued.max.request.bytes") > 0 else 64 * 1024
+
+
 def answer_memory_bytes() -> int:
     """Return the limit of memory for responses that slow clients have not read.
 

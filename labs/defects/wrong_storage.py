@@ -1,8 +1,9 @@
-"""All defects that are a wrong function of what the built-in broker stores: logs, files, groups."""
+"""All defects that are a wrong function of the built-in broker: logs, files, groups, memory."""
 
 from __future__ import annotations
 
 from labs.defects import (
+    conn_memory,
     stored_disk,
     stored_groups,
     stored_nodes,
@@ -15,6 +16,7 @@ from labs.defects import (
 from labs.defects.defect import Defect
 
 WRONG_STORAGE: list[Defect] = [
+    *conn_memory.DEFECTS,
     *stored_disk.DEFECTS,
     *stored_groups.DEFECTS,
     *stored_nodes.DEFECTS,

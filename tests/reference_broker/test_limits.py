@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import socket
-import struct
 
 import pytest
 
 from harness.client.connection import Connection
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
-from harness.codec.messages import ApiVersionsRequest, MetadataRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
 from labs.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.running import create_topic, running_broker
-from tests.reference_broker.test_server import fetch, produce, send_up_to
+from tests.reference_broker.test_server import fetch, produce
 
 MIB = 1024 * 1024
 LARGE_BYTES = 8 * MIB  # more than sockets hold
@@ -58,26 +56,3 @@ def read_on(reader: socket.socket) -> int:
     except ConnectionError:
         pass
     return size
-
-
-def test_waiting_request_holds_its_memory_until_response() -> None:
-    """A request takes memory for all its content until it is answered."""
-    large = 2 * MIB
-    limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}
-    with running_broker(limits) as address:
-        create_topic(address, "empty")
-        request = encode_request(fetch("empty", max_wait_ms=3_000), 4, 5)
-        waiting = frame(request + bytes(large - len(request)))  # what is behind it is not read
-        with (
-            socket.create_connection(address, 10) as first,
-            socket.create_connection(address, 10) as second,
-            Connection(address) as small,
-        ):
-            first.sendall(waiting)
-            small.ask(MetadataRequest(topics=[]), 1)  # one after the other: the first is served
-            second.settimeout(0.5)
-            with pytest.raises(TimeoutError):
-                send_up_to(second, struct.pack(">i", large) + bytes(large), 10 * large)
-            small.ask(ApiVersionsRequest(), 0)
-            first.settimeout(HANGS_AFTER_S)
-            assert len(first.recv(4, socket.MSG_WAITALL)) == 4

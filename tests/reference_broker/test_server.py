@@ -227,23 +227,6 @@ def test_broker_stops_reading_client_that_does_not_read(address: Address) -> Non
         connection.ask(ApiVersionsRequest(), 0)
 
 
-def test_request_is_not_read_while_memory_is_exhausted() -> None:
-    """One request takes all the memory; the broker reads another only when the first is gone."""
-    large = 2_000_000
-    limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}
-    start = struct.pack(">i", large)
-    with running_broker(limits) as address:
-        with socket.create_connection(address, 10) as first:
-            first.sendall(start + b"x")
-            with socket.create_connection(address, 10) as second:
-                second.settimeout(0.5)
-                with Connection(address) as small:  # one after the other: first has been seen
-                    small.ask(ApiVersionsRequest(), 0)
-                    with pytest.raises(TimeoutError):
-                        send_up_to(second, start + bytes(large), 10 * large)
-                    small.ask(ApiVersionsRequest(), 0)
-
-
 def test_client_that_neither_sends_nor_reads_is_closed_as_idle() -> None:
     """Its place is free for another client some time, although answers for it are left."""
     request = frame(encode_request(ApiVersionsRequest(), 0, 5)) * 1000

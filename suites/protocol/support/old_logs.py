@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch
+from harness.conformance.checks import NotApplicable
 from suites.protocol.support.appended import append, now_ms
 from suites.protocol.support.codecs import codecs_of
 from suites.protocol.support.log_answers import fetched, offsets_by_time
@@ -15,8 +17,9 @@ from suites.protocol.support.log_entries import MAGIC_AT, fetched_entries
 from suites.protocol.support.record_formats import encoded_for
 from suites.protocol.support.whole_answers import WithPaths
 
+SETTING = "message.format.version"
 FORMATS = {"0.9.0": 0, "0.10.0": 1}
-"""Values of message.format.version, with the magic of their messages."""
+"""Its values, with the magic of their messages."""
 
 SMALL = {"segment.bytes": "1024", "index.interval.bytes": "64"}
 VERSION_OF_MAGIC = {0: 0, 1: 2}
@@ -39,10 +42,7 @@ class OldLogs:
         self.client = client
         self._times_ms: set[int] = set()
         if VERSION_OF_MAGIC[1] in client.advertised("Produce"):
-            self._magics = {
-                create({"message.format.version": name, **SMALL}): magic
-                for name, magic in FORMATS.items()
-            }
+            self._magics = {_of_format(create, name): magic for name, magic in FORMATS.items()}
         else:
             self._magics = {create(SMALL): 0}
 
@@ -53,7 +53,7 @@ class OldLogs:
     def append(self, name: bytes) -> None:
         """Append to each log a set of messages in each codec.
 
-        Raises PreparationFailed if the broker stores them in another format.
+        Raises NotApplicable if the broker stores them in another format.
         """
         for topic, magic in self._magics.items():
             version = VERSION_OF_MAGIC[magic]
@@ -62,7 +62,7 @@ class OldLogs:
                 append(self.client, topic, data, version=version)
             found = {entry[MAGIC_AT] for entry in fetched_entries(self.client, topic)}
             if found != {magic}:
-                raise PreparationFailed(f"{topic.name} has messages of magic {found}, not {magic}")
+                raise NotApplicable(SETTING, f"it is known, but logs have magic {found}")
 
     def _messages(self, name: bytes) -> RecordBatch:
         """Three messages: one is whole, one has no key, one has no value."""
@@ -86,3 +86,13 @@ class OldLogs:
         if FIRST_LIST_OFFSETS_OF_ONE in client.advertised("ListOffsets"):
             found |= offsets_by_time(client, logs, self._times_ms)
         return found
+
+
+def _of_format(create: Callable[[Mapping[str, str]], Topic], name: str) -> Topic:
+    """Create a topic of this format; NotApplicable where the broker knows no formats."""
+    try:
+        return create({SETTING: name, **SMALL})
+    except PreparationFailed as refused:
+        if refused.error_code != ErrorCode.INVALID_CONFIG:
+            raise
+        raise NotApplicable(SETTING, "the broker has no such topic setting") from refused

@@ -16,7 +16,7 @@ from labs.defects.row_session import RowSession
 from labs.mutation import executed, noticed, unread_fields
 from labs.mutation.equivalent import KnownEquivalents
 from labs.mutation.judging_rooms import ROOMS, RoomSession, room_mutants
-from labs.mutation.line_map import LineMap
+from labs.mutation.line_map import LineMap, of_same_functions
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
 from labs.mutation.mutant_pool import MutantPool
@@ -68,6 +68,9 @@ from labs.mutation.verdicts import Fate, JudgedMutant
               type=click.Path(path_type=Path, dir_okay=False, exists=True),
               help="The tests by line of another target; mutants of lines that only its tests "
               "execute are left to its samples.")  # fmt: skip
+@click.option("--every-version", is_flag=True,
+              help="Run the tests that execute a mutant's line at every version, not only at the "
+              "ends of each range.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path),
               help="A JSON line for each mutant here; the mutants of a file that is there are not "
               "judged again.")  # fmt: skip
@@ -75,7 +78,7 @@ def main(
     spec: str, room: str | None, count: int, seed: int, names: tuple[str, ...], again: bool,
     fields: bool, record: bool, publish: bool, jobs: int, map_file: Path | None,
     other_files: tuple[Path, ...], out: Path | None, survivors_of: Path | None,
-    others: tuple[Path, ...],
+    others: tuple[Path, ...], every_version: bool,
 ) -> None:  # fmt: skip
     """Make wrong brokers out of the built-in one, and let the suites judge each.
 
@@ -98,13 +101,16 @@ def main(
                     _record_executed(spec, lines)
                 elsewhere = [LineMap.read(file) for file in other_files]
                 work = _work(_left(report, chosen), lines, report, elsewhere)
+                if every_version:
+                    work = _at_every_version(work, [item.nodeid for item in session.items])
             MutantPool(session, spec, Path(place), jobs, report.add).run(work)
 
     if room:
         drawn = _named(every, names) or random.Random(seed).sample(every, min(count, len(every)))
         RoomSession(_left(report, drawn), jobs, report).judge(ROOMS[room].tests)
     else:
-        RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", "ends"])
+        versions = "all" if every_version else "ends"
+        RowSession(judge).collect(suites_of(spec), ["--target", spec, "--versions", versions])
     seen = [one for file in others for one in judged_in(file)]
     report.judged = noticed_elsewhere(report.judged, seen)
     for text in summary(report.judged, time.monotonic() - began_s):
@@ -186,6 +192,10 @@ def _work_again(every: Sequence[Mutant], count: int, seed: int) -> list[MutantWo
     click.echo(f"{len(rows)} of {len(noticed.read())} recorded mutants are in the source")
     drawn = random.Random(seed).sample(rows, min(count, len(rows)))
     return [MutantWork(there[row.mutant], (f"suites/{row.case}",)) for row in drawn]
+
+
+def _at_every_version(work: Sequence[MutantWork], there: Sequence[str]) -> list[MutantWork]:
+    return [MutantWork(one.mutant, tuple(of_same_functions(one.tests, there))) for one in work]
 
 
 if __name__ == "__main__":

@@ -65,6 +65,13 @@ class LineMap:
         return cls(found["tests"], {line: int(bits, 16) for line, bits in found["lines"].items()})
 
 
+def of_same_functions(tests: Iterable[str], there: Iterable[str]) -> list[str]:
+    """Return those of ``there`` that are the same functions with any parameters, in their order."""
+    ranks = {test.partition("[")[0]: rank for rank, test in reversed(list(enumerate(tests)))}
+    same = [test for test in there if test.partition("[")[0] in ranks]
+    return sorted(same, key=lambda test: ranks[test.partition("[")[0]])
+
+
 @dataclass(slots=True)
 class LineCollector:
     """Collects the lines of all recording brokers of a folder, test by test.

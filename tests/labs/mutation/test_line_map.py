@@ -8,8 +8,16 @@ from pathlib import Path
 from harness.client.connection import Connection
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest
 from harness.targets.reference import ReferenceBroker
-from labs.mutation.line_map import LineCollector, LineMap
+from labs.mutation.line_map import LineCollector, LineMap, of_same_functions
 from labs.mutation.mapping_run import MODULE
+
+
+def test_same_functions_are_found_with_any_parameters_in_order_of_tests() -> None:
+    there = ["a.py::test_x[1]", "a.py::test_x[2]", "a.py::test_y", "a.py::test_xy", "b.py::test_x"]
+    wanted = ["b.py::test_x", "a.py::test_x[2]", "a.py::test_x[3]"]
+    assert of_same_functions(wanted, there) == [
+        *("b.py::test_x", "a.py::test_x[1]", "a.py::test_x[2]"),
+    ]
 
 
 def test_line_map_returns_tests_of_lines_and_survives_file(tmp_path: Path) -> None:

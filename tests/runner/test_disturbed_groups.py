@@ -18,6 +18,7 @@ from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
+    FindCoordinatorRequest,
     JoinGroupRequest,
     JoinGroupResponse,
     OffsetCommitRequest,
@@ -109,9 +110,10 @@ class LoadsLate(FrameRule):
 
 @pytest.fixture
 def behind(broker_address: str) -> Iterator[BrokerUnderTest]:
-    """A client of the broker behind the proxy that forgets its groups."""
+    """A client of the broker behind the proxy that forgets its groups; it has a coordinator."""
     host, port = broker_address.split(":")
     with closing(client((host, int(port)), "behind")) as direct:
+        direct.ask(FindCoordinatorRequest(key="any"), direct.version("FindCoordinator", "0-3"))
         yield direct
 
 

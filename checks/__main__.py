@@ -22,6 +22,7 @@ from checks.deep_parts import DEEP
 from checks.draw import ROOT, Draw, head
 from checks.gate_parts import GATE
 from checks.lanes import run_all
+from checks.machine_speed import additions_cpu_ms, speed_line
 from checks.named_slices import UnknownPart, named_slices
 from checks.part import Slice
 from checks.part_run import Result, RunFolders, SliceRow, run_slice
@@ -55,7 +56,7 @@ def main(names: tuple[str, ...], deep: bool, word: str, only_list: bool) -> None
         shutil.rmtree(ROOT / place.out, ignore_errors=True)
     place.logs.mkdir(parents=True, exist_ok=True)
     click.echo(f"drawn by {draw.word}; the same again: {repeat_command(deep, names, draw)}")
-    stop = Event()
+    stop, speed = Event(), {"at the start": additions_cpu_ms()}
     try:
         with orderly_end():
             rows = run_all(slices, partial(_run, draw, place, stop, len(slices) == 1, deep), stop)
@@ -65,6 +66,7 @@ def main(names: tuple[str, ...], deep: bool, word: str, only_list: bool) -> None
     if not deep:
         _show_depth()
     _show(rows, place, deep, draw)
+    print(speed_line({**speed, "at the end": additions_cpu_ms()}))
     sys.exit(exit_code(rows))
 
 

@@ -13,14 +13,18 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from harness.base.address import Address
 from harness.negotiation.client_file import ClientFile, ClientFileError, find_client
-from harness.negotiation.negotiate import Negotiation, negotiate
+from harness.negotiation.negotiate import Agreed, Negotiation, least_levels, negotiate
+from harness.targets.asking import FeatureLevels, NotAnswered, ask_finalized_features
 from harness.targets.errors import TargetError
-from harness.targets.info import TargetInfo, probe
+from harness.targets.info import ANSWER_TIMEOUT_MS, TargetInfo, probe
 from harness.targets.spec import expand_all, parse_target
 from harness.targets.target import Target
 
 API_VERSIONS_KEY = 18
+FIRST_API = "Metadata"
+"""Without it a client finds no broker to send anything else to."""
 EXIT_LOST, EXIT_NOT_ASKED = 1, 3
 WIDTH = 200
 
@@ -48,11 +52,13 @@ class _Asked:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.argument("specs", nargs=-1, required=True, metavar="TARGET...")
 def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) -> None:
-    """Show the versions that a client would negotiate with each TARGET, and the features it loses.
+    """Show the versions that a client would negotiate with each TARGET, and what it loses.
 
-    No request of the client is sent: the target's version ranges are compared with the client's.
+    No request of the client is sent: the target's version ranges and the finalized features of its
+    cluster are compared with the client's.
 
-    Exit 0: no feature is lost; 1: some are; 2: usage; 3: a target could not be asked.
+    Exit 0: the client can use each of its APIs and features; 1: not all of them; 2: usage; 3: a
+    target could not be asked.
     """
     try:
         client = find_client(client_name)
@@ -69,13 +75,22 @@ def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) ->
             click.echo(f"Error: {problem}", err=True)
             sys.exit(EXIT_NOT_ASKED)
     (_print_json if as_json else _print_tables)(client, asked)
-    sys.exit(EXIT_LOST if any(one.result.lost for one in asked) else 0)
+    sys.exit(0 if all(one.result.is_whole for one in asked) else EXIT_LOST)
 
 
 def _ask(target: Target, client: ClientFile) -> _Asked:
     with target:
         info = probe(target)
-    return _Asked(info, negotiate(client, info.api_versions))
+        levels = [_finalized(info, address) for address in info.addresses]
+    return _Asked(info, negotiate(client, info.api_versions, least_levels(levels)))
+
+
+def _finalized(info: TargetInfo, address: Address) -> FeatureLevels:
+    """Raises TargetError, as probe does."""
+    try:
+        return ask_finalized_features(address, ANSWER_TIMEOUT_MS)
+    except NotAnswered as problem:
+        raise TargetError(f"{info.spec}: {address}: finalized features: {problem}") from problem
 
 
 def _print_json(client: ClientFile, asked: list[_Asked]) -> None:
@@ -96,6 +111,8 @@ def _as_json(one: _Asked) -> dict[str, Any]:
             }
             for row in one.result.agreed
         ],
+        "without_common_version": [row.api for row in one.result.without_common_version],
+        "absent": [row.api for row in one.result.absent],
         "features": [
             {"feature": f.name, "meaning": f.meaning, "since": f.since, "kept": f.kept,
              "missing": list(f.missing)}
@@ -126,8 +143,19 @@ def _sentences(client: ClientFile, one: _Asked) -> list[str]:
     lines = []
     if not one.told_its_versions:
         lines.append(f"does not answer ApiVersions; {client.name}: {client.without_api_versions}")
+    result = one.result
+    if any(row.api == FIRST_API and row.version is None for row in result.agreed):
+        lines.append(f"{client.name} cannot use this broker at all: no version of {FIRST_API}")
+    if apart := result.without_common_version:
+        lines.append(f"no common version of {', '.join(_ranges(row) for row in apart)}")
+    if result.absent:
+        lines.append(f"the broker has no {', '.join(row.api for row in result.absent)}")
     lines += [
         f"without {state.name} ({state.meaning}): lacks {', '.join(state.missing)}"
-        for state in one.result.lost
+        for state in result.lost
     ]
     return lines or ["nothing is lost"]
+
+
+def _ranges(row: Agreed) -> str:
+    return f"{row.api} (client {row.client}, broker {row.broker})"

@@ -80,6 +80,11 @@ class TomlEntry:
             raise self.error(f"{self.where}: {key}: is missing or not a table {{ ... }}")
         return value
 
+    def optional_mapping(self, key: str) -> dict[str, Any]:
+        """Take a table as it is, empty when the key is absent."""
+        self._asked.add(key)
+        return self.mapping(key) if key in self._values else {}
+
     def fixed(self, key: str, value: int) -> None:
         """Take a number that must be exactly this one."""
         found = self._take(key)

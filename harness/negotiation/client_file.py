@@ -15,6 +15,7 @@
     meaning = "compression with zstandard"
     since = "KIP-110"                # optional
     needs = {Produce = "7+", Fetch = "10+"}
+    finalized = {"group.version" = 1}    # optional: levels of features that the cluster must have
 """
 
 from __future__ import annotations
@@ -38,12 +39,17 @@ class ClientFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One way to have a feature; ``needs``: API name -> versions, one of which must be common."""
+    """One way to have a feature.
+
+    ``needs``: API name -> versions, one of which must be common; ``finalized``: name of a feature
+    of the cluster (KIP-584) -> the least level.
+    """
 
     name: str
     meaning: str
     since: str | None
     needs: Mapping[str, VersionRange]
+    finalized: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +123,20 @@ def _features(entries: Iterable[TomlEntry]) -> Iterable[Feature]:
         name = entry.text("name")
         entry.named(name)
         meaning, since = entry.text("meaning"), entry.optional_text("since")
-        yield Feature(name, meaning, since, _versions(entry, "needs"))
+        needs, finalized = _versions(entry, "needs"), _levels(entry)
+        yield Feature(name, meaning, since, needs, finalized)
         entry.finish()
+
+
+def _levels(entry: TomlEntry) -> dict[str, int]:
+    given = entry.optional_mapping("finalized")
+    for name, level in given.items():
+        if type(level) is not int or level < 1:
+            raise ClientFileError(
+                f"{entry.where}: finalized: {name}: {level!r} is no level; a level is a number "
+                "from 1"
+            )
+    return dict(given)
 
 
 def _versions(entry: TomlEntry, key: str) -> dict[str, VersionRange]:

@@ -19,6 +19,7 @@ CLIENT_ID = "kafka-conformance-probe"
 SOFTWARE_NAME = "kafka-conformance"
 API_VERSIONS_VERSIONS = (0, 3)  # the simplest first; a broker may have dropped it one day
 METADATA_WITH_CLUSTER_ID = 2
+FIRST_WITH_FEATURES = 3
 SILENCE_MS = 1_000
 SLOWER_THAN_METADATA = 20
 """A broker before ApiVersions may neither answer nor close when asked for them: it has so long, or
@@ -33,6 +34,9 @@ OTHERS = {
 
 ApiVersionRanges = dict[int, tuple[int, int]]
 """api key -> (lowest, highest) version that a broker advertises."""
+
+FeatureLevels = dict[str, int]
+"""name of a feature -> its finalized level (KIP-584), such as ``{"group.version": 1}``."""
 
 
 class NotAnswered(Exception):
@@ -112,6 +116,20 @@ def _api_versions(connection: Connection) -> ApiVersionRanges:
         if error != ErrorCode.UNSUPPORTED_VERSION:
             break
     raise AnsweredWithError(f"ApiVersions is answered with error {int(error)}")
+
+
+def ask_finalized_features(address: Address, timeout_ms: int) -> FeatureLevels:
+    """The levels that ApiVersions v3 and up shows; none below. Raises NotAnswered."""
+    with _asked(address, timeout_ms) as connection:
+        key = api_named("ApiVersions").key
+        _, highest = _api_versions(connection).get(key, (0, -1))
+        if highest < FIRST_WITH_FEATURES:
+            return {}
+        request = ApiVersionsRequest(
+            client_software_name=SOFTWARE_NAME, client_software_version="0"
+        )
+        response = connection.ask(request, FIRST_WITH_FEATURES)
+        return {one.name: one.max_version_level for one in response.finalized_features}
 
 
 def advertises(address: Address, timeout_ms: int) -> bool:

@@ -30,7 +30,7 @@ NAMES = {
     "IncrementalAlterConfigsRequest": "IncrementalAlterConfigs",
 }
 """Names in the library's log that differ from the protocol's."""
-NOT_A_FLAG = {"ConsumerProtocol"}  # a setting of the consumer: group.protocol
+NOT_A_FLAG = {"ConsumerProtocol", "Transactions"}  # settings: group.protocol, transactional.id
 DONE = {
     "ApiVersions", "Metadata", "Produce", "Fetch", "ListOffsets", "FindCoordinator", "JoinGroup",
     "SyncGroup", "OffsetCommit", "OffsetFetch", "LeaveGroup", "InitProducerId", "CreateTopics",
@@ -129,7 +129,7 @@ def test_librdkafka_sends_negotiated_versions_to_kafka(client: ClientFile, tmp_p
     with parse_target(f"kafka:{kinds.KAFKA}", log_dir=tmp_path) as target:
         info = probe(target)
         do_everything(settings_for(info), listen(log))
-    predicted = negotiate(client, info.api_versions)
+    predicted = negotiate(client, info.api_versions, {})
     expected = {row.api: row.version for row in predicted.agreed}
     assert log.sent.keys() >= DONE
     wrong = {
@@ -151,7 +151,7 @@ def test_librdkafka_loses_predicted_features_at_built_in_broker(
         admin = ADMIN.AdminClient(settings_for(info), logger=listen(log))
         admin.list_topics(timeout=TIMEOUT_S)
         admin.poll(0)
-    predicted = negotiate(client, info.api_versions)
+    predicted = negotiate(client, info.api_versions, {})
     assert predicted.lost
     assert log.features == kept(predicted)
 

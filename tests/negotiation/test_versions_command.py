@@ -1,6 +1,7 @@
 """``kafka-conformance versions`` at the built-in broker: text, JSON, exit codes."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner, Result
@@ -44,6 +45,54 @@ def test_text_names_lost_feature_and_missing_api() -> None:
     assert found.exit_code == 1
     assert "reference: without SaslAuthReq (" in found.stdout
     assert "lacks SaslAuthenticate 0+ (the broker has none)" in found.stdout
+
+
+OLD = """
+client = "old"
+release = "1"
+source = "https://issues.apache.org/jira/browse/KAFKA-19444"
+without_api_versions = "it gives up"
+
+[versions]
+"""
+
+
+@pytest.fixture(scope="module")
+def old_client(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
+    """Run the command with a client of these versions."""
+    kinds.need_reference()
+
+    def with_versions(versions: str) -> Result:
+        path = tmp_path_factory.mktemp("client") / "old-1.toml"
+        path.write_text(OLD + versions, "utf-8")
+        return run("--client", str(path), "reference")
+
+    return with_versions
+
+
+def test_client_without_common_versions_exits_1_and_each_api_is_named(
+    old_client: Callable[[str], Result],
+) -> None:
+    found = old_client('CreateTopics = "0-1"\nDeleteTopics = "0"\nMetadata = "4"\n')
+    assert found.exit_code == 1
+    apart = "CreateTopics (client 0-1, broker 2-7), DeleteTopics (client 0, broker 1-6)"
+    assert f"reference: no common version of {apart}\n" in found.stdout
+    assert "cannot use this broker" not in found.stdout
+    assert "nothing is lost" not in found.stdout
+
+
+def test_absent_api_exits_1(old_client: Callable[[str], Result]) -> None:
+    found = old_client('Metadata = "4"\nRenewDelegationToken = "1"\n')
+    assert found.exit_code == 1
+    assert "reference: the broker has no RenewDelegationToken\n" in found.stdout
+
+
+def test_client_with_a_version_of_each_api_loses_nothing(
+    old_client: Callable[[str], Result],
+) -> None:
+    found = old_client('Metadata = "0-1"\nCreateTopics = "1-2"\n')
+    assert found.exit_code == 0
+    assert "reference: nothing is lost\n" in found.stdout
 
 
 @pytest.mark.parametrize(

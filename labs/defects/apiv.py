@@ -10,7 +10,11 @@ from dataclasses import replace
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
-from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
+from harness.codec.messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    ConsumerGroupDescribeResponse,
+)
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.conn import NOT_CLOSED
 from labs.defects.defect import correlation_id, error_answer, rule
@@ -167,7 +171,27 @@ def features_that_are_off_are_finalized(answer: ApiVersionsResponse) -> None:
     answer.finalized_features = [*answer.finalized_features, off]
 
 
+@answers("APIV-019", r"group\.version is finalized at level 1, and the answer lacks", range(3, 99))
+def consumer_groups_are_finalized_and_not_served(answer: ApiVersionsResponse) -> None:
+    """ApiVersions lists group.version as finalized, and not the API ConsumerGroupDescribe."""
+    described = api_named("ConsumerGroupDescribe").key
+    answer.api_keys = [one for one in answer.api_keys if one.api_key != described]
+    feature = ApiVersionsResponse.FinalizedFeatureKey
+    on = feature(name="group.version", min_version_level=1, max_version_level=1)
+    others = [one for one in answer.finalized_features if one.name != on.name]
+    answer.finalized_features = [*others, on]
+
+
+@answers("APIV-019", r"group\.version is finalized: error is UNSUPPORTED_VERSION", range(99))
+def described_groups_are_refused(answer: ConsumerGroupDescribeResponse) -> None:
+    """ConsumerGroupDescribe gives UNSUPPORTED_VERSION though group.version is finalized."""
+    for group in answer.groups:
+        group.error_code = ErrorCode.UNSUPPORTED_VERSION
+
+
 DEFECTS = [
+    described_groups_are_refused,
+    consumer_groups_are_finalized_and_not_served,
     features_that_are_off_are_finalized,
     rule("APIV-017", r"ApiVersions v\d+ answer: ", RefusedOnceMeansVersion0),
     names_have_no_dots_and_dashes,

@@ -27,6 +27,7 @@ KAFKA_ALONE = {
     "what_was_aborted_counts_as_newest": "transactions, which the built-in broker has not yet",
     "a_transaction_has_every_partition": "transactions, which the built-in broker has not yet",
     "aborts_are_forgotten": "transactions, which the built-in broker has not yet",
+    "described_groups_are_refused": "the groups of KIP-848, which the built-in broker has not yet",
 }
 """Defects that no built-in broker shows, by name, with the feature that each needs."""
 

@@ -12,6 +12,7 @@ Version notes
 
 Not done
 - No throttling.
+- The features of consumer, share and streams groups and of transactions.
 """
 
 import re
@@ -35,14 +36,12 @@ _Feature = tuple[str, int, int, int]
 
 # What a broker of 4.4.0 shows after an ordinary format: name, lowest, highest, finalized level.
 # The lowest metadata.version is that of 3.9, as versions are served that 4.0 dropped (KIP-896).
+# Without group.version, share.version, streams.version and transaction.version: a client that sees
+# one of them finalized sends requests that this broker does not serve.
 _FEATURES = (
     ("eligible.leader.replicas.version", 0, 1, 1),
-    ("group.version", 0, 1, 1),
     ("kraft.version", 0, 1, 0),
     (_METADATA, 1, 33, 33),
-    ("share.version", 0, 2, 2),
-    ("streams.version", 0, 1, 1),
-    ("transaction.version", 0, 2, 2),
 )
 _NO_FEATURES: tuple[_Feature, ...] = ()
 _FEATURES_LIKE = {

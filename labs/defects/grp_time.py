@@ -23,8 +23,10 @@ from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 from labs.defects.grp import NO_GENERATION, join_of
 from labs.defects.grp_members import KnowsWhatWasLeft
+from labs.defects.one_client import is_from
 
 LONG_REBALANCE_MS = 120_000
+JOINS_OF_LEADER = 3  # of two members: for its id, alone, and with the second one
 MEMBER = JoinGroupResponse.JoinGroupResponseMember
 
 
@@ -164,8 +166,23 @@ class TheSmallestTimeoutCounts(FrameRule):
         return with_body(seen, request)
 
 
+class EveryJoinProlongsThePhase(FrameRule):
+    """A member that waits in its join is not answered while others join."""
+
+    def __init__(self) -> None:
+        self.joins: Counter[str] = Counter()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, JoinGroupRequest) or not is_from(seen, "GRP-012"):
+            return [payload]
+        self.joins[request.group_id] += 1
+        return [payload] if self.joins[request.group_id] <= JOINS_OF_LEADER else []
+
+
 DEFECTS = [
-    rule("GRP-012", r"the members are .*, expected one", WhoDoesNotJoinIsKept),
+    rule("GRP-012", r"the members are .*, expected (one|without)", WhoDoesNotJoinIsKept),
+    rule("GRP-012", r"still waits after \d rebalance timeouts", EveryJoinProlongsThePhase),
     rule("GRP-013", r"heartbeat: error is REBALANCE_IN_PROGRESS", WhoIsDroppedMayJoin),
     changed_field("GRP-013", "removed_members_may_commit", r"commit: error is NONE",
         "The broker stores the offsets of a member that it has removed.",

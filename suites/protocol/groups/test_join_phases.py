@@ -111,7 +111,7 @@ def test_first_join_phase_ends_with_rebalance_timeout_though_newcomers_join(
         first.be_given_an_id()
         first.send_join()
         _await_first_member(group)
-        answer = _answered_while_others_join(group, first)
+        answer = _answered_while_others_join(group, first, DELAY_MS)
         assert answer is not None, f"the first member still waits after {LIMIT} delays"
         expect_error(answer.error_code, ErrorCode.NONE, "join of the first")
         found = len(answer.members)
@@ -125,10 +125,10 @@ def _await_first_member(group: ClassicGroup) -> None:
 
 
 def _answered_while_others_join(
-    group: ClassicGroup, first: ClientMember
+    group: ClassicGroup, first: ClientMember, delay_ms: float
 ) -> JoinGroupResponse | None:
     """Let a new member join twice a delay, until the first one is answered; None if it is not."""
-    first.connection.timeout_ms = DELAY_MS / 2
+    first.connection.timeout_ms = delay_ms / 2
     for _ in range(2 * LIMIT):
         # Not by group.member, which joins another group before, to see that the broker serves.
         newcomer = ClientMember(group, group.broker.connect(), first.protocols, None)
@@ -166,6 +166,25 @@ def test_join_phase_at_v0_lasts_for_session_timeout(group: ClassicGroup) -> None
         took_ms = ended_ms[0]
         assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"
         expect_alone(leader.take_join(), leader)
+
+
+@judges("GRP-012")
+def test_join_phase_ends_with_rebalance_timeout_though_newcomers_join(group: ClassicGroup) -> None:
+    """The follower does not join again; a member joins twice a timeout, for eight at most."""
+    version, short_ms = group.broker.version("JoinGroup", "1+"), short_ms_of(group)
+    with requirement("GRP-012", api_key=JOIN, api_version=version), in_time(short_ms):
+        group.rebalance_ms = short_ms
+        members = group.grown([group.member(client_id="GRP-012"), group.member()])
+        leader, (silent,) = leader_of(members), followers_of(members)
+        leader.send_join()
+        await_rebalance(silent)
+        answer = _answered_while_others_join(group, leader, short_ms)
+        assert answer is not None, f"the leader still waits after {LIMIT} rebalance timeouts"
+        expect_error(answer.error_code, ErrorCode.NONE, "join of the leader")
+        found = [entry.member_id for entry in answer.members]
+        assert silent.member_id not in found, (
+            f"the members are {found}, expected without the silent one"
+        )
 
 
 @judges("GRP-012")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    HeartbeatRequest,
     HeartbeatResponse,
     JoinGroupRequest,
     JoinGroupResponse,
@@ -22,6 +23,7 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.grp import SeenInstances, join_of
+from labs.defects.one_client import is_from
 
 SKIPS, STATICS_LEAVE, STATICS_COMMIT = 9, 3, 7
 
@@ -69,8 +71,30 @@ def static_members_commit_nothing(
                 partition.error_code = ErrorCode.FENCED_INSTANCE_ID
 
 
+class InstancesAreOfNoGroup(FrameRule):
+    """An instance id is that of the member that joined with it last, in whichever group."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, str] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not is_from(seen, "GRP-066"):
+            return [payload]
+        if isinstance(request, JoinGroupRequest) and request.group_instance_id is not None:
+            self.groups[request.group_instance_id] = request.group_id
+        if isinstance(request, HeartbeatRequest) and request.group_instance_id is not None:
+            is_other = self.groups.get(request.group_instance_id) != request.group_id
+            return [edited(seen, payload, self._fence)] if is_other else [payload]
+        return [payload]
+
+    def _fence(self, _: SeenRequest, message: HeartbeatResponse) -> None:
+        message.error_code = ErrorCode.FENCED_INSTANCE_ID
+
+
 DEFECTS = [
     static_members_commit_nothing,
+    rule("GRP-066", r"heartbeat: error is FENCED_INSTANCE_ID", InstancesAreOfNoGroup),
     rule("GRP-035", r"its part is b''", WhoStartsAgainHasNothing),
     changed_field("GRP-036", "who_is_replaced_is_unknown", r"heartbeat: error is UNKNOWN_MEMBER_ID",
         "The heartbeat of a replaced static member gets UNKNOWN_MEMBER_ID.",

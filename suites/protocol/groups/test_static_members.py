@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.client.broker import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
+from harness.codec.header import DEFAULT_CLIENT_ID
 from harness.codec.messages import LeaveGroupRequest, OffsetCommitRequest
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
@@ -21,9 +22,12 @@ from suites.protocol.support.expect import expect_error
 OF_INSTANCES = "7+"
 
 
-def _two_statics(group: ClassicGroup) -> tuple[ClientMember, ClientMember]:
+def _two_statics(
+    group: ClassicGroup, client_id: str = DEFAULT_CLIENT_ID
+) -> tuple[ClientMember, ClientMember]:
     """Leader and follower of a stable group."""
-    members = group.grown([group.member(instance_id=f"instance-{n}") for n in range(2)])
+    newcomers = [group.member(None, f"instance-{number}", client_id) for number in range(2)]
+    members = group.grown(newcomers)
     (follower,) = followers_of(members)
     return leader_of(members), follower
 
@@ -58,22 +62,33 @@ def test_restarted_static_member_keeps_assignment_without_rebalance(
 @judges("GRP-066")
 @at_versions("Heartbeat", "3+")
 def test_static_members_form_group_and_are_accepted(group: ClassicGroup, api_version: int) -> None:
-    """A refusal while they join is judged here too: elsewhere it is a failed preparation."""
-    group.at("Heartbeat", api_version)
+    """A refusal while they join is judged here too: elsewhere it is a failed preparation.
+
+    Another group has members with the same instance ids, which are others.
+    """
     topic = group.broker.create_topic()
+    both = {"group": group, "other group": ClassicGroup(group.broker)}
     with requirement("GRP-066") as check:
-        try:
-            members = _two_statics(group)
-        except PreparationFailed as refused:
-            raise AssertionError(f"two static members form no group: {refused}") from refused
-        for member in members:
-            with check.subtest(f"{'leader' if member.leads else 'follower'}"):
-                expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat")
-                expect_error(member.ask_sync().error_code, ErrorCode.NONE, "sync again")
-                expect_error(_commit(member, topic), ErrorCode.NONE, "commit")
-        found = {each.group_instance_id: each.member_id for each in group.described().members}
-        expected = {each.instance_id: each.member_id for each in members}
-        assert found == expected, f"the group has the members {found}, expected {expected}"
+        members = {where: _formed(each, api_version) for where, each in both.items()}
+        for where, each in both.items():
+            for member in members[where]:
+                with check.subtest(f"{'leader' if member.leads else 'follower'} of the {where}"):
+                    expect_error(member.heartbeat(), ErrorCode.NONE, "heartbeat")
+                    expect_error(member.ask_sync().error_code, ErrorCode.NONE, "sync again")
+                    expect_error(_commit(member, topic), ErrorCode.NONE, "commit")
+            with check.subtest(f"description of the {where}"):
+                told = {one.group_instance_id: one.member_id for one in each.described().members}
+                expected = {one.instance_id: one.member_id for one in members[where]}
+                assert told == expected, f"the {where} has the members {told}, not {expected}"
+    both["other group"].close()
+
+
+def _formed(group: ClassicGroup, version: int) -> tuple[ClientMember, ClientMember]:
+    """Return the members of the stable group, which use this version of Heartbeat."""
+    try:
+        return _two_statics(group.at("Heartbeat", version), "GRP-066")
+    except PreparationFailed as refused:
+        raise AssertionError(f"two static members form no group: {refused}") from refused
 
 
 def _commit(member: ClientMember, topic: Topic) -> int:

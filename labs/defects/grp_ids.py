@@ -10,6 +10,8 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DeleteGroupsRequest,
     DeleteGroupsResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
     JoinGroupRequest,
     JoinGroupResponse,
     SyncGroupRequest,
@@ -50,6 +52,23 @@ class AssignedIdsAreMembers(FrameRule):
                 result.error_code = ErrorCode.NON_EMPTY_GROUP
 
 
+class AssignedIdsBeginRebalances(FrameRule):
+    """The broker begins a rebalance when it assigns a member id, before a member joins with it."""
+
+    def __init__(self) -> None:
+        self.assigned: set[str] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, JoinGroupRequest) and is_from(seen, "GRP-079"):
+            self.assigned.add(seen.message.group_id)
+        if isinstance(seen.message, HeartbeatRequest) and seen.message.group_id in self.assigned:
+            return [edited(seen, payload, self._rebalance)]
+        return [payload]
+
+    def _rebalance(self, _: SeenRequest, message: HeartbeatResponse) -> None:
+        message.error_code = ErrorCode.REBALANCE_IN_PROGRESS
+
+
 class RepeatedRequestsAreRefused(FrameRule):
     """The broker refuses a request of a member while a former one of it waits."""
 
@@ -78,6 +97,11 @@ def _waiting(seen: SeenRequest) -> Waiting:
 
 
 DEFECTS = [
+    replace(
+        rule("GRP-079", r"heartbeat, id 1: error is REBALANCE_IN_PROGRESS",
+             AssignedIdsBeginRebalances),
+        private=True,
+    ),
     rule("GRP-077", r"(join of a member|sent again): error is UNKNOWN_MEMBER_ID",
          RepeatedRequestsAreRefused),
     rule("GRP-075", r"a group with an assigned id alone: error is NON_EMPTY_GROUP",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from harness.client.requests import EARLIEST
@@ -10,6 +11,8 @@ from harness.codec.messages import (
     CreateTopicsRequest,
     DescribeGroupsResponse,
     HeartbeatResponse,
+    JoinGroupRequest,
+    JoinGroupResponse,
     OffsetFetchResponse,
     OffsetForLeaderEpochResponse,
     ProduceRequest,
@@ -30,6 +33,7 @@ GROUPS, LOGS, EFFECTS = of_groups.PARTITIONS, of_logs.PARTITIONS, of_effects.PAR
 ASKED_BEFORE = 3  # epochs
 LOST = (2, 3)  # first sequences of the batches that are cut off
 NONE = -1
+FOLLOWER = "instance-1"
 
 
 @after_start("OFFS-031", r"the offset is 5, expected -1", partitions=GROUPS["OFFS-031"])
@@ -58,6 +62,33 @@ def a_joined_generation_is_kept(_: StartedAgain, __: SeenRequest, answer: Messag
     if isinstance(answer, HeartbeatResponse):
         is_later = answer.error_code == ErrorCode.ILLEGAL_GENERATION
         answer.error_code = int(ErrorCode.NONE) if is_later else answer.error_code
+
+
+@after_start(
+    "GRP-080", r"three members, with room for two, is Stable", partitions=GROUPS["GRP-080"]
+)
+def a_loaded_group_has_room(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """A loaded group with more members than there may be stays as it is."""
+    if isinstance(answer, DescribeGroupsResponse):
+        for group in answer.groups:
+            group.group_state = group.group_state.replace("PreparingRebalance", "Stable")
+
+
+class TheFirstToJoinLeads(StartedAgain):
+    """The member that joins a loaded group first is its leader."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.joins: Counter[str | None] = Counter()
+
+    def after(self, seen: SeenRequest, answer: Message) -> None:
+        request = seen.message
+        if self.partitions != GROUPS["GRP-081"] or not isinstance(request, JoinGroupRequest):
+            return
+        self.joins[request.group_instance_id] += 1
+        is_again = self.joins[FOLLOWER] > 1 and request.group_instance_id == FOLLOWER
+        if is_again and isinstance(answer, JoinGroupResponse):
+            answer.leader = answer.member_id
 
 
 @after_start(
@@ -131,10 +162,12 @@ DEFECTS = [
         each_start_renews_all_offsets,
         a_loaded_member_has_no_session,
         a_joined_generation_is_kept,
+        a_loaded_group_has_room,
         sequences_go_on_behind_what_is_lost,
         the_log_start_is_that_of_the_name,
         limits_are_only_described,
         quotas_are_only_described,
+        rule("GRP-081", r"generation, leader and number of members are", TheFirstToJoinLeads),
         rule("RECV-029", r"after a kill, .*end_offset is -1", EpochsAreNotRead),
     )
 ]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
+from functools import partial
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     GroupMetadataKey,
@@ -17,9 +21,15 @@ from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
 from suites.durability.support.brief_sessions import BRIEF
+from suites.durability.support.changed_group_log import change_group_log
 from suites.durability.support.segments import HOUR_MS
-from suites.durability.support.times_set_back import set_back
-from suites.protocol.support.classic_group import ClassicGroup, await_rebalance, leave
+from suites.protocol.support.classic_group import (
+    ClassicGroup,
+    await_rebalance,
+    followers_of,
+    leader_of,
+    leave,
+)
 from suites.protocol.support.committed_offsets import (
     NO_OFFSET,
     SETTLING,
@@ -37,9 +47,11 @@ from suites.protocol.support.group_answers import described_groups
 from suites.protocol.support.subscriptions import subscription
 from suites.protocol.support.whole_answers import expect_same
 
+JOIN = api_named("JoinGroup").key
 RETENTION = {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
 OLD, YOUNG = 0, 1
-PARTITIONS = {"OFFS-031": 4, "GRP-067": 6, "GRP-068": 7}
+LAST = 1  # generation of the member that leaves its group
+PARTITIONS = {"OFFS-031": 4, "GRP-067": 6, "GRP-068": 7, "GRP-080": 8, "GRP-081": 9}
 """Numbers of partitions, by which a defect recognizes its test."""
 
 EXPIRED_WITHIN_MS = 15_000
@@ -129,7 +141,7 @@ def test_age_of_committed_offsets_goes_on_after_restart(
     aged = AgedGroups(client)
     topic, expected = aged.topic, aged.expected()
     persistent_broker.stop()
-    set_back(persistent_broker, aged.earlier, least=5)
+    change_group_log(persistent_broker, aged.earlier, least=5)
     persistent_broker.start()
     with requirement("OFFS-031") as check:
         for is_over in (True, False):
@@ -219,3 +231,109 @@ def test_generation_without_assignment_is_gone_after_restart(
         first.generation = assigned
         expect_error(first.heartbeat(), ErrorCode.NONE, "the first, assigned generation")
         expect_error(second.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the second")
+
+
+@judges("GRP-080")
+@needs_broker(Use.PERSISTENT, {**BRIEF, "group.max.size": "2"})
+def test_loaded_group_above_group_max_size_begins_rebalance(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """Two groups have two members, of which one has a third one in the log when it is loaded."""
+    client = persistent_broker.client
+    topic = client.create_topic(PARTITIONS["GRP-080"])
+    full, over = groups = ClassicGroup(client), ClassicGroup(client)
+    for group in groups:
+        group.session_ms = group.rebalance_ms = LONG_MS
+        group.grown([group.member(subscription(topic)) for _ in range(2)])
+    persistent_broker.kill()
+    change_group_log(persistent_broker, partial(_grows, over.group_id), 1, keeps_size=False)
+    persistent_broker.start()
+    expected = (
+        ("three members", over, "PreparingRebalance", ErrorCode.REBALANCE_IN_PROGRESS),
+        ("two members", full, "Stable", ErrorCode.NONE),
+    )
+    with requirement("GRP-080") as check:
+        for size, group, state, error in expected:
+            with check.subtest(size):
+                found = client.last_seen(partial(_state, group), state.__eq__)
+                assert found == state, f"a group of {size}, with room for two, is {found}"
+                member = group.members[0]
+                member.connection = client.connect()
+                expect_error(member.heartbeat(), error, f"heartbeat in a group of {size}")
+
+
+def _grows(group_id: str, key: Message, value: Message) -> bool:
+    """Add a member to each generation of two members of this group."""
+    is_meant = isinstance(key, GroupMetadataKey) and key.group == group_id
+    if not is_meant or not isinstance(value, GroupMetadataValue) or len(value.members) != 2:
+        return False
+    another = copy(value.members[0])
+    another.member_id = "another"
+    value.members.append(another)
+    return True
+
+
+@judges("GRP-081")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_loaded_group_has_its_leader_and_rebalance_timeout(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """The leader of two static members has come back before, so that it is the newest member.
+
+    After the restart the follower joins again, which changes nothing; then the leader does.
+    """
+    client = persistent_broker.client
+    version = client.version("JoinGroup", "5+")
+    topic = client.create_topic(PARTITIONS["GRP-081"])
+    group = ClassicGroup(client)
+    group.session_ms, group.rebalance_ms = LONG_MS, BRIEF_SESSION_MS
+    members = [group.member(subscription(topic), f"instance-{number}") for number in range(2)]
+    former, (follower,) = leader_of(group.grown(members)), followers_of(members)
+    leader = group.member(former.protocols, former.instance_id)
+    leader.join()
+    persistent_broker.kill()
+    persistent_broker.start()
+    with requirement("GRP-081", api_key=JOIN, api_version=version):
+        state = client.last_seen(lambda: _state(group), "Stable".__eq__)
+        assert state == "Stable", f"the loaded group is {state}"
+        for member in (follower, leader):
+            member.connection = client.connect()
+        answer = follower.ask_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "the follower's join")
+        found = answer.generation_id, answer.leader, len(answer.members)
+        expected = follower.generation, leader.member_id, 0
+        told = f"the follower's generation, leader and number of members are {found}"
+        assert found == expected, f"{told}, expected {expected}"
+        expect_error(leader.heartbeat(), ErrorCode.NONE, "the leader's heartbeat")
+        leader.send_join()
+        await_rebalance(follower)
+        leader.connection.timeout_ms = client.scaled_ms(REMOVED_WITHIN_MS)
+        joined = leader.take_join()
+        expect_error(joined.error_code, ErrorCode.NONE, "the leader's join")
+        generation = joined.generation_id
+        assert generation == follower.generation + 1, f"the leader's generation is {generation}"
+
+
+@judges("GRP-046")
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_group_without_members_accepts_other_protocols_after_restart(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """Its only consumer has left; after the restart a worker joins, at a higher generation."""
+    client = persistent_broker.client
+    version = client.version("JoinGroup", "1+")
+    group = ClassicGroup(client)
+    group.group_id = _emptied(client, client.create_topic())
+    persistent_broker.stop()
+    persistent_broker.start()
+    group.protocol_type = "connect"
+    worker = group.member({"default": b"a worker's"})
+    worker.be_given_an_id()
+    with requirement("GRP-046", api_key=JOIN, api_version=version):
+        answer = worker.remember(worker.ask_join())
+        expect_error(answer.error_code, ErrorCode.NONE, "join with another type")
+        found = answer.leader, answer.protocol_name
+        expected = worker.member_id, "default"
+        assert found == expected, f"leader and protocol are {found}, expected {expected}"
+        generation = answer.generation_id
+        assert generation > LAST, f"generation {generation} after {LAST}"

@@ -21,9 +21,11 @@ from suites.protocol.support.classic_group import (
 from suites.protocol.support.committed_offsets import commit, entry, fetch_offsets
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.group_times import expect_alone, patient, short_ms_of
+from suites.protocol.support.joined_generation import expect_next_generation
 from suites.protocol.support.kept_topics import KeptTopics
 
 JOIN = api_named("JoinGroup").key
+STILL_WAITS_MS = 150
 
 
 def _one_partition(broker: BrokerUnderTest) -> Topic:
@@ -87,3 +89,30 @@ def _join_together(newcomer: ClientMember, member: ClientMember) -> None:
         patient(each, each.group.rebalance_ms)
         answer = each.remember(each.take_join())
         expect_error(answer.error_code, ErrorCode.NONE, "join of one of two")
+
+
+@judges("GRP-079")
+@needs_broker(Use.OWN, {"group.max.size": "2"})
+def test_assigned_member_ids_without_members_leave_stable_group_as_it_is(
+    group: ClassicGroup,
+) -> None:
+    """Two clients receive ids, beside one member of the two that there may be; then one joins."""
+    version = group.broker.version("JoinGroup", f"{KNOWN_ID}+")
+    (member,) = group.stable(None)
+    early, late = (group.member(client_id="GRP-079") for _ in range(2))
+    with requirement("GRP-079", api_key=JOIN, api_version=version):
+        for number, client in enumerate((early, late), 1):
+            answer = client.remember(client.ask_join())
+            expect_error(answer.error_code, ErrorCode.MEMBER_ID_REQUIRED, f"id {number}")
+            expect_error(member.heartbeat(), ErrorCode.NONE, f"the member's heartbeat, id {number}")
+            described = group.described()
+            found = described.group_state, [each.member_id for each in described.members]
+            expected = "Stable", [member.member_id]
+            assert found == expected, f"state and members are {found}, expected {expected}"
+        late.send_join()
+        late.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
+        code = leave(group.broker, group.group_id, early.member_id)
+        expect_error(code, ErrorCode.NONE, "leave of the id that no client uses")
+        await_rebalance(member)
+        member.send_join()
+        expect_next_generation([member, late], member.generation)

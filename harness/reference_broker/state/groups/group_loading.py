@@ -23,7 +23,7 @@ from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import Joined, Member, Protocol, Synced
-from harness.reference_broker.state.groups.group_phases import renew_session
+from harness.reference_broker.state.groups.group_phases import prepare_rebalance, renew_session
 from harness.reference_broker.state.groups.group_states import GroupEvent
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def load_groups(
         groups.restore(group)
         for member in group.members.values():
             renew_session(groups, group, member, now)
+        if len(group.members) > groups.limits.max_size:  # the setting was larger (KIP-389)
+            prepare_rebalance(groups, group, now)
 
 
 def unload_groups(

@@ -1,4 +1,4 @@
-"""Records of the groups' internal topic with earlier times, changed while the broker is down."""
+"""Records of the groups' internal topic, changed while the broker is down."""
 
 from __future__ import annotations
 
@@ -16,27 +16,32 @@ Change = Callable[[Message, Message], bool]
 """Changes the value of a key, and returns True if it has changed it."""
 
 
-def set_back(kept: PersistentBroker, change: Change, least: int) -> None:
+def change_group_log(
+    kept: PersistentBroker, change: Change, least: int, *, keeps_size: bool = True
+) -> None:
     """Apply a change to all values in the topic's files. The broker has stopped.
+
+    ``keeps_size``: the files keep their sizes, so that their indexes stay right. After a kill they
+    need not: the start makes the indexes anew.
 
     Raises Inconclusive if fewer than ``least`` values are changed.
     """
     files = [file for folder in kept.folders for file in folder.glob(f"{OFFSETS.topic}-*/*.log")]
-    changed = sum(_change_file(file, change) for file in files)
+    changed = sum(_change_file(file, change, keeps_size=keeps_size) for file in files)
     if changed < least:
         raise Inconclusive(f"{changed} values in {OFFSETS.topic} are changed, {least} are expected")
 
 
-def _change_file(file: Path, change: Change) -> int:
+def _change_file(file: Path, change: Change, *, keeps_size: bool) -> int:
     data, count = file.read_bytes(), 0
     batches: list[RecordBatch] = []
     for batch in decode_batches(data):
         records = [_changed(record, change) for record in batch.records]
         count += sum(new is not old for new, old in zip(records, batch.records, strict=True))
-        batches.append(replace(batch, records=records, crc=None))
+        batches.append(replace(batch, records=records, crc=None, batch_length=None))
     if count:
         made = b"".join(map(encode_batch, batches))
-        if len(made) != len(data):
+        if keeps_size and len(made) != len(data):
             raise Inconclusive(f"{file} has {len(data)} bytes, changed {len(made)}")
         file.write_bytes(made)
     return count

@@ -6,6 +6,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+    DeleteGroupsResponse,
     DescribeGroupsResponse,
     ElectLeadersResponse,
     FetchResponse,
@@ -15,6 +16,7 @@ from harness.codec.messages import (
     ListOffsetsResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
+    OffsetFetchResponse,
 )
 from harness.proxies import SeenRequest
 from labs.defects.changed_field import ANY, changed_field
@@ -22,6 +24,7 @@ from labs.defects.edited_answer import answers
 from labs.defects.one_node import of_broker, of_cluster
 
 LATEST = -1
+TWO = 2  # groups of a request
 
 
 @answers("COORD-001", r"broker 2 names .*, others", range(6), asked=of_broker(2))
@@ -30,6 +33,40 @@ def a_broker_knows_another_address(answer: FindCoordinatorResponse) -> None:
     answer.port = 1
     for found in answer.coordinators:
         found.port = 1
+
+
+@answers("COORD-005", r"names .*, each alone", range(4, 99))
+def all_keys_have_the_coordinator_of_the_first(answer: FindCoordinatorResponse) -> None:
+    """FindCoordinator names the coordinator of the first group for all groups of a request."""
+    first, *others = answer.coordinators
+    for each in others:
+        each.node_id, each.host, each.port = first.node_id, first.host, first.port
+
+
+@answers("COORD-008", r"the errors are \{.*: 16, .*: 16\}")
+def no_group_is_described_beside_one_of_others(answer: DescribeGroupsResponse) -> None:
+    """DescribeGroups of two groups returns the error of either for both."""
+    if len(answer.groups) == TWO:
+        worst = max(each.error_code for each in answer.groups)
+        for each in answer.groups:
+            each.error_code = worst
+
+
+@answers("COORD-008", r"the errors are \{.*: 16, .*: 16\}")
+def no_group_is_deleted_beside_one_of_others(answer: DeleteGroupsResponse) -> None:
+    """DeleteGroups ends at the first group that has another coordinator."""
+    code = ErrorCode.NONE
+    for each in answer.results:
+        code = ErrorCode(each.error_code or code)
+        each.error_code = code
+
+
+@answers("OFFS-004", r"the group of this one: error is NOT_COORDINATOR", range(8, 99))
+def no_group_is_read_beside_one_of_others(answer: OffsetFetchResponse) -> None:
+    """OffsetFetch returns the error of one group for all groups of the request."""
+    worst = max(each.error_code for each in answer.groups)
+    for each in answer.groups:
+        each.error_code = worst
 
 
 def _is_beyond_ascii(seen: SeenRequest) -> bool:
@@ -52,6 +89,10 @@ DEFECTS = of_cluster(
             OffsetCommitResponse, "topics.partitions.error_code",
             ErrorCode.NOT_COORDINATOR, ErrorCode.NONE),
         a_broker_knows_another_address,
+        all_keys_have_the_coordinator_of_the_first,
+        no_group_is_described_beside_one_of_others,
+        no_group_is_deleted_beside_one_of_others,
+        no_group_is_read_beside_one_of_others,
         changed_field("COORD-008", "members_elsewhere_have_no_coordinator",
             r"broker \d: error is COORDINATOR_NOT_AVAILABLE",
             "A broker that does not coordinate the group answers a heartbeat with "

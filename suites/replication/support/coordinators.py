@@ -64,6 +64,16 @@ def new_group(cluster: Cluster, suffix: str = "") -> CoordinatedGroup:
     return CoordinatedGroup(group, node)
 
 
+def with_different_coordinators(cluster: Cluster) -> tuple[CoordinatedGroup, CoordinatedGroup]:
+    """Return two new groups; each has another coordinator."""
+    first = new_group(cluster)
+    for _ in range(MOST_NAMES):
+        other = new_group(cluster)
+        if other.node != first.node:
+            return first, other
+    raise PreparationFailed(f"broker {first.node} coordinates all of {MOST_NAMES} groups")
+
+
 class PlacedGroup(ClassicGroup):
     """A classic group with members that are connected to its coordinator."""
 

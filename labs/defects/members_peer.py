@@ -106,6 +106,16 @@ def all_replicas_of_a_new_topic_are_in_sync(_: Replicas, __: Message, answer: Me
                     each.isr_nodes = list(each.replica_nodes)
 
 
+@told_to_others("ISR-017", r"partition [12]: leader and ISR are \(\d+, \(\d+, \d+, \d+\)\), not")
+def all_replicas_of_added_partitions_are_in_sync(_: Replicas, __: Message, answer: Message) -> None:
+    """Added partitions begin with all their replicas in sync, whether these are alive or not."""
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            if [len(each.replica_nodes) for each in topic.partitions] == [3, 3, 3]:
+                for each in topic.partitions:
+                    each.isr_nodes = list(each.replica_nodes)
+
+
 @told_to_consumers("FETCH-046", r"offset 4: sent to \d+, expected -1")
 def any_follower_in_the_rack_is_right(done: Replicas, offset: int, data: Answered) -> None:
     """The leader sends a consumer to the follower in its rack that does not have the offset."""
@@ -123,6 +133,7 @@ def any_live_follower_in_the_rack_is_right(done: Replicas, offset: int, data: An
 DEFECTS = [
     any_live_follower_in_the_rack_is_right,
     an_unregistered_broker_stays_in_sync,
+    all_replicas_of_added_partitions_are_in_sync,
     all_replicas_of_a_new_topic_are_in_sync,
     any_follower_in_the_rack_is_right,
     clients_may_vote,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateTopicsRequest, MetadataRequest
-from harness.conformance.checks import requirement
+from harness.codec.messages import CreatePartitionsRequest, CreateTopicsRequest, MetadataRequest
+from harness.conformance.checks import Check, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.support.expect import expect_error
 
 PARTITIONS, REPLICAS = 6, 3
+TIMEOUT_MS = 10_000
+LeaderAndIsr = tuple[int, tuple[int, ...]]
 SPREAD = 5  # partitions of a topic with a leader on each broker
 ALONE = {"num.partitions": "1"}  # no other test has this broker, where its members would be listed
 
@@ -57,22 +60,62 @@ def test_isr_of_new_topic_has_only_replicas_on_brokers_that_are_alive(
     peers: JoinedCluster,
 ) -> None:
     """One broker has left: it is the second of three replicas, and the first of them."""
+    assignment, wanted = _with_an_absent_replica(peers)
+    name = peers.broker.unique_topic()
+    peers.world.create_topic(name, assignment, {})
+    with requirement("ISR-017") as check:
+        _expect_led(check, peers, name, (0, 1), wanted)
+
+
+@judges("ISR-017")
+@needs_broker(Use.JOINABLE)
+def test_isr_of_added_partitions_has_only_replicas_on_brokers_that_are_alive(
+    peers: JoinedCluster,
+) -> None:
+    """As above, for the second and the third partition of a topic."""
+    assignment, wanted = _with_an_absent_replica(peers)
+    name = peers.broker.unique_topic()
+    peers.world.create_topic(name, assignment[:1], {})
+    _add(peers.broker, name, assignment)
+    with requirement("ISR-017") as check:
+        _expect_led(check, peers, name, (1, 2), wanted)
+
+
+def _with_an_absent_replica(peers: JoinedCluster) -> tuple[list[list[int]], LeaderAndIsr]:
+    """Return the replicas of two partitions, and leader and ISR of each."""
     alive, gone = peers.join(), peers.join()
     gone.leave()
     real, other = peers.leader, alive.broker_id
-    name, wanted = peers.broker.unique_topic(), (real, tuple(sorted((real, other))))
     assignment = [[real, gone.broker_id, other], [gone.broker_id, real, other]]
-    peers.world.create_topic(name, assignment, {})
-    with requirement("ISR-017") as check:
-        for partition in range(len(assignment)):
-            with check.subtest(f"partition {partition}"):
-                shown = peers.broker.last_seen(
-                    partial(_leader_and_isr, peers, name, partition), wanted.__eq__
-                )
-                assert shown == wanted, f"leader and ISR are {shown}, not {wanted}"
+    return assignment, (real, tuple(sorted((real, other))))
 
 
-def _leader_and_isr(peers: JoinedCluster, name: str, partition: int) -> tuple[int, tuple[int, ...]]:
+def _expect_led(
+    check: Check,
+    peers: JoinedCluster,
+    name: str,
+    partitions: Sequence[int],
+    wanted: LeaderAndIsr,
+) -> None:
+    for partition in partitions:
+        with check.subtest(f"partition {partition}"):
+            shown = peers.broker.last_seen(
+                partial(_leader_and_isr, peers, name, partition), wanted.__eq__
+            )
+            assert shown == wanted, f"leader and ISR are {shown}, not {wanted}"
+
+
+def _add(broker: BrokerUnderTest, name: str, assignment: list[list[int]]) -> None:
+    """Add partitions with these replicas to a topic that has one partition."""
+    request = CreatePartitionsRequest
+    added = [request.CreatePartitionsAssignment(broker_ids=each) for each in assignment]
+    topic = request.CreatePartitionsTopic(name=name, count=1 + len(added), assignments=added)
+    result = only(broker.ask(request(topics=[topic], timeout_ms=TIMEOUT_MS)).results, "topic")
+    if result.error_code != ErrorCode.NONE:
+        raise PreparationFailed(f"CreatePartitions: {ErrorCode.describe(result.error_code)}")
+
+
+def _leader_and_isr(peers: JoinedCluster, name: str, partition: int) -> LeaderAndIsr:
     state = peers.world.state(name, partition)
     return state.leader, state.isr
 

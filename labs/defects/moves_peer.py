@@ -132,6 +132,19 @@ def a_cancellation_sorts_the_replicas(done: Replicas, asked: Message, answer: Me
                 each.replica_nodes = sorted(each.replica_nodes)
 
 
+@told_to_others("REASG-005", r"the partitions \{\d\} move, expected 0 and 2")
+def a_cancellation_is_of_several_partitions(
+    done: Replicas, asked: Message, answer: Message
+) -> None:
+    """A cancellation ends the reassignment of another partition of the topic, too."""
+    if isinstance(asked, AlterPartitionReassignmentsRequest):
+        moved = asked.topics[0].partitions
+        done.moves.append([each.partition_index for each in moved])
+    if done.moves == [[0, 1, 2], [1]] and isinstance(answer, ListPartitionReassignmentsResponse):
+        for topic in answer.topics:
+            topic.partitions = topic.partitions[:1]
+
+
 @told_to_others("REASG-006", r"the errors are \{0: 39, ")
 def one_bad_target_refuses_all(_: Replicas, __: Message, answer: Message) -> None:
     """A bad target of one partition refuses the moves of all partitions of the request."""
@@ -221,6 +234,7 @@ DEFECTS = [
     nothing_can_be_cancelled,
     an_added_replica_stays_in_sync,
     a_cancellation_sorts_the_replicas,
+    a_cancellation_is_of_several_partitions,
     one_bad_target_refuses_all,
     a_removed_replica_counts,
     the_first_move_goes_on,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -33,23 +34,25 @@ class Moving(NamedTuple):
 
 
 def _move(
-    broker: BrokerUnderTest, topic: str, targets: Mapping[int, Sequence[int]]
+    broker: BrokerUnderTest, topic: str, targets: Mapping[int, Sequence[int] | None]
 ) -> dict[int, int]:
-    """Request a move of these partitions; return the error code of each."""
+    """Request a move of these partitions, None to cancel one; return the error code of each."""
     return _moved(broker, topic, targets, None, allow_replication_factor_change=True)
 
 
 def _moved(
     broker: BrokerUnderTest,
     topic: str,
-    targets: Mapping[int, Sequence[int]],
+    targets: Mapping[int, Sequence[int] | None],
     version: int | None,
     *,
     allow_replication_factor_change: bool,
 ) -> dict[int, int]:
     request = AlterPartitionReassignmentsRequest
     wanted = [
-        request.ReassignablePartition(partition_index=index, replicas=list(replicas))
+        request.ReassignablePartition(
+            partition_index=index, replicas=None if replicas is None else list(replicas)
+        )
         for index, replicas in targets.items()
     ]
     entry = request.ReassignableTopic(name=topic, partitions=wanted)
@@ -131,6 +134,26 @@ def test_bad_targets_leave_other_partitions_of_request_to_move(peers: JoinedClus
         assert codes == expected, f"the errors are {codes}, expected {expected}"
         found = {index for _, index in _listed(broker, {name: list(range(6))})}
         assert found == {0, 5}, f"the partitions {found} move, expected 0 and 5"
+
+
+@judges("REASG-005")
+@needs_broker(Use.JOINABLE)
+def test_cancelled_reassignment_of_one_partition_leaves_others_of_topic_moving(
+    peers: JoinedCluster,
+) -> None:
+    """All three partitions move when the second one is cancelled."""
+    broker, leader = peers.broker, peers.leader
+    old, new = peers.join().broker_id, peers.join().broker_id
+    name = broker.unique_topic()
+    peers.world.create_topic(name, [[leader, old]] * 3, {})
+    begun = _move(broker, name, {index: [leader, new] for index in range(3)})
+    if any(begun.values()):
+        raise PreparationFailed(f"the moves are refused: {begun}")
+    with requirement("REASG-005"):
+        codes = _move(broker, name, {1: None})
+        assert codes == {1: ErrorCode.NONE}, f"the cancellation is answered {codes}"
+        found = {index for _, index in _listed(broker, {name: list(range(3))})}
+        assert found == {0, 2}, f"the partitions {found} move, expected 0 and 2"
 
 
 @judges("REASG-011")

@@ -39,6 +39,14 @@ def only_the_known_epoch_may_fetch(done: Replicas, asked: Message, answer: Messa
             data.error_code, data.records = ErrorCode.NOT_LEADER_OR_FOLLOWER, b""
 
 
+@told_to_others("FETCH-018", r"the incremental fetch leaves the partition out")
+def a_session_names_no_replica(_: Replicas, asked: Message, answer: Message) -> None:
+    """An incremental response leaves out a partition of which only the reader's replica is new."""
+    is_incremental = isinstance(asked, FetchRequest) and asked.session_epoch > 0
+    if is_incremental and isinstance(answer, FetchResponse):
+        answer.responses = []
+
+
 @told_to_others("REPL-035", r"a consumer with a rack is given the records \[0, 1, 2, 3, 4\]")
 def a_rack_reads_all(done: Replicas, asked: Message, answer: Message) -> None:
     """The leader returns records that are not committed to a consumer with a rack."""
@@ -73,6 +81,7 @@ DEFECTS = [
     a_removed_marker_counts,
     a_new_replica_has_no_leader,
     only_the_known_epoch_may_fetch,
+    a_session_names_no_replica,
     a_rack_reads_all,
     a_removed_batch_is_a_duplicate,
 ]

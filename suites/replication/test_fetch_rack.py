@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.conformance.checks import requirement
+from harness.client.requests import fetch_partition, fetch_topic
+from harness.conformance.checks import NotApplicable, requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
@@ -14,6 +15,7 @@ from harness.virtual_broker.partition import (
     read_of,
     replica_fetch,
 )
+from suites.protocol.support.fetch_session import CREATE_EPOCH, FetchSessionClient
 from suites.replication.support.elections import await_alive
 from suites.replication.support.expect import expect_records, expect_sound
 
@@ -90,3 +92,39 @@ def test_fetch_of_offset_that_only_follower_out_of_sync_in_rack_has_is_answered_
                 assert sent == LEADER_ITSELF, f"{what}, expected {LEADER_ITSELF}"
                 expect_records(read, range(offset, 3), f"a consumer of offset {offset}")
         expect_sound(partition)
+
+
+@judges("FETCH-018")
+@needs_broker(Use.JOINABLE, {"replica.selector.class": SELECTOR, "broker.rack": OF_LEADER})
+@at_versions("Fetch", "11+")
+def test_incremental_fetch_from_rack_of_follower_returns_preferred_read_replica(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """The session begins at offset 0, which the follower lacks, and goes on at offset 1.
+
+    Nothing else changes: without the follower's id the partition would be left out.
+    """
+    near = peers.join(rack=RACK)
+    partition, broker = peers.partition([near]), peers.broker
+    partition.produce(3)
+    _follow(partition, near, end=3, log_start=1)
+    opening = replica_fetch(partition.topic, api_version, 0, replica=ANYBODY)
+    opening.rack_id, opening.session_epoch = RACK, CREATE_EPOCH
+    opened = broker.ask(opening, api_version)
+    if not opened.session_id:
+        raise NotApplicable("fetch_sessions", "the broker refused a fetch session (id 0)")
+    session = FetchSessionClient(broker, api_version, opened.session_id, opened)
+    with requirement("FETCH-018"):
+        expect_records(read_of(opened), (0, 1, 2), "a consumer of offset 0")
+        request = session.next_request(
+            [fetch_topic(partition.topic, api_version, [fetch_partition(1)])]
+        )
+        request.rack_id = RACK
+        answer = broker.ask(request, api_version)
+        assert answer.responses, "the response to the incremental fetch leaves the partition out"
+        read = read_of(answer)
+        sent = read.told.preferred_read_replica
+        assert sent == near.broker_id, f"sent to {sent}, in the rack is {near.broker_id}"
+        expect_records(read, (), "a consumer of offset 1")
+        expect_sound(partition)
+    session.close()

@@ -17,9 +17,8 @@ from harness.codec.messages import (
     InitProducerIdRequest,
     OffsetCommitRequest,
 )
-from harness.codec.records import Record, RecordBatch, encode_batch
+from suites.protocol.support.appended import batch_of
 
-ONE_BATCH = encode_batch(RecordBatch([Record(b"one more")]))
 TOPIC, BROKER, CLIENT_METRICS = 2, 4, 16
 GROUP, TRANSACTION = 0, 1
 TRIES_MS = 30_000
@@ -36,7 +35,7 @@ class Change:
 def fill(broker: BrokerUnderTest) -> Topic:
     """Something of each kind, so that a sweep has something to spoil."""
     topic = broker.create_topic(partitions=2, configs={"retention.ms": "86400000"})
-    broker.produce(topic, ONE_BATCH)
+    broker.produce(topic, batch_of(b"one"))
     return topic
 
 
@@ -45,7 +44,8 @@ def create_topic(broker: BrokerUnderTest, _topic: Topic) -> None:
 
 
 def produce(broker: BrokerUnderTest, topic: Topic) -> None:
-    assert broker.produce(topic, ONE_BATCH).error_code == ErrorCode.NONE
+    batch = batch_of(b"one more")  # of now: retention keeps it while the broker runs
+    assert broker.produce(topic, batch).error_code == ErrorCode.NONE
 
 
 def add_partition(broker: BrokerUnderTest, topic: Topic) -> None:

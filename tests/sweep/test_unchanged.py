@@ -62,9 +62,10 @@ def _changed_since(cluster: Cluster, before: Snapshot) -> list[str]:
 
 
 def test_snapshot_difference_shows_every_kind_of_change(cluster: Cluster) -> None:
+    topic = cluster.broker.create_topic(partitions=2)
     for name, change in cluster.changes.items():
         before = cluster.snapshot()
-        change.make(cluster.broker, cluster.topic)
+        change.make(cluster.broker, topic)
         found = cluster.broker.eventually(
             partial(_changed_since, cluster, before), f"it is seen that {name}"
         )

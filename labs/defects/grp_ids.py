@@ -89,6 +89,24 @@ class RepeatedRequestsAreRefused(FrameRule):
         message.error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
+class RepeatedJoinsHaveNoMembers(FrameRule):
+    """A leader that joins the same generation twice receives no members with the second answer."""
+
+    def __init__(self) -> None:
+        self.joined: set[tuple[str, int]] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, JoinGroupRequest) and is_from(seen, "GRP-082"):
+            return [edited(seen, payload, self._empty)]
+        return [payload]
+
+    def _empty(self, _: SeenRequest, message: JoinGroupResponse) -> None:
+        joined = message.member_id, message.generation_id
+        if joined in self.joined:
+            message.members = []
+        self.joined.add(joined)
+
+
 def _waiting(seen: SeenRequest) -> Waiting:
     """Return API and member of a request that may wait."""
     if isinstance(seen.message, JoinGroupRequest | SyncGroupRequest):
@@ -104,6 +122,8 @@ DEFECTS = [
     ),
     rule("GRP-077", r"(join of a member|sent again): error is UNKNOWN_MEMBER_ID",
          RepeatedRequestsAreRefused),
+    rule("GRP-082", r"the leader's generation, leader and number of members are \(\d+, '.*', 0\)",
+         RepeatedJoinsHaveNoMembers),
     rule("GRP-075", r"a group with an assigned id alone: error is NON_EMPTY_GROUP",
          AssignedIdsAreMembers),
     replace(

@@ -10,6 +10,7 @@ from suites.protocol.support.classic_group import (
     KNOWN_ID,
     ClassicGroup,
     ClientMember,
+    await_rebalance,
     await_rebalance_soon,
     followers_of,
     leader_of,
@@ -89,6 +90,30 @@ def test_heartbeat_with_wrong_generation_member_or_group_returns_error(
                     setattr(request, field, value)
                     expect_error(member.heartbeat(request), expected, f"{state}, {field} {value}")
             member.reconnect()
+
+
+@judges("GRP-021")
+@at_versions("Heartbeat")
+def test_heartbeat_with_wrong_generation_or_member_while_members_join_returns_error(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """Before the follower has joined again; with its generation it gets REBALANCE_IN_PROGRESS."""
+    members = group.at("Heartbeat", api_version).stable(None, None)
+    leader, (follower,) = leader_of(members), followers_of(members)
+    leader.send_join()
+    await_rebalance(follower)
+    with requirement("GRP-021") as check:
+        for field, value, expected in _wrong_heartbeats(follower):
+            with check.subtest(f"{field} {value}" if field == "generation_id" else field):
+                follower.reconnect()
+                request = follower.heartbeat_request()
+                setattr(request, field, value)
+                code = follower.heartbeat(request)
+                expect_error(code, expected, f"while members join, {field} {value}")
+    follower.reconnect()
+    follower.send_join()
+    for member in members:
+        member.take_joined()
 
 
 def _wrong_heartbeats(member: ClientMember) -> list[tuple[str, int | str, ErrorCode]]:

@@ -15,6 +15,7 @@ from harness.runner.marks import judges, needs_broker
 from suites.durability.support.many_commits import PARTITIONS, commit_all
 from suites.durability.support.whole_log import stored
 from suites.protocol.support.committed_offsets import (
+    NO_OFFSET,
     SETTLING,
     GroupOffsets,
     commit,
@@ -24,6 +25,7 @@ from suites.protocol.support.committed_offsets import (
 )
 from suites.protocol.support.compacted import COMPACTED_WITHIN_MS
 from suites.protocol.support.config_admin import TOPIC, expect_values
+from suites.protocol.support.gone_topics import create_again, delete_topic
 from suites.protocol.support.idempotent import new_producer
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC, internal_topic
 from suites.protocol.support.record_formats import records_in
@@ -197,3 +199,32 @@ def test_producer_ids_are_not_reused_after_restarts_of_only_broker(
                 made = new_producer(client).id
                 assert made not in seen, f"{when} the id {made} again, as {seen[made]}"
                 seen[made] = when
+
+
+@judges("TOPIC-034")
+@needs_broker(Use.PERSISTENT)
+def test_offsets_of_deleted_topic_do_not_come_back_with_restart(
+    persistent_broker: PersistentBroker,
+) -> None:
+    """A new topic has the name of the deleted one after the restart; another topic stays."""
+    client = persistent_broker.client
+    version = client.version("OffsetFetch", "1-9")  # by name
+    gone, stays = client.create_topic(), client.create_topic()
+    group = fresh_group(client, stays)
+    commit(client, group, {gone: [entry(5)], stays: [entry(9)]})
+
+    def offsets() -> GroupOffsets:
+        return fetch_offsets(client, group, {gone: [0], stays: [0]}, version)
+
+    delete_topic(client, gone)
+    client.eventually(
+        lambda: offsets().partitions[gone.name, 0].committed_offset == NO_OFFSET,
+        "the coordinator has removed the offset of the deleted topic",
+    )
+    persistent_broker.stop()
+    persistent_broker.start()
+    create_again(client, gone.name)
+    with requirement("TOPIC-034"):
+        found = client.last_seen(offsets, lambda seen: seen.error_of(stays) not in SETTLING)
+        found.expect(stays, 9, where="the topic that stays")
+        found.expect_none(gone, where="the topic that is made again")

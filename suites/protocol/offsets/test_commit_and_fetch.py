@@ -136,6 +136,7 @@ def test_offset_fetch_without_commit_returns_minus_1_and_no_error(
 ) -> None:
     """In a group with another commit and in one that is not there; unknown partitions, too.
 
+    The name of a group in capitals is that of another group, which another broker may coordinate.
     A topic that is not there is asked for by its name alone: an id says which topic is meant.
     """
     topic = kept.topic(broker, _three_partitions)
@@ -150,6 +151,10 @@ def test_offset_fetch_without_commit_returns_minus_1_and_no_error(
                 for asked, indexes in wanted.items():
                     for index in indexes:
                         found.expect(asked, NO_OFFSET, partition=index, where=where)
+        with check.subtest("in capitals"):
+            found = fetch_offsets(broker, group.upper(), {topic: [0]}, api_version)
+            if found.error_of(topic) != ErrorCode.NOT_COORDINATOR:
+                found.expect(topic, NO_OFFSET, where="in capitals")
 
 
 @judges("OFFS-003")

@@ -16,7 +16,8 @@ from suites.protocol.support.internal_topics import (
     with_hash,
 )
 
-GROUPS = 4
+GROUPS = 6
+SUFFIXES = ("-größe", "-\N{SNOWMAN}\N{PILE OF POO}")
 PARTITIONS = 9
 
 
@@ -28,7 +29,7 @@ def test_hash_of_group_id_selects_partition_of_its_committed_offset(
     """A record with the group's name in its key is new in that partition after each commit.
 
     Among the groups are one with a hash below 0, and one with the least int, which has no positive
-    counterpart.
+    counterpart; and two with letters that are several bytes, or two units of UTF-16.
     """
     topic, offsets = broker.create_topic(), internal_topic(broker, OFFSETS_TOPIC)
     count = len(only(broker.metadata([OFFSETS_TOPIC]).topics, "topic").partitions)
@@ -47,4 +48,5 @@ def test_hash_of_group_id_selects_partition_of_its_committed_offset(
 def _groups(broker: BrokerUnderTest, topic: Topic) -> list[str]:
     """Return groups without offsets, the last two with the hashes -2 and the least int."""
     names = [fresh_group(broker, topic) for _ in range(GROUPS)]
-    return [*names[:-2], with_hash(names[-2], -2), with_hash(names[-1], -(2**31))]
+    beyond_ascii = [f"{name}{suffix}" for name, suffix in zip(names, SUFFIXES, strict=False)]
+    return [*beyond_ascii, *names[2:-2], with_hash(names[-2], -2), with_hash(names[-1], -(2**31))]

@@ -32,7 +32,7 @@ def internal_topic(broker: BrokerUnderTest, name: str) -> Topic:
 
 
 def hash_of(group: str) -> int:
-    """Return the hash of ASCII text that selects its partition of the offsets topic.
+    """Return the hash of a group's name that selects its partition of the offsets topic.
 
     ``String.hashCode`` without its sign; the number without a positive one is 0 (``Utils.abs``).
     """
@@ -41,9 +41,9 @@ def hash_of(group: str) -> int:
 
 
 def _unsigned_hash(text: str) -> int:
-    number = 0
-    for letter in text:
-        number = (31 * number + ord(letter)) & UNSIGNED
+    number, units = 0, text.encode("utf-16-be")
+    for at in range(0, len(units), 2):
+        number = (31 * number + int.from_bytes(units[at : at + 2], "big")) & UNSIGNED
     return number
 
 

@@ -116,7 +116,7 @@ def _waiting(seen: SeenRequest) -> Waiting:
 
 DEFECTS = [
     replace(
-        rule("GRP-079", r"heartbeat, id 1: error is REBALANCE_IN_PROGRESS",
+        rule("GRP-079", r"heartbeat, the first id: error is REBALANCE_IN_PROGRESS",
              AssignedIdsBeginRebalances),
         private=True,
     ),

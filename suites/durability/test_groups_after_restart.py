@@ -16,7 +16,7 @@ from harness.codec.messages import (
     OffsetCommitValue,
 )
 from harness.codec.structs import Message
-from harness.conformance.checks import requirement
+from harness.conformance.checks import Inconclusive, requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
@@ -259,7 +259,14 @@ def test_loaded_group_above_group_max_size_begins_rebalance(
                 assert found == state, f"a group of {size}, with room for two, is {found}"
                 member = group.members[0]
                 member.connection = client.connect()
-                expect_error(member.heartbeat(), error, f"heartbeat in a group of {size}")
+                _expect(member.heartbeat(), error, f"heartbeat in a group of {size}")
+
+
+def _expect(code: int, expected: ErrorCode, what: str) -> None:
+    """Raise Inconclusive if the broker, fenced on a slow machine, is the coordinator no more."""
+    if code in SETTLING:
+        raise Inconclusive(f"{what}: {ErrorCode.describe(code)}, and it was the coordinator before")
+    expect_error(code, expected, what)
 
 
 def _grows(group_id: str, key: Message, value: Message) -> bool:
@@ -274,7 +281,7 @@ def _grows(group_id: str, key: Message, value: Message) -> bool:
 
 
 @judges("GRP-081")
-@needs_broker(Use.PERSISTENT, BRIEF)
+@needs_broker(Use.PERSISTENT)
 def test_loaded_group_has_its_leader_and_rebalance_timeout(
     persistent_broker: PersistentBroker,
 ) -> None:
@@ -291,25 +298,24 @@ def test_loaded_group_has_its_leader_and_rebalance_timeout(
     former, (follower,) = leader_of(group.grown(members)), followers_of(members)
     leader = group.member(former.protocols, former.instance_id)
     leader.join()
-    persistent_broker.kill()
+    persistent_broker.stop()
     persistent_broker.start()
     with requirement("GRP-081", api_key=JOIN, api_version=version):
         state = client.last_seen(lambda: _state(group), "Stable".__eq__)
         assert state == "Stable", f"the loaded group is {state}"
-        for member in (follower, leader):
-            member.connection = client.connect()
+        follower.connection, leader.connection = client.connect(), client.connect()
         answer = follower.ask_join()
-        expect_error(answer.error_code, ErrorCode.NONE, "the follower's join")
+        _expect(answer.error_code, ErrorCode.NONE, "the follower's join")
         found = answer.generation_id, answer.leader, len(answer.members)
         expected = follower.generation, leader.member_id, 0
         told = f"the follower's generation, leader and number of members are {found}"
         assert found == expected, f"{told}, expected {expected}"
-        expect_error(leader.heartbeat(), ErrorCode.NONE, "the leader's heartbeat")
+        _expect(leader.heartbeat(), ErrorCode.NONE, "the leader's heartbeat")
         leader.send_join()
         await_rebalance(follower)
         leader.connection.timeout_ms = client.scaled_ms(REMOVED_WITHIN_MS)
         joined = leader.take_join()
-        expect_error(joined.error_code, ErrorCode.NONE, "the leader's join")
+        _expect(joined.error_code, ErrorCode.NONE, "the leader's join")
         generation = joined.generation_id
         assert generation == follower.generation + 1, f"the leader's generation is {generation}"
 

@@ -101,14 +101,8 @@ def test_assigned_member_ids_without_members_leave_stable_group_as_it_is(
     (member,) = group.stable(None)
     early, late = (group.member(client_id="GRP-079") for _ in range(2))
     with requirement("GRP-079", api_key=JOIN, api_version=version):
-        for number, client in enumerate((early, late), 1):
-            answer = client.remember(client.ask_join())
-            expect_error(answer.error_code, ErrorCode.MEMBER_ID_REQUIRED, f"id {number}")
-            expect_error(member.heartbeat(), ErrorCode.NONE, f"the member's heartbeat, id {number}")
-            described = group.described()
-            found = described.group_state, [each.member_id for each in described.members]
-            expected = "Stable", [member.member_id]
-            assert found == expected, f"state and members are {found}, expected {expected}"
+        _expect_id_alone(early, member, "the first id")
+        _expect_id_alone(late, member, "the second id")
         late.send_join()
         late.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
         code = leave(group.broker, group.group_id, early.member_id)
@@ -116,3 +110,14 @@ def test_assigned_member_ids_without_members_leave_stable_group_as_it_is(
         await_rebalance(member)
         member.send_join()
         expect_next_generation([member, late], member.generation)
+
+
+def _expect_id_alone(client: ClientMember, member: ClientMember, which: str) -> None:
+    """The client receives a member id, and the only member of the group notices nothing."""
+    answer = client.remember(client.ask_join())
+    expect_error(answer.error_code, ErrorCode.MEMBER_ID_REQUIRED, which)
+    expect_error(member.heartbeat(), ErrorCode.NONE, f"the member's heartbeat, {which}")
+    described = member.group.described()
+    found = described.group_state, [each.member_id for each in described.members]
+    expected = "Stable", [member.member_id]
+    assert found == expected, f"state and members are {found}, expected {expected}"

@@ -204,7 +204,10 @@ def the_first_message_is_always_whole(seen: SeenRequest, answer: FetchResponse) 
             data.records = encode_message(OldMessage(b"x", offset=asked.fetch_offset, magic=magic))
 
 
-@takes("FETCH-012", r"partitions \([12], .* with max_bytes \d+: \[.*\] bytes")
+@takes(
+    "FETCH-012",
+    r"partitions \([12], .* with max_bytes \d+: \[.*\] bytes|topics ba, .*: records came of",
+)
 def partitions_are_filled_by_number(request: FetchRequest) -> None:
     """Fetch fills the partition with the lowest number first, not the one that is named first."""
     for topic in request.topics:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -25,12 +27,12 @@ End = OffsetForLeaderEpochResponse.EpochEndOffset
 
 
 def _ends(
-    broker: BrokerUnderTest, wanted: dict[str, list[Partition]], version: int
+    broker: BrokerUnderTest, wanted: Iterable[tuple[str, list[Partition]]], version: int
 ) -> dict[tuple[str, int], End]:
     """The result of each partition, all of one request, by topic and index."""
     entries = [
         OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic=name, partitions=partitions)
-        for name, partitions in wanted.items()
+        for name, partitions in wanted
     ]
     request = OffsetForLeaderEpochRequest(replica_id=CONSUMER, topics=entries)
     answer = broker.ask(request, version)
@@ -48,7 +50,7 @@ def _end_of(
     current_epoch: int = UNKNOWN,
 ) -> End:
     asked = Partition(partition=partition, leader_epoch=epoch, current_leader_epoch=current_epoch)
-    return _ends(broker, {topic.name: [asked]}, version)[topic.name, partition]
+    return _ends(broker, [(topic.name, [asked])], version)[topic.name, partition]
 
 
 def _epoch_of(broker: BrokerUnderTest, topic: Topic, partition: int = 0) -> int:
@@ -153,7 +155,7 @@ def test_each_partition_of_offset_for_leader_epoch_has_own_epoch_and_error(
         own = _epoch_of(broker, topic, index) if epoch is None else epoch
         wanted.setdefault(topic.name, []).append(Partition(partition=index, leader_epoch=own))
     with requirement("EPOCH-015") as check:
-        found = _ends(broker, wanted, api_version)
+        found = _ends(broker, wanted.items(), api_version)
         for topic, index, _, (code, end) in cases:
             where = f"topic {(other, nine).index(topic)}, partition {index}"
             with check.subtest(where):
@@ -162,3 +164,22 @@ def test_each_partition_of_offset_for_leader_epoch_has_own_epoch_and_error(
                 expect_error(answer.error_code, code, where)
                 told = f"{where}: end offset {answer.end_offset}, expected {end}"
                 assert answer.end_offset == end, told
+
+
+@judges("EPOCH-015")
+@at_versions("OffsetForLeaderEpoch", "0+")
+def test_topic_in_two_entries_of_offset_for_leader_epoch_is_answered_for_both(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """One entry has partition 1, the other one 0, with another topic between them."""
+    twice, between = kept.topic(broker, _three_and_five), kept.topic(broker, log_of_nine)
+    entries = [
+        (topic.name, [Partition(partition=index, leader_epoch=_epoch_of(broker, topic, index))])
+        for topic, index in ((twice, 1), (between, 0), (twice, 0))
+    ]
+    with requirement("EPOCH-015"):
+        told = _ends(broker, entries, api_version)
+        found = {key: (one.error_code, one.end_offset) for key, one in told.items()}
+        ends = {(twice.name, 1): 5, (between.name, 0): 9, (twice.name, 0): 3}
+        expected = {key: (ErrorCode.NONE, end) for key, end in ends.items()}
+        assert found == expected, f"of three entries errors and ends are {found}, not {expected}"

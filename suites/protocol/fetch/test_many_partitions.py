@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from harness.client.broker import BrokerUnderTest, PreparationFailed
-from harness.client.requests import FETCH_BY_ID, Topic, fetch_request
+from harness.client.requests import (
+    FETCH_BY_ID,
+    Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+)
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -131,3 +139,34 @@ def test_partition_that_no_old_reader_can_read_leaves_others_their_records(
             ("a", 2): _told(ErrorCode.NONE, [b"record 2"]),
         }
         assert found == expected, f"partition 1 is in zstd: errors and values are {found}"
+
+
+@judges("FETCH-012")
+@at_versions("Fetch", "4-12", "13+")
+def test_max_bytes_limits_records_of_all_topics_together(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Two topics with two full partitions each: filled as asked, also behind the first topic.
+
+    A broker may count more than the records against max_bytes, and so stop before it.
+    """
+    topics = {"a": kept.topic(broker, _topic_a), "b": kept.topic(broker, _topic_b)}
+    one = len(batch_of(b"a-0 at 0"))
+    with requirement("FETCH-012") as check:
+        for (letters, indexes), batches in product((("ab", (0, 1)), ("ba", (1, 0))), range(4)):
+            wanted = [
+                fetch_topic(topics[letter], api_version, [
+                    fetch_partition(0, partition=index, partition_max_bytes=one)
+                    for index in indexes
+                ])
+                for letter in letters
+            ]  # fmt: skip
+            where = f"topics {letters}, partitions {indexes}, max_bytes for {batches} batches"
+            with check.subtest(where):
+                request = fetch_request(wanted, max_bytes=batches * one)
+                found = _results(broker.ask(request, api_version), topics, api_version)
+                filled = [key for key, (_, values) in found.items() if values]
+                order = [(letter, index) for letter in letters for index in indexes]
+                told = f"{where}: records came of {filled}"
+                assert 1 <= len(filled) <= max(batches, 1), told
+                assert filled == order[: len(filled)], told

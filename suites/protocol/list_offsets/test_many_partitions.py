@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.requests import EARLIEST, LATEST, MAX_TIMESTAMP, Topic
+from harness.client.only import only
+from harness.client.requests import EARLIEST, LATEST, MAX_TIMESTAMP, Topic, list_offsets_of
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ListOffsetsRequest
+from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
@@ -88,6 +89,36 @@ def test_each_partition_of_list_offsets_has_own_timestamp_and_error(
                     expect_error(answer.error_code, code, where)
                     told = (answer.offset, answer.timestamp)
                     assert told == place, f"{where}: (offset, time) is {told}, expected {place}"
+
+
+@judges("LISTO-017")
+@at_versions("ListOffsets", "0", "1+")
+def test_topic_in_two_entries_of_list_offsets_is_answered_for_both(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """One entry has partitions 2 and 0, the other one 1, with another topic between them."""
+    twice, between = kept.topic(broker, _three_partitions), kept.topic(broker, _two_partitions)
+    request = ListOffsetsRequest(replica_id=-1)
+    for topic, indexes in ((twice, (2, 0)), (between, (1,)), (twice, (1,))):
+        request.topics += list_offsets_of({topic: indexes}, LATEST).topics
+    for entry in request.topics:
+        for asked in entry.partitions:
+            asked.max_num_offsets = 1
+    with requirement("LISTO-017"):
+        found = {
+            (topic.name, one.partition_index): (one.error_code, _offset(one, api_version))
+            for topic in broker.ask(request, api_version).topics
+            for one in topic.partitions
+        }
+        ends = {(twice.name, 2): 5, (twice.name, 0): 3, (between.name, 1): 7, (twice.name, 1): 4}
+        expected = {key: (ErrorCode.NONE, end) for key, end in ends.items()}
+        told = f"partitions of three entries: errors and ends are {found}, expected {expected}"
+        assert found == expected, told
+
+
+def _offset(told: ListOffsetsResponse.ListOffsetsPartitionResponse, version: int) -> int:
+    """The only offset of a result; version 0 has a list of them."""
+    return told.offset if version else only(told.old_style_offsets, "offset")
 
 
 @judges("LISTO-010")

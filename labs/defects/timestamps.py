@@ -14,12 +14,15 @@ from harness.codec.messages import (
 from harness.codec.records import LOG_APPEND_TIME, RecordBatch
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
+from labs.defects.asked_times import asked_and_told
 from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
 from labs.defects.idem_sequences import LooksAtBatches, SentBatch
+from labs.defects.newest_topic import NewestTopic, of_newest
 from labs.defects.prod import change_stored, first_batch
 from suites.protocol.support.log_entries import attributes_of, whole_entries
 
+HALF_AN_HOUR_MS = 30 * 60 * 1000
 Answer = ProduceResponse.PartitionProduceResponse
 
 
@@ -147,7 +150,19 @@ def all_batches_have_the_present_type(answer: FetchResponse) -> None:
     change(answer)
 
 
+@of_newest("TIME-011", r"first, the times of .*: \(offset, time\) is \(-1, -1\), expected")
+def a_time_finds_no_batch_of_another_type(
+    newest: NewestTopic, seen: SeenRequest, answer: Message
+) -> None:
+    """ListOffsets finds no time of the producer in a topic that has the broker's time now."""
+    is_changed = newest.configs.get("message.timestamp.type") == "CreateTime"
+    for asked, one in asked_and_told(seen.message, answer) if is_changed else ():
+        if 0 <= asked <= one.timestamp < asked + HALF_AN_HOUR_MS:
+            one.offset = one.timestamp = -1
+
+
 DEFECTS = [
+    a_time_finds_no_batch_of_another_type,
     all_batches_have_the_present_type,
     no_time_is_too_old,
     rule("TIME-010", r"log_append_time of both answers: \(\d+, -1\)", ARepeatedBatchHasNoTime),

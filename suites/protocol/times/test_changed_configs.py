@@ -16,6 +16,8 @@ from suites.protocol.support.appended import now_ms
 from suites.protocol.support.compacted import batches_of
 from suites.protocol.support.config_admin import TOPIC, replace_all
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.log_entries import fetched_entries
+from suites.protocol.support.old_messages import read_message
 from suites.protocol.support.record_formats import encoded_for
 
 TIME_TYPE = "message.timestamp.type"
@@ -49,21 +51,82 @@ def test_changed_timestamp_type_holds_for_later_batches_alone(
 
     Releases with a ZooKeeper may append some batches before the change reaches the log.
     """
-    is_last_appended = first == "CreateTime"
     topic = broker.create_topic(configs={TIME_TYPE: first})
-    told = [_append(broker, topic, api_version, b"typed")]
-
-    def takes_effect() -> bool:
-        told.append(_append(broker, topic, api_version, b"typed"))
-        return (told[-1] >= 0) == is_last_appended
-
-    _change(broker, topic, TIME_TYPE, "LogAppendTime" if is_last_appended else "CreateTime")
     with requirement("TIME-011") as check:
-        broker.eventually(takes_effect, "log_append_time shows the changed type")
-        assert (told[0] >= 0) != is_last_appended, f"log_append_time of the first is {told[0]}"
+        told = _append_around_change(broker, topic, api_version, first)
         for at, (append_ms, batch) in enumerate(zip(told, batches_of(broker, topic), strict=True)):
             with check.subtest(f"batch {at}"):
                 _expect_times(batch, append_ms, f"{first} at first, log_append_time {append_ms}")
+
+
+def _append_around_change(
+    broker: BrokerUnderTest, topic: Topic, version: int, first: str
+) -> list[int]:
+    """Append a batch under the first type, and others until one has the other type.
+
+    Return the log_append_time of each.
+    """
+    is_last_appended = first == "CreateTime"
+    told = [_append(broker, topic, version, b"typed")]
+
+    def takes_effect() -> bool:
+        told.append(_append(broker, topic, version, b"typed"))
+        return (told[-1] >= 0) == is_last_appended
+
+    _change(broker, topic, TIME_TYPE, "LogAppendTime" if is_last_appended else "CreateTime")
+    broker.eventually(takes_effect, "log_append_time shows the changed type")
+    assert (told[0] >= 0) != is_last_appended, f"log_append_time of the first is {told[0]}"
+    return told
+
+
+@judges("TIME-011")
+@pytest.mark.parametrize("first", ["CreateTime", "LogAppendTime"])
+@at_versions("ListOffsets", "1+")
+def test_list_offsets_reads_each_batch_by_its_own_timestamp_type(
+    broker: BrokerUnderTest, api_version: int, first: str
+) -> None:
+    """Of the times of all records, and a millisecond later, each finds the first that is not
+    earlier: of the producer before the change and of the broker after it, or the reverse."""
+    topic = broker.create_topic(configs={TIME_TYPE: first})
+    with requirement("TIME-011") as check:
+        told = _append_around_change(broker, topic, broker.version("Produce", "3+"), first)
+        times = [time for append_ms in told for time in _times_of_records(append_ms)]
+        for time_ms in sorted({time + by for time in times for by in (0, 1)}):
+            place = next(((at, one) for at, one in enumerate(times) if one >= time_ms), (-1, -1))
+            where = f"{first} at first, the times of the records are {times}, asked is {time_ms}"
+            with check.subtest(f"{time_ms - SENT_MS} ms after the producer's time"):
+                answer = broker.list_offset(topic, time_ms, api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, where)
+                found = (answer.offset, answer.timestamp)
+                assert found == place, f"{where}: (offset, time) is {found}, expected {place}"
+
+
+def _times_of_records(append_ms: int) -> list[int]:
+    """The times of the records of a batch, by the log_append_time of its answer."""
+    return [append_ms if append_ms >= 0 else SENT_MS + after for after in AFTER_MS]
+
+
+@judges("TIME-011")
+@pytest.mark.parametrize("first", ["CreateTime", "LogAppendTime"])
+@at_versions("Fetch", "2-3")
+def test_down_conversion_gives_each_message_timestamp_type_of_its_batch(
+    broker: BrokerUnderTest, api_version: int, first: str
+) -> None:
+    """Magic 1: the time and bit 3 of the messages of each batch, before the change and after."""
+    topic = broker.create_topic(configs={TIME_TYPE: first})
+    with requirement("TIME-011") as check:
+        told = _append_around_change(broker, topic, broker.version("Produce", "3+"), first)
+        for at, append_ms in enumerate(told):
+            with check.subtest(f"batch {at}"):
+                begin = at * len(AFTER_MS)
+                entries = fetched_entries(broker, topic, api_version, offset=begin)
+                messages = [read_message(entry) for entry in entries][: len(AFTER_MS)]
+                found = [
+                    (one.timestamp, bool(one.attributes & LOG_APPEND_TIME)) for one in messages
+                ]
+                expected = [(time, append_ms >= 0) for time in _times_of_records(append_ms)]
+                where = f"{first} at first, log_append_time {append_ms}"
+                assert found == expected, f"{where}: (time, bit 3) are {found}, not {expected}"
 
 
 def _expect_times(batch: RecordBatch, append_ms: int, where: str) -> None:
@@ -72,8 +135,7 @@ def _expect_times(batch: RecordBatch, append_ms: int, where: str) -> None:
     assert bool(batch.attributes & LOG_APPEND_TIME) == is_appended, (
         f"{where}: the attributes are {batch.attributes:#x}"
     )
-    sent = [SENT_MS + after for after in AFTER_MS]
-    expected = [append_ms] * len(AFTER_MS) if is_appended else sent
+    expected = _times_of_records(append_ms)
     found = list(timestamps_of(batch))
     assert found == expected, f"{where}: the times are {found}, not {expected}"
 

@@ -103,6 +103,24 @@ def test_fetch_with_max_wait_0_returns_records_and_empty_partition(
         assert not empty.records
 
 
+@judges("FETCH-006")
+@at_versions("Fetch", "0-3", "4+")
+def test_fetch_with_max_wait_below_0_returns_immediately(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """An empty partition, min_bytes 1: -1 and the lowest number are no time, like 0."""
+    topic = kept.topic(broker, log_of_nine)
+    wanted = [entry_of(topic, api_version, {1: 0})]
+    with requirement("FETCH-006") as check:
+        for wait_ms in (0, -1, -(2**31)):
+            with check.subtest(f"max_wait_ms {wait_ms}"):
+                request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
+                answer = broker.connect().ask(request, api_version)
+                data = partition_of(answer, 1)
+                expect_error(data.error_code, ErrorCode.NONE, f"max_wait_ms {wait_ms}")
+                assert not data.records, "records came of an empty partition"
+
+
 @judges("FETCH-007")
 @at_versions("Fetch", "0-3", "4+")
 def test_min_bytes_reached_across_partitions_completes_fetch_before_max_wait(

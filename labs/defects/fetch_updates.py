@@ -12,6 +12,7 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.defect import edited, rule
 from labs.defects.edited_answer import answers
 from labs.defects.edited_request import takes
+from labs.defects.one_client import of_client
 
 LONG_WAIT_MS = 10_000  # the tests in which a wait must end for another reason ask for more
 NO_EPOCH = -1
@@ -35,6 +36,17 @@ def a_deleted_partition_is_idle(request: FetchRequest, answer: FetchResponse) ->
         for data in topic.partitions:
             if data.error_code in AFTER_DELETION:
                 data.error_code = ErrorCode.NONE
+
+
+@answers(
+    "FETCH-060",
+    r"epoch 1, a new connection: error is FETCH_SESSION_ID_NOT_FOUND",
+    range(7, 99),
+    asked=of_client("FETCH-060"),
+)
+def a_session_ends_with_its_connection(answer: FetchResponse) -> None:
+    """The broker closes a session when the client closes the connection that opened it."""
+    answer.error_code, answer.responses = int(ErrorCode.FETCH_SESSION_ID_NOT_FOUND), []
 
 
 class ARefusalClosesTheSession(FrameRule):
@@ -151,6 +163,7 @@ class WhatIsForgottenStaysKnown(FrameRule):
 
 
 DEFECTS = [
+    a_session_ends_with_its_connection,
     rule(
         "FETCH-056",
         r"partition 1 forgotten and added again: the answers name \[\{\}, \{\}\]",

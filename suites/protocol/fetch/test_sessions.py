@@ -12,7 +12,13 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.appended import append, batch_of, topic_with_batches
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.fetch_session import fetch_session, forget
-from suites.protocol.support.fetching import partitions_of
+from suites.protocol.support.fetching import (
+    VALUES,
+    entry_of,
+    log_of_nine,
+    partitions_of,
+    values_of,
+)
 from suites.protocol.support.kept_topics import KeptTopics
 
 INT32_MAX = 2**31 - 1
@@ -175,3 +181,24 @@ def test_fetch_with_epoch_minus_1_closes_session(
         after = session.ask().error_code
         expect_error(after, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "used after its close")
         expect_error(other.ask().error_code, ErrorCode.NONE, "the session beside it")
+
+
+@judges("FETCH-060")
+@at_versions("Fetch", "7-12", "13+")
+def test_session_goes_on_after_its_connection_was_closed(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Opened on a connection that the client closes, and used on three others, each closed too."""
+    topic = kept.topic(broker, log_of_nine)
+    opened = entry_of(topic, api_version, {0: 6, 1: 0})
+    with fetch_session(broker, api_version, [opened]) as session:
+        broker.hang_up()
+        with requirement("FETCH-060"):
+            for epoch in range(1, 4):
+                connection = broker.connect("FETCH-060")
+                answer = connection.ask(session.next_request(), api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, f"epoch {epoch}, a new connection")
+                found = {data.partition_index: values_of(data) for data in partitions_of(answer)}
+                told = f"epoch {epoch}, a new connection: partitions and values are {found}"
+                assert found == {0: VALUES[6:]}, told
+                connection.close()

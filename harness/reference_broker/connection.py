@@ -16,6 +16,7 @@ from typing import cast
 from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.frame import frame, frame_head
 from harness.codec.structs import Message
+from harness.reference_broker.connection_places import Admission
 from harness.reference_broker.file_part import FilePart, FileTooShort
 from harness.reference_broker.node import Node, RequestRejected, Response, WaitingRequest
 from harness.reference_broker.outbound_limit import OutboundLimit
@@ -31,7 +32,8 @@ _WRITTEN_TOGETHER_BYTES = 64 * 1024
 class ClientConnection(asyncio.Protocol):
     """Serves one client.
 
-    `on_made` informs the server of the new connection, which it may refuse; `on_lost` of its end.
+    `on_made` informs the server of the new connection, which may refuse it, or let it wait until it
+    calls `begin`; `on_lost` of its end.
     """
 
     def __init__(
@@ -42,7 +44,7 @@ class ClientConnection(asyncio.Protocol):
         limit_bytes: int,
         idle_ms: int,
         listener: str,
-        on_made: Callable[["ClientConnection"], bool],
+        on_made: Callable[["ClientConnection"], Admission],
         on_lost: Callable[["ClientConnection"], None],
     ) -> None:
         self._node, self._memory, self._untaken = node, memory, untaken
@@ -68,10 +70,19 @@ class ClientConnection(asyncio.Protocol):
         self.ip = str(transport.get_extra_info("peername", ("?",))[0])
         socket = transport.get_extra_info("socket")
         self.descriptor = -1 if socket is None else socket.fileno()
-        if not self._on_made(self):
+        admission = self._on_made(self)
+        if admission is Admission.REFUSED:
             _LOG.info("connection from %s refused: there are too many", self.ip)
             self._transport.abort()
-        elif self._idle_s is not None:
+        elif admission is Admission.WAITS:
+            self._read(False)
+        else:
+            self.begin()
+
+    def begin(self) -> None:
+        """Serve the client from now on: the connection has a place."""
+        self._read(True)
+        if self._idle_s is not None:
             self._idle_timer = self._loop.call_later(self._idle_s, self._look_whether_idle)
 
     def data_received(self, data: bytes) -> None:

@@ -3,11 +3,11 @@
 import asyncio
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable
 
 from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.connection import ClientConnection
+from harness.reference_broker.connection_places import Admission, ConnectionPlaces
 from harness.reference_broker.descriptors import is_spared, raise_limit, spared
 from harness.reference_broker.node import Node
 from harness.reference_broker.outbound_limit import OutboundLimit
@@ -33,8 +33,7 @@ class BrokerServer:
     def __init__(self, settings: BrokerSettings, listener: str = CLIENT_LISTENER) -> None:
         self._settings, self._listener = settings, listener
         self._server: asyncio.Server | None = None
-        self._connections: set[ClientConnection] = set()
-        self._by_ip: Counter[str] = Counter()
+        self._places = ConnectionPlaces(self._config)
         self._memory = RequestMemory(
             request_memory_bytes(settings), uncounted_request_bytes(settings)
         )
@@ -76,9 +75,9 @@ class BrokerServer:
             upkeep.stop()
         if self._server is not None:
             await self._stop_accepting(self._server)
-        for connection in list(self._connections):
+        for connection in self._places.connections:
             connection.abort()
-        while self._connections:
+        while not self._places.are_free:
             self._all_gone.clear()
             await self._all_gone.wait()
         await asyncio.sleep(0)  # what was aborted closes its socket in the next turn
@@ -109,25 +108,19 @@ class BrokerServer:
             self._forget,
         )
 
-    def _take(self, connection: ClientConnection) -> bool:
-        """True if the server serves a new connection; False if there are too many already."""
-        ip, number = connection.ip, self._settings.number
-        if len(self._connections) >= number("max.connections") or is_spared(connection.descriptor):
-            return False
-        if self._by_ip[ip] >= number("max.connections.per.ip"):
-            return False
-        self._connections.add(connection)
-        self._by_ip[ip] += 1
-        return True
+    def _config(self, name: str) -> str | None:
+        assert self.node is not None
+        return self.node.state.configs.value(name)
+
+    def _take(self, connection: ClientConnection) -> Admission:
+        """Give a new connection a place, unless there are too many."""
+        if is_spared(connection.descriptor):
+            return Admission.REFUSED
+        return self._places.take(connection)
 
     def _forget(self, connection: ClientConnection) -> None:
-        if connection not in self._connections:
-            return
-        self._connections.remove(connection)
-        self._by_ip[connection.ip] -= 1
-        if not self._by_ip[connection.ip]:
-            del self._by_ip[connection.ip]
-        if not self._connections:
+        self._places.leave(connection)
+        if self._places.are_free:
             self._all_gone.set()
 
 

@@ -1,9 +1,10 @@
-"""All defects that are a wrong function of the built-in broker: logs, files, groups, memory."""
+"""Defects that are a wrong function of the built-in broker: logs, files, groups, connections."""
 
 from __future__ import annotations
 
 from labs.defects import (
     conn_memory,
+    conn_places,
     stored_disk,
     stored_groups,
     stored_nodes,
@@ -17,6 +18,7 @@ from labs.defects.defect import Defect
 
 WRONG_STORAGE: list[Defect] = [
     *conn_memory.DEFECTS,
+    *conn_places.DEFECTS,
     *stored_disk.DEFECTS,
     *stored_groups.DEFECTS,
     *stored_nodes.DEFECTS,

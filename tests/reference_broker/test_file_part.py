@@ -14,6 +14,7 @@ import pytest
 
 from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.reference_broker.connection import ClientConnection
+from harness.reference_broker.connection_places import Admission
 from harness.reference_broker.file_part import FilePart, FileTooShort
 from harness.reference_broker.node import Node, Response
 from harness.reference_broker.outbound_limit import OutboundLimit
@@ -94,7 +95,7 @@ def asked(part: BorrowedBuffer, times: int, *, slowly: bool = False) -> bytes:
         node = cast("Node", AnswersWith(part))
         server = await asyncio.get_running_loop().create_server(
             lambda: ClientConnection(
-                node, memory, untaken, 1 << 20, 0, "L", lambda _: True, lambda _: None
+                node, memory, untaken, 1 << 20, 0, "L", lambda _: Admission.SERVED, lambda _: None
             ),
             "127.0.0.1",
             0,

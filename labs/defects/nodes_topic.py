@@ -17,6 +17,7 @@ from labs.defects.edited_request import takes
 from labs.defects.one_node import of_broker, of_cluster
 
 SEVERAL = 100
+ROTATED = [[3, 2], [1, 3], [2, 1]]  # of the partitions 1, 2 and 0, in this order
 Assigned = CreateTopicsRequest.CreatableReplicaAssignment
 THREE_LED_BY_1 = [Assigned(partition_index=index, broker_ids=[1, 2, 3]) for index in range(3)]
 
@@ -45,9 +46,18 @@ def the_last_replica_leads(message: CreateTopicsRequest) -> None:
 def assignments_are_sorted(message: CreateTopicsRequest) -> None:
     """The controller puts the lower id first in partitions with two replicas."""
     for topic in message.topics:
-        if _assigned(topic) == [[2, 1], [3, 2], [1, 3]]:
+        if _assigned(topic) == ROTATED:
             for each in topic.assignments:
                 each.broker_ids = sorted(each.broker_ids)
+
+
+@takes("TOPIC-005", r"the replicas are")
+def partitions_are_numbered_as_they_come(message: CreateTopicsRequest) -> None:
+    """The controller ignores the numbers of the partitions in an assignment."""
+    for topic in message.topics:
+        if _assigned(topic) == ROTATED:
+            for number, each in enumerate(topic.assignments):
+                each.partition_index = number
 
 
 @answers("TOPIC-010", r"error is INVALID_REPLICATION_FACTOR")
@@ -103,6 +113,7 @@ DEFECTS = of_cluster(
             also={"replication_factor": -1, "assignments": THREE_LED_BY_1}),
         the_last_replica_leads,
         assignments_are_sorted,
+        partitions_are_numbered_as_they_come,
         two_replicas_are_no_majority,
         changed_field("TOPIC-012", "bad_assignments_are_bad_requests", r"error is INVALID_REQUEST",
             "The controller refuses a bad assignment with INVALID_REQUEST.",

@@ -155,6 +155,21 @@ def test_describe_topic_partitions_pages_return_each_partition_once(
 
 @judges("META-028")
 @at_versions("DescribeTopicPartitions")
+def test_describe_topic_partitions_sorts_names_by_their_characters(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Capital letters come before the underscore and small letters, in pages of one partition."""
+    prefix = broker.unique_topic()
+    names = [broker.create_topic(name=f"{prefix}-{end}").name for end in ("b", "C", "_", "a", "B")]
+    expected = [(f"{prefix}-{end}", 0) for end in ("B", "C", "_", "a", "b")]
+    with requirement("META-028"):
+        pages = islice(_pages(broker, names, 1, api_version), 2 * len(names))
+        found = [place for page in pages for place in _places(page)]
+        assert found == expected, f"pages of 1: {found}, expected {expected}"
+
+
+@judges("META-028")
+@at_versions("DescribeTopicPartitions")
 def test_describe_topic_partitions_starts_at_cursor(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:

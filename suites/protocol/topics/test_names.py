@@ -48,6 +48,10 @@ def _with_underscores(broker: BrokerUnderTest) -> Topic:
     return broker.create_topic(name=f"{broker.unique_topic()}-d_e_f")
 
 
+def _with_both(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(name=f"{broker.unique_topic()}-g.h_i")
+
+
 @judges("TOPIC-015")
 @at_versions("CreateTopics")
 def test_create_topics_with_illegal_name_returns_invalid_topic_exception(
@@ -82,7 +86,7 @@ def test_create_topics_with_legal_name_passes_validation(
 
 @judges("TOPIC-016")
 @at_versions("CreateTopics")
-@pytest.mark.parametrize("make", [_with_dots, _with_underscores])
+@pytest.mark.parametrize("make", [_with_dots, _with_underscores, _with_both])
 def test_create_topics_with_colliding_name_returns_invalid_topic_exception(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int, make: Make
 ) -> None:

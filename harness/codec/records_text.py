@@ -36,6 +36,17 @@ def records_lines(data: bytes, start: int, stop: int, depth: int) -> Iterator[st
         yield line(at, data[at:stop], depth, said)
 
 
+_HEADER_FIELDS = (  # as the JSON form names them; -1 where the format has no such field
+    "last_offset_delta",
+    "partition_leader_epoch",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "base_timestamp",
+    "max_timestamp",
+)
+
+
 def _batch_text(batch: LogBatch) -> str:
     facts = [
         f"batch magic {batch.magic}",
@@ -50,13 +61,8 @@ def _batch_text(batch: LogBatch) -> str:
         facts.append(f"delete_horizon_ms {batch.delete_horizon_ms}")
     if batch.unused_attributes:
         facts.append(f"unused attributes {batch.unused_attributes:#x}")
-    if batch.magic > 1:
-        facts.append(f"partition_leader_epoch {batch.partition_leader_epoch}")
-    if batch.producer_id >= 0:
-        facts.append(
-            f"producer {batch.producer_id} epoch {batch.producer_epoch} "
-            f"sequence {batch.base_sequence}"
-        )
+    facts.append(f"attributes {batch.attributes:#x}")
+    facts += [f"{name} {getattr(batch, name)}" for name in _HEADER_FIELDS]
     return ", ".join(facts)
 
 

@@ -16,6 +16,7 @@ from harness.codec.records import (
     encode_batch,
     encode_message_set,
 )
+from harness.codec.records.value_form import records_value
 from harness.codec.records_text import records_lines
 from harness.codec.trace import trace
 from harness.codec.trace_text import trace_lines
@@ -36,7 +37,11 @@ def _lines(data: bytes) -> list[str]:
 
 def test_text_of_batch_shows_header_and_records() -> None:
     batch, first, second = _lines(BATCH)
-    told = "batch magic 2, base_offset 7, 2 records, none, CreateTime, partition_leader_epoch 2"
+    told = (
+        "batch magic 2, base_offset 7, 2 records, none, CreateTime, attributes 0x0, "
+        "last_offset_delta 1, partition_leader_epoch 2, producer_id -1, producer_epoch -1, "
+        "base_sequence -1, base_timestamp 1000, max_timestamp 1005"
+    )
     assert batch == f"0 {BATCH[:10].hex()}.. {told}"
     value = '"' + "x" * 60 + '".. (61 bytes)'
     headers = "header 'h' 01, header 'n' null"
@@ -55,9 +60,30 @@ def test_text_of_batch_names_attributes() -> None:
     )
     first, second = _lines(encode_batch(batch))
     assert "transactional, control, delete_horizon_ms 99, unused attributes 0x80" in first
-    assert first.endswith("producer 5 epoch 1 sequence 3")
+    assert "attributes 0xf0, last_offset_delta 0, partition_leader_epoch -1, " in first
+    assert "producer_id 5, producer_epoch 1, base_sequence 3, base_timestamp 99" in first
     told = f"record 0, timestamp 99, key 00000001, value {'ff' * 20}.. (21 bytes), "
     assert second.startswith(told)
+
+
+def test_text_of_batch_has_every_number_of_the_json_form() -> None:
+    compacted = RecordBatch(
+        records=RECORDS,
+        base_offset=40,
+        last_offset_delta=9,
+        partition_leader_epoch=6,
+        producer_id=1 << 40,
+        producer_epoch=11,
+        base_sequence=13,
+        base_timestamp=77,
+    )
+    for data in (encode_batch(compacted, "gzip"), OLD):
+        (form,) = records_value(data)
+        first = _lines(data)[0]
+        numbers = {name: value for name, value in form.items() if isinstance(value, int)}
+        assert len(numbers) == 9
+        for name, value in numbers.items():
+            assert f"{name} {value}" in first
 
 
 def test_text_of_control_records_names_their_types() -> None:
@@ -82,8 +108,11 @@ def test_text_marks_damaged_and_truncated_batches_at_their_positions() -> None:
     assert said[0].startswith(f"0 {BATCH[:10].hex()}.. batch not readable: ")
     assert "checksum" in said[0]
     at = len(BATCH)
-    told = "batch magic 1, base_offset 12, 2 records, gzip, CreateTime"
-    assert said[1] == f"{at} {OLD[:10].hex()}.. {told}"
+    told = (
+        "batch magic 1, base_offset 12, 2 records, gzip, CreateTime, attributes 0x1, "
+        "last_offset_delta 0, partition_leader_epoch -1, "
+    )
+    assert said[1].startswith(f"{at} {OLD[:10].hex()}.. {told}")
     assert said[2:4] == ['record 12, timestamp 3, key null, value "a"'] * 2
     assert said[-1].startswith(f"{at + len(OLD)} ")
     assert said[-1].endswith("the first 30 bytes of a batch that is cut")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.codec.data_framing.own_topics import ANY_TOPIC, WrittenTo, part_text
 from harness.codec.errors import CodecError
 from harness.codec.records.any_format import BatchProblem, read_records
 from harness.codec.records.log_batch import LogBatch
@@ -13,8 +14,12 @@ from harness.codec.trace_text import line
 _TEXT_CHARACTERS = 60
 
 
-def records_lines(data: bytes, start: int, stop: int, depth: int) -> Iterator[str]:
+def records_lines(
+    data: bytes, start: int, stop: int, depth: int, written_to: WrittenTo = ANY_TOPIC
+) -> Iterator[str]:
     """Yield a line per batch with offset and hex of its bytes, followed by a line per record.
+
+    Keys and values of a topic that Kafka itself writes are shown by their schemas.
 
     Damaged batches, and the rest of a batch that is cut, are reported at their place; all else is
     still shown. Records in a batch have no offset of their own: most are compressed.
@@ -28,7 +33,7 @@ def records_lines(data: bytes, start: int, stop: int, depth: int) -> Iterator[st
             yield line(at, raw, depth, f"batch not readable: {one.error}")
         else:
             yield line(at, raw, depth, _batch_text(one))
-            yield from _record_lines(one, depth + 1)
+            yield from _record_lines(one, depth + 1, written_to)
     if reading.partial_bytes:
         at = stop - reading.partial_bytes
         size = "byte" if reading.partial_bytes == 1 else f"{reading.partial_bytes} bytes"
@@ -66,12 +71,16 @@ def _batch_text(batch: LogBatch) -> str:
     return ", ".join(facts)
 
 
-def _record_lines(batch: LogBatch, depth: int) -> Iterator[str]:
+def _record_lines(batch: LogBatch, depth: int, written_to: WrittenTo) -> Iterator[str]:
     for record in batch.records:
         facts = [f"record {record.offset}"]
         if batch.magic > 0:
             facts.append(f"timestamp {record.timestamp}")
-        facts += [f"key {_shown(record.key)}", f"value {_shown(record.value)}"]
+        own = None if batch.is_control else written_to.decoded(record.key, record.value)
+        key, value = (own.key, own.value) if own else (None, None)
+        facts.append(f"key {part_text(key) if key else _shown(record.key)}")
+        facts.append(f"value {part_text(value) if value else _shown(record.value)}")
+        facts += [f"note: {own.note}"] if own and own.note else []
         facts += [f"header {header.key!r} {_shown(header.value)}" for header in record.headers]
         facts += [_control_text(record.key, record.value)] if batch.is_control else []
         yield line(None, b"", depth, ", ".join(facts))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.trace import UNREAD, TracedField
+
+if TYPE_CHECKING:
+    from harness.codec.data_framing.own_topics import WrittenTo
 
 _HEX_BYTES = 10
 _TEXT_CHARACTERS = 100
@@ -16,24 +19,32 @@ _NO_BATCHES = ("unaligned_records",)  # of FetchSnapshot: a slice that begins an
 _ERROR_NAMES = {code.value: code.name for code in ErrorCode}
 
 
-def trace_lines(root: TracedField, data: bytes) -> Iterator[str]:
+def trace_lines(
+    root: TracedField, data: bytes, written_to: WrittenTo | None = None
+) -> Iterator[str]:
     """One line a field, nested ones indented; the root itself, a whole message, has none.
+
+    ``written_to``: the topic of the records in it, if Kafka itself wrote them.
 
     An array, a struct or a section of tags shows only its own bytes: a count, a marker for null.
     """
     for inner in root.inner:
-        yield from _lines(inner, data, 0)
+        yield from _lines(inner, data, 0, written_to)
 
 
-def _lines(node: TracedField, data: bytes, depth: int) -> Iterator[str]:
+def _lines(
+    node: TracedField, data: bytes, depth: int, written_to: WrittenTo | None
+) -> Iterator[str]:
     own_stop = node.inner[0].offset if node.inner else node.stop
     yield line(node.offset, data[node.offset : own_stop], depth, _said(node))
     if node.type == "records" and node.name not in _NO_BATCHES and isinstance(node.value, bytes):
+        from harness.codec.data_framing.own_topics import ANY_TOPIC
         from harness.codec.records_text import records_lines
 
-        yield from records_lines(data, node.stop - len(node.value), node.stop, depth + 1)
+        start = node.stop - len(node.value)
+        yield from records_lines(data, start, node.stop, depth + 1, written_to or ANY_TOPIC)
     for inner in node.inner:
-        yield from _lines(inner, data, depth + 1)
+        yield from _lines(inner, data, depth + 1, written_to)
 
 
 def line(offset: int | None, raw: bytes, depth: int, said: str) -> str:

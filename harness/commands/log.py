@@ -20,6 +20,8 @@ from harness.codec.data_framing.log_folder import (
     open_log,
     partitions_of,
 )
+from harness.codec.data_framing.own_topics import WrittenTo, part_text
+from harness.commands.release_option import release_word
 from harness.log_tools.findings import Finding
 from harness.log_tools.log_check import check_log
 from harness.log_tools.log_values import log_values
@@ -47,18 +49,26 @@ def log() -> None:
 @log.command("dump")
 @_DIRECTORIES
 @click.option("--records", is_flag=True, help="Each record, too.")
+@click.option("--topic", metavar="NAME",
+              help="The topic, where the folder is not called TOPIC-PARTITION.")  # fmt: skip
+@click.option("--release", metavar="R", callback=release_word,
+              help="The release that wrote records of Kafka's own topics, such as 3.7; else every "
+              "layout is tried.")  # fmt: skip
 @_JSON
-def dump_command(paths: tuple[Path, ...], records: bool, as_json: bool) -> None:
+def dump_command(
+    paths: tuple[Path, ...], records: bool, topic: str | None, release: str | None, as_json: bool
+) -> None:
     """Print batches, index entries, checkpoints and notes, in the order of offsets.
 
-    What cannot be read is printed as well, with the place where it stands.
+    What cannot be read is printed as well, with the place where it stands. Records of Kafka's own
+    topics, such as __consumer_offsets and __cluster_metadata, are decoded by their schemas.
 
     Exit 0: printed; 2: usage, or a file that may not be read.
     """
-    file = ""
+    file, written_to = "", WrittenTo(topic, release)
     for found in _opened(paths):
         with _told_as_usage():
-            for value in log_values(found, records=records):
+            for value in log_values(found, records=records, written_to=written_to):
                 if as_json:
                     click.echo(json.dumps(value, default=_plain))
                     continue
@@ -144,9 +154,13 @@ def _sentence(finding: Finding) -> str:
 def _line(value: dict[str, Any]) -> str:
     """Everything but the file, each with its name."""
     words = [str(value["kind"])]
+    decoded = value.get("decoded", {})
     for name, part in value.items():
-        if name not in ("kind", "file"):
+        if name in ("key", "value") and decoded.get(name):
+            words.append(f"{name}: {part_text(decoded[name])}")
+        elif name not in ("kind", "file", "decoded"):
             words.append(f"{name}: {_shown(part)}")
+    words += [f"note: {decoded['note']}"] if "note" in decoded else []
     return "  " + " ".join(words)
 
 

@@ -18,12 +18,12 @@ from harness.codec.data_framing import (
     read_transaction_index,
     time_index_entries,
 )
-from harness.codec.data_framing.control_records import read_control_record
 from harness.codec.data_framing.log_folder import (
     CLEAN_SHUTDOWN,
     INDEX,
     LEADER_EPOCHS,
     META_PROPERTIES,
+    METADATA_TOPIC,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
     QUORUM_STATE,
@@ -33,7 +33,8 @@ from harness.codec.data_framing.log_folder import (
     PartitionFolder,
     partitions_of,
 )
-from harness.codec.errors import CodecError, DecodeError
+from harness.codec.data_framing.own_topics import ANY_TOPIC, WrittenTo, own_control_record
+from harness.codec.errors import DecodeError
 from harness.codec.records.log_batch import LogBatch
 from harness.codec.records.log_records import LogRecord
 from harness.log_tools.segment_reader import DamageKind, SegmentDamage, SegmentReader
@@ -41,30 +42,42 @@ from harness.log_tools.segment_reader import DamageKind, SegmentDamage, SegmentR
 Value = dict[str, Any]
 
 
-def log_values(found: LogDirectoryFiles | PartitionFolder, *, records: bool) -> Iterator[Value]:
+def log_values(
+    found: LogDirectoryFiles | PartitionFolder,
+    *,
+    records: bool,
+    written_to: WrittenTo = ANY_TOPIC,
+) -> Iterator[Value]:
     """Yield all values in the order of offsets; each has ``kind`` and ``file``. Raises OSError.
 
     A file or batch that cannot be read is a value too. ``records``: yield each record after its
-    batch.
+    batch; those of Kafka's own topics have ``decoded``, their key and value by schema.
+    ``written_to``: the topic of all records, where the folder's name does not give it, and the
+    release that wrote them; without it all layouts are tried.
     """
+    snapshots = written_to.or_in(METADATA_TOPIC)
     if isinstance(found, LogDirectoryFiles):
         for path in found.notes:
             yield from _values_of(path, NOTES[path.name])
         for path in found.metadata_snapshots:
-            yield from batch_values(path, records=records)
+            yield from batch_values(path, records=records, written_to=snapshots)
         yield from _others(found.others)
     for folder in partitions_of(found):
-        yield from _partition_values(folder, records=records)
+        yield from _partition_values(folder, records=records, written_to=written_to)
 
 
-def _partition_values(folder: PartitionFolder, *, records: bool) -> Iterator[Value]:
+def _partition_values(
+    folder: PartitionFolder, *, records: bool, written_to: WrittenTo
+) -> Iterator[Value]:
+    snapshots = written_to.or_in(METADATA_TOPIC)  # no other log has any
+    written_to = written_to.or_in(folder.topic)
     for path in folder.notes:
         yield from _values_of(path, NOTES[path.name])
     for path in folder.metadata_snapshots:
-        yield from batch_values(path, records=records)
+        yield from batch_values(path, records=records, written_to=snapshots)
     for segment in folder.segments:
         if segment.log:
-            yield from batch_values(segment.log, records=records)
+            yield from batch_values(segment.log, records=records, written_to=written_to)
         for suffix, path in segment.indexes.items():
             yield from _values_of(path, _index_reader(suffix, segment.base_offset))
     for _, path in folder.producer_snapshots:
@@ -77,8 +90,13 @@ def _others(paths: list[Path]) -> Iterator[Value]:
         yield {"kind": "left_alone", "file": str(path), "folder": path.is_dir()}
 
 
-def batch_values(path: Path, *, records: bool) -> Iterator[Value]:
-    """Yield the batches of one segment, and damaged bytes. Raises OSError."""
+def batch_values(
+    path: Path, *, records: bool, written_to: WrittenTo = ANY_TOPIC
+) -> Iterator[Value]:
+    """Yield the batches of one segment, and damaged bytes; arguments as of :func:`log_values`.
+
+    Raises OSError.
+    """
     with SegmentReader(path) as reader:
         for found in reader.batches():
             if isinstance(found, SegmentDamage):
@@ -87,7 +105,7 @@ def batch_values(path: Path, *, records: bool) -> Iterator[Value]:
             yield _batch_value(path, found)
             if records:
                 for record in found.records:
-                    yield _record_value(path, found, record)
+                    yield _record_value(path, found, record) | _decoded(found, record, written_to)
 
 
 def _damage_value(path: Path, damage: SegmentDamage) -> Value:
@@ -130,7 +148,7 @@ def _batch_value(path: Path, batch: LogBatch) -> Value:
 
 
 def _record_value(path: Path, batch: LogBatch, record: LogRecord) -> Value:
-    value: Value = {
+    return {
         "kind": "record",
         "file": str(path),
         "position": batch.position,
@@ -140,12 +158,16 @@ def _record_value(path: Path, batch: LogBatch, record: LogRecord) -> Value:
         "value": record.value,
         "headers": [[header.key, header.value] for header in record.headers],
     }
+
+
+def _decoded(batch: LogBatch, record: LogRecord, written_to: WrittenTo) -> Value:
     if batch.is_control and record.key is not None:
-        try:
-            value["control"] = read_control_record(record.key, record.value).name
-        except CodecError as error:
-            value["control"] = f"unreadable: {error}"
-    return value
+        name, control = own_control_record(
+            written_to.topic, record.key, record.value, written_to.release
+        )
+        return {"control": name, "decoded": control.as_dict()}
+    own = None if batch.is_control else written_to.decoded(record.key, record.value)
+    return {} if own is None else {"decoded": own.as_dict()}
 
 
 def _values_of(path: Path, read: Callable[[bytes], Iterator[Value]]) -> Iterator[Value]:

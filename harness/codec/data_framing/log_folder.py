@@ -19,6 +19,7 @@ LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = (
     ".snapshot",
 )
 METADATA_TOPIC = "__cluster_metadata"
+PREVIEW_METADATA_TOPIC = "@metadata"  # of 2.8, in the preview of KRaft; no topic can be named so
 INDEXES = (INDEX, TIME_INDEX, TXN_INDEX)
 LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
     "leader-epoch-checkpoint",
@@ -127,7 +128,7 @@ def _is_of_log(name: str) -> bool:
 def _log_directory(path: Path, entries: list[Path]) -> LogDirectoryFiles:
     found = LogDirectoryFiles(path)
     for entry in entries:
-        if entry.is_dir() and is_partition_name(entry.name):
+        if entry.is_dir() and (is_partition_name(entry.name) or _is_of_preview(entry.name)):
             found.partitions.append(_partition_folder(entry, sorted(entry.iterdir())))
         elif entry.name in DIRECTORY_NOTES:
             found.notes.append(entry)
@@ -141,6 +142,10 @@ def _log_directory(path: Path, entries: list[Path]) -> LogDirectoryFiles:
 def is_partition_name(name: str) -> bool:
     """True if a folder of that name is a partition's, and is not about to be removed."""
     return bool(_PARTITION.fullmatch(name)) and not _LEAVING.fullmatch(name)
+
+
+def _is_of_preview(name: str) -> bool:
+    return name == f"{PREVIEW_METADATA_TOPIC}-0"
 
 
 def is_deleted_name(name: str) -> bool:
@@ -164,8 +169,11 @@ def suffixed_name(topic: str, index: int, why: str) -> str:
 
 
 def _partition_folder(path: Path, entries: list[Path], *, is_whole: bool = True) -> PartitionFolder:
-    named = _PARTITION.fullmatch(path.absolute().name)
+    name = path.absolute().name
+    named = _PARTITION.fullmatch(name)
     topic, partition = (named["topic"], int(named["partition"])) if named else (None, None)
+    if _is_of_preview(name):
+        topic, partition = PREVIEW_METADATA_TOPIC, 0
     found = PartitionFolder(path, topic, partition, is_whole)
     segments: dict[int, SegmentFiles] = {}
     for entry in entries:

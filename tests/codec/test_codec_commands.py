@@ -23,6 +23,7 @@ from tests.codec.test_golden import FETCH_REQUEST_V12, raw
 
 METADATA_V4 = "00000001" + "000174" + "01"
 TREE = """\
+input: hex digits, 18 bytes: header and body without a length
 RequestHeader v2, 13 bytes
        0  0012                    request_api_key int16 = 18
        2  0003                    request_api_version int16 = 3
@@ -43,13 +44,14 @@ def _codec(*words: str, stdin: str | bytes | None = None) -> Result:
 def _decoded(*words: str, stdin: str | bytes | None = None) -> str:
     ended = _codec("decode", *words, stdin=stdin)
     assert ended.exit_code == 0, ended.output
-    return ended.output
+    return ended.stdout
 
 
 def test_decode_prints_fields_of_body_given_api_version_and_kind() -> None:
     said = _decoded("--api", "Fetch", "--version", "12", "--kind", "request",
                     raw(FETCH_REQUEST_V12).hex())  # fmt: skip
-    first, *rest = said.splitlines()
+    taken, first, *rest = said.splitlines()
+    assert taken == "input: hex digits, 76 bytes: one body without header"
     assert first == "FetchRequest v12, 76 bytes"
     assert rest[0] == "       0  ffffffff                replica_id int32 = -1"
     assert rest[-1] == "      72  0902aabb                  tag 9: (unknown) bytes = 2 bytes"
@@ -64,14 +66,20 @@ def test_decode_accepts_message_by_api_key_api_name_or_class_name(words: list[st
 
 def test_decode_accepts_hex_and_raw_bytes_from_argument_stdin_and_file(tmp_path: Path) -> None:
     words = ("--api", "Metadata", "--version", "4")
-    wanted = _decoded(*words, METADATA_V4)
-    assert _decoded(*words, f"{METADATA_V4[:8]} {METADATA_V4[8:].upper()}") == wanted
-    assert _decoded(*words, "-", stdin=f"{METADATA_V4[:8]}\n{METADATA_V4[8:]}\n") == wanted
-    assert _decoded(*words, stdin=bytes.fromhex(METADATA_V4)) == wanted
+
+    def tree(*data: str, stdin: str | bytes | None = None) -> str:
+        taken, _, fields = _decoded(*words, *data, stdin=stdin).partition("\n")
+        assert "8 bytes: one body without header" in taken
+        return fields
+
+    wanted = tree(METADATA_V4)
+    assert tree(f"{METADATA_V4[:8]} {METADATA_V4[8:].upper()}") == wanted
+    assert tree("-", stdin=f"{METADATA_V4[:8]}\n{METADATA_V4[8:]}\n") == wanted
+    assert tree(stdin=bytes.fromhex(METADATA_V4)) == wanted
     (tmp_path / "digits").write_text(METADATA_V4)
     (tmp_path / "bytes").write_bytes(bytes.fromhex(METADATA_V4))
-    assert _decoded(*words, str(tmp_path / "digits")) == wanted
-    assert _decoded(*words, str(tmp_path / "bytes")) == wanted
+    assert tree(str(tmp_path / "digits")) == wanted
+    assert tree(str(tmp_path / "bytes")) == wanted
 
 
 def test_decode_with_header_identifies_request_by_its_header() -> None:

@@ -212,3 +212,21 @@ def test_record_of_unknown_type_is_shown_as_bytes_with_a_note(tmp_path: Path) ->
     assert line.endswith(
         r"key: b'\x00clater' value: b'\x00\x00new' headers: [] note: record type 99 is not known"
     )
+
+
+@pytest.mark.parametrize("words", [("--json",), ()])
+def test_codec_decode_shows_records_of_a_topic_alike(words: tuple[str, ...]) -> None:
+    segment = LOGS / "4.4.0/__share_group_state-0" / SEGMENT
+    topic = ("--topic", "__share_group_state")
+    asked = ["codec", "decode", "--kind", "records", *topic, *words, str(segment)]
+    ended = CliRunner().invoke(main, asked)
+    assert ended.exit_code == 0, ended.output
+    (wanted,) = records_of(segment.parent)
+    if not words:
+        assert 'key ShareSnapshotKey type 0 {"group_id": "share-group", ' in ended.stdout
+        assert "value ShareSnapshotValue version 0 " in ended.stdout
+        return
+    (batch,) = json.loads(ended.stdout)
+    assert batch["records"][0]["decoded"] == wanted["decoded"]
+    again = CliRunner().invoke(main, ["codec", "encode", "--kind", "records", ended.stdout])
+    assert bytes.fromhex(again.output) == segment.read_bytes()

@@ -42,7 +42,15 @@ def _records(values: Any) -> bytes:
 
     if not isinstance(values, list):
         raise click.UsageError("with --kind records the JSON is a list of batches")
+    for record in (one for batch in values for one in _records_in(batch)):
+        record.pop("decoded", None)  # codec decode --topic adds it for people
     return records_bytes(values)
+
+
+def _records_in(batch: Any) -> list[dict[str, Any]]:
+    """Return what can be a record in a value that may be no batch."""
+    records = batch.get("records") if isinstance(batch, dict) else None
+    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
 
 
 def _messages(asked: MessageChoice, values: Any) -> bytes:

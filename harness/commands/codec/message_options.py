@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from harness.base.suggestion import did_you_mean
 from harness.codec.apis import APIS, Api, api_for_key
+from harness.codec.data_framing.own_topics import WrittenTo
 from harness.codec.errors import UnsupportedVersionError
 from harness.codec.message_codec import require_version
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
+from harness.commands.release_option import release_word
 
 KINDS = ("request", "response", "request_header", "response_header", "data", "records")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +25,12 @@ _OPTIONS = (
     click.option("--version", type=int, metavar="N", help="The version of the API or schema."),
     click.option("--kind", type=click.Choice(KINDS), help="What it is; of an API: request."),
     click.option("--with-header", is_flag=True, help="A header stands before the body."),
-    click.option("--release", metavar="R", help="As this release of Kafka spoke it, such as 2.7."),
+    click.option(
+        "--release",
+        metavar="R",
+        callback=release_word,
+        help="As this release of Kafka spoke it, such as 2.7.",
+    ),
 )
 
 
@@ -55,19 +60,44 @@ class MessageChoice:
     kind: str | None
     with_header: bool
     release: str | None
+    topic: str | None = None
 
     @property
     def header_tells(self) -> bool:
         """A whole request of any API: which one it is stands in its header."""
-        return self.kind == "request" and self.with_header and not (self.api or self.name)
+        is_named = self.api or self.name
+        return (
+            self.kind == "request" and not is_named and (self.with_header or self.version is None)
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """True if no option names the message: the bytes have to."""
+        named = (self.api, self.name, self.version, self.kind, self.release)
+        return not self.with_header and all(one is None for one in named)
+
+    @property
+    def is_of_api(self) -> bool:
+        """True for the body of a request or response, before which a header can stand."""
+        if self.name in message_names():
+            return message_class(self.name).message_spec.type in KINDS[:2]
+        return self.api is not None and self.kind in (None, *KINDS[:2])
+
+    @property
+    def written_to(self) -> WrittenTo:
+        """The topic of records, and the release that wrote them."""
+        return WrittenTo(self.topic, self.release)
 
     @property
     def is_records(self) -> bool:
         """Batches and message sets. Raises click.UsageError when a message is named too."""
         if self.kind != "records":
             return False
-        if self.api or self.name or self.version is not None or self.with_header or self.release:
-            raise click.UsageError("--kind records says it all: leave the other options out")
+        alone = self.release and not self.topic  # batches are the same in all releases
+        if self.api or self.name or self.version is not None or self.with_header or alone:
+            raise click.UsageError(
+                "--kind records says it all: leave the other options out, but for --topic"
+            )
         return True
 
     def parts(self) -> list[MessagePart]:
@@ -140,29 +170,3 @@ def _api(word: str) -> Api:
         near = did_you_mean(word, [api.name for api in APIS.values()])
         raise click.UsageError(f"no API {word!r}{near}; codec list shows all")
     return found
-
-
-def read_bytes(word: str) -> bytes:
-    """HEX itself, or what stands in the file or (``-``) comes in: as hex digits or as they are."""
-    digits = _hex(word)
-    if digits is not None:
-        return digits
-    if word == "-":
-        raw = sys.stdin.buffer.read()
-    else:
-        try:
-            raw = Path(word).read_bytes()
-        except (OSError, ValueError) as error:
-            raise click.UsageError(f"neither hex digits nor a file: {word[:80]}") from error
-    try:
-        digits = _hex(raw.decode("ascii"))
-    except UnicodeDecodeError:
-        return raw
-    return raw if digits is None else digits
-
-
-def _hex(text: str) -> bytes | None:
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return None

@@ -216,7 +216,9 @@ def test_frame_that_is_cut_and_may_be_another_request_is_ambiguous() -> None:
         "--no-frames  the bytes themselves, 13 bytes: header and body without a length (Prod"
         in (said)
     )
-    assert "--with-header --frames  the bytes themselves, 13 bytes: with length and header" in said
+    assert (
+        "--with-header --frames  the bytes themselves, 13 bytes: 1 frame with length and he" in said
+    )
     ended = decode("--frames", stdin=cut)
     assert ended.exit_code == 1
     assert "RequestHeader v1: client_id at byte 8" in ended.stderr
@@ -279,6 +281,24 @@ def test_response_is_found_behind_header_and_length() -> None:
             assert said.endswith(taken)
             assert "correlation_id int32 = 9" in tree
             assert "error_code int16 = 27" in tree
+
+
+def test_wrong_message_behind_a_length_that_fits_is_shown_as_a_frame() -> None:
+    answer = encode_response(HeartbeatResponse(error_code=27), 0, 9) + b"\1"
+    for words in (HEARTBEAT, (*HEARTBEAT, "--with-header")):
+        ended = decode(*words, stdin=frame(answer))
+        assert ended.exit_code == 1
+        assert "11 bytes: 1 frame with length and header\n" in ended.stdout
+        assert "error_code int16 = 27" in ended.stdout
+        assert "1 bytes left over after the message" in ended.stderr
+    request = frame(BODY + b"\0")
+    ended = decode(stdin=request)
+    assert f"{len(request)} bytes: 1 frame with length and header\n" in ended.stdout
+
+
+def test_text_that_has_not_the_form_of_the_option_is_refused() -> None:
+    assert "neither decimal nor a file: 0012" in refused("--input", "decimal", "0012")
+    assert "standard input is text in no form" in refused("--input", "xxd", stdin="0012")
 
 
 def test_body_of_another_api_behind_a_header_is_no_reading() -> None:

@@ -35,7 +35,8 @@ class DecodedMessage:
 class Attempt:
     """``rank``: 0 for what the options say, 1 for what they might mean.
 
-    ``is_plausible``: the beginning can be what the attempt takes it for.
+    ``is_plausible``: the beginning can be what the attempt takes it for. ``has_exact_lengths``:
+    lengths precede the messages, and the last one ends with the input.
     """
 
     reading: Reading
@@ -46,6 +47,7 @@ class Attempt:
     records: list[RecordsForm] = field(default_factory=list)
     problem: CodecError | None = None
     is_plausible: bool = True
+    has_exact_lengths: bool = False
 
     @property
     def is_clean(self) -> bool:
@@ -57,9 +59,9 @@ class Attempt:
     def said(self) -> str:
         """The form and the framing, for people."""
         size = len(self.reading.data)
-        count = len(self.messages) or len(self.records)
-        framed = self.framing.text(count) if count else self.framing.said
-        return f"{self.reading.said}, {size} byte{'' if size == 1 else 's'}: {framed}"
+        count = len(self.messages) or len(self.records) or 1
+        bytes_ = f"{size} byte{'' if size == 1 else 's'}"
+        return f"{self.reading.said}, {bytes_}: {self.framing.text(count)}"
 
     @property
     def options(self) -> str:
@@ -102,6 +104,7 @@ def attempt_messages(
 
 def _decode(made: Attempt, spans: Spans) -> None:
     """Fill the attempt, up to the first message that is wrong."""
+    made.has_exact_lengths = made.framing.has_lengths and spans.problem is None
     for start, stop in spans.places:
         data = made.reading.data[start:stop]
         try:

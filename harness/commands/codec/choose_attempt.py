@@ -51,6 +51,9 @@ def chosen_attempt(
             raise click.UsageError(what)
     if not attempts:
         raise click.UsageError("no frame with its length in front begins the input")
+    exact = [one for one in attempts if one.has_exact_lengths and one.is_plausible]
+    if exact:  # no other bytes have their own number in front by chance
+        return _only(exact)
     possible = [one for one in attempts if one.is_plausible and not one.rank]
     if not possible and asked.is_open:
         raise click.UsageError(f"{_NO_MESSAGE} {attempts[0].said}")

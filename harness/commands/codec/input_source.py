@@ -34,7 +34,7 @@ def readings_of(word: str, form: str | None) -> list[Reading]:
     if path is None:
         sure = usual or [one for one in of_text.found if len(word) >= _NO_NAME or "=" in word]
         if not sure:
-            raise click.UsageError(_neither(word, of_text))
+            raise click.UsageError(_neither(word, form, of_text))
         return sure
     if usual and form is None:
         raise click.UsageError(
@@ -67,7 +67,9 @@ def _any(where: str, readings: Readings) -> list[Reading]:
     )
 
 
-def _neither(word: str, readings: Readings) -> str:
+def _neither(word: str, form: str | None, readings: Readings) -> str:
+    if form is not None:
+        return f"neither {form} nor a file: {word[:_SHOWN]}{_near(readings)}"
     return f"neither hex digits nor a file, nor {_forms()}: {word[:_SHOWN]}{_near(readings)}"
 
 

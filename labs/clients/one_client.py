@@ -12,8 +12,12 @@ import traceback
 import warnings
 from typing import Any
 
-DRIVERS = {"confluent-kafka": "confluent", "kafka-python": "kafka_python", "aiokafka": "aio"}
-"""By the name of the distribution."""
+DRIVERS = {
+    "confluent-kafka": ("confluent", "ConfluentDriver"),
+    "kafka-python": ("kafka_python", "KafkaPythonDriver"),
+    "aiokafka": ("aio", "AioDriver"),
+}
+"""By the name of the distribution: the module in ``drivers`` and its class."""
 
 
 async def serve(driver: Any) -> None:
@@ -39,8 +43,9 @@ async def main(client: str, bootstrap: str) -> None:
     """Serve the calls; the warnings of a client about its own code are ignored."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     warnings.simplefilter("ignore")
-    module = importlib.import_module(f"labs.clients.drivers.{DRIVERS[client]}")
-    await serve(module.Driver(bootstrap))
+    module, driver = DRIVERS[client]
+    drivers = importlib.import_module(f"labs.clients.drivers.{module}")
+    await serve(getattr(drivers, driver)(bootstrap))
 
 
 if __name__ == "__main__":

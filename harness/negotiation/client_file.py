@@ -5,6 +5,7 @@
     client = "librdkafka"
     release = "2.16.0"
     source = "where these numbers come from"
+    read_on = 2027-01-31             # optional: when they were read there
     without_api_versions = "what it does at a broker that does not answer ApiVersions"
 
     [versions]                       # every API that it can send, with the versions
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +56,15 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class ClientFile:
-    """A client: ``versions`` by API name, ``features`` in the order of the file."""
+    """A client: ``versions`` by API name, ``features`` in the order of the file.
+
+    ``read_on``: the day on which the versions were read in the source, None where not noted.
+    """
 
     client: str
     release: str
     source: str
+    read_on: date | None
     without_api_versions: str
     versions: Mapping[str, VersionRange]
     features: tuple[Feature, ...]
@@ -75,7 +81,10 @@ def known_clients() -> list[str]:
 
 
 def find_client(text: str) -> ClientFile:
-    """The client of a name (``librdkafka-2.16.0``, or shorter: ``librdkafka-2.16``), or of a file.
+    """The client of a name, or of a file.
+
+    A name is ``librdkafka-2.16.0``, or shorter, for the newest one: ``librdkafka-2.16``,
+    ``librdkafka``.
 
     Raises ClientFileError: there is no such name or file, or the file is wrong.
     """
@@ -83,7 +92,11 @@ def find_client(text: str) -> ClientFile:
     if path.suffix == ".toml":
         return read_client_file(path)
     known = known_clients()
-    found = [name for name in known if name == text or name.startswith((f"{text}.", f"{text}-"))]
+    found = [
+        name
+        for name in known
+        if text in (name, name.rpartition("-")[0]) or name.startswith(f"{text}.")
+    ]
     if not found:
         raise ClientFileError(
             f"no client {text!r}{did_you_mean(text, known)}; known: {', '.join(known)}; or give a "
@@ -103,6 +116,7 @@ def read_client_file(path: Path) -> ClientFile:
         client=entry.text("client"),
         release=entry.text("release"),
         source=entry.text("source"),
+        read_on=entry.optional_date("read_on"),
         without_api_versions=entry.text("without_api_versions"),
         versions=_versions(entry, "versions"),
         features=tuple(_features(entry.optional_entries("feature"))),

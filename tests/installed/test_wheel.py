@@ -18,6 +18,7 @@ DATA = (
     "harness/conformance/observed.tsv",
     "harness/_bundled/suites/apache-kafka.profile.toml",
     "harness/targets/data/kafka_artifacts.tsv",
+    "harness/negotiation/clients/kafkajs-2.2.4.toml",
 )
 
 

@@ -1,5 +1,6 @@
 """Client files: those that we ship, and what is said of wrong ones."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,19 @@ def test_shorter_name_finds_newest_client() -> None:
 
 
 def test_partial_version_number_is_refused_as_name() -> None:
-    with pytest.raises(ClientFileError, match=r'did you mean "librdkafka-2.16.0"\?'):
+    with pytest.raises(ClientFileError, match=r'did you mean "librdkafka-2\.1[56]\.[01]"\?'):
         find_client("librdkafka-2.1")
+
+
+def test_part_of_the_name_of_a_client_is_refused() -> None:
+    with pytest.raises(ClientFileError, match="no client 'kafka'"):
+        find_client("kafka")
+
+
+def test_day_of_reading_is_optional_and_a_date(tmp_path: Path) -> None:
+    assert read_client_file(written(tmp_path, GOOD)).read_on is None
+    path = written(tmp_path, GOOD.replace("\n[versions]", "read_on = 2027-01-31\n[versions]"))
+    assert read_client_file(path).read_on == date(2027, 1, 31)
 
 
 def test_client_file_is_found_by_path(tmp_path: Path) -> None:
@@ -66,6 +78,7 @@ def test_client_file_is_found_by_path(tmp_path: Path) -> None:
         ('{Produce = "7+"}', "{}", "needs: names no API"),
         ("[versions]", "[version]", "versions: is missing"),
         ('release = "1.2"', "", "release: is missing"),
+        ('release = "1.2"', 'release = "1.2"\nread_on = "today"', "read_on: 'today' is not a date"),
         ("[[feature]]", "[[featrue]]", 'featrue: unknown key - did you mean "feature"'),
     ],
 )

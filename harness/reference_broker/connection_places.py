@@ -18,7 +18,7 @@ _LOCALHOST = {"localhost": "127.0.0.1"}
 
 
 class Admission(Enum):
-    """What becomes of a new connection."""
+    """The result for a new connection."""
 
     SERVED = auto()
     WAITS = auto()

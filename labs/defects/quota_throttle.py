@@ -47,7 +47,7 @@ DEFECTS = [
     producers_are_throttled_for_a_second,
     request_time_throttles_for_a_minute,
     changed_field("QUOTA-004", "a_throttled_producer_is_not_told",
-        r"a producer above its quota is told|no answer before",
+        r"a producer above its quota is (told|throttled)|no answer before",
         "The broker throttles a producer above its quota, and returns no throttle time.",
         ProduceResponse, "throttle_time_ms", ANY, 0),
     changed_field("QUOTA-005", "a_throttled_reader_is_not_told",

@@ -1,7 +1,8 @@
-"""CONN, and CONF-043: how many connections a broker serves, and what becomes of the others."""
+"""CONN, and CONF-043: the number of connections that a broker serves, and the others."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from harness.client.broker import BrokerUnderTest
@@ -35,19 +36,28 @@ CHANGE_WITHIN_MS = 30_000
 @needs_broker(Use.OWN, {OF_ADDRESS: str(MOST)})
 def test_refused_connections_make_no_room_for_others(broker: BrokerUnderTest) -> None:
     """After the first refusal twice as many connections as are allowed, one after the other."""
-    served: list[Connection] = []
     with requirement("CONN-024"):
-        attempts = 0
-        while attempts < 2 * MOST:
-            newcomer = _served(broker)
-            attempts += bool(attempts or newcomer is None)
-            served += [newcomer] if newcomer is not None else []
-            assert len(served) <= MOST, (
-                f"{len(served)} connections of one address are served after refused ones, "
-                f"{MOST} are allowed"
-            )
-        for connection in served:
-            expect_healthy(connection, broker)
+        _expect_all_served(_served_beside_refused(broker), broker)
+
+
+def _served_beside_refused(broker: BrokerUnderTest) -> list[Connection]:
+    """Connect so often, the first refused one included; return the connections that are served."""
+    served: list[Connection] = []
+    attempts = 0
+    while attempts < 2 * MOST:
+        newcomer = _served(broker)
+        attempts += bool(attempts or newcomer is None)
+        served += [newcomer] if newcomer is not None else []
+        assert len(served) <= MOST, (
+            f"{len(served)} connections of one address are served after refused ones, "
+            f"{MOST} are allowed"
+        )
+    return served
+
+
+def _expect_all_served(connections: Iterable[Connection], broker: BrokerUnderTest) -> None:
+    for connection in connections:
+        expect_healthy(connection, broker)
 
 
 def _served(broker: BrokerUnderTest) -> Connection | None:
@@ -70,8 +80,7 @@ def test_connection_beyond_max_connections_waits_for_end_of_another(
     with requirement("CONN-034"):
         served, first = _filled(broker)
         second = _asking(broker)
-        for connection in served:
-            expect_healthy(connection, broker)
+        _expect_all_served(served, broker)
         served.pop().close()
         first.receive_frame()
         served.append(first)
@@ -84,15 +93,13 @@ def test_connection_beyond_max_connections_waits_for_end_of_another(
         if second not in served:
             second.receive_frame()
             served.append(second)
-        for connection in served:
-            expect_healthy(connection, broker)
+        _expect_all_served(served, broker)
 
 
 def _filled(broker: BrokerUnderTest) -> tuple[list[Connection], Connection]:
     """Connect until one is not served; return those that are served, and that one."""
     served = [broker.connect() for _ in range(LEAST)]
-    for connection in served:
-        expect_healthy(connection, broker)
+    _expect_all_served(served, broker)
     while _is_answered(newcomer := _asking(broker), broker):
         served.append(newcomer)
         _expect_allowed(served)
@@ -132,9 +139,8 @@ def test_dynamic_max_connections_per_ip_holds_for_later_connections(
         expect_error(code, ErrorCode.NONE, f"{OF_ADDRESS} {MOST}")
         newcomer = broker.last_seen(partial(_served, broker), lambda one: one is None)
         assert newcomer is None, f"connection {len(kept) + 1} is served with {OF_ADDRESS} {MOST}"
-        for connection in kept:
-            expect_healthy(connection, broker)
-            connection.close()
+        _expect_all_served(kept, broker)
+        _close(kept)
         found = broker.last_seen(
             partial(_count_served, broker), lambda count: LEAST <= count <= MOST, CHANGE_WITHIN_MS
         )
@@ -155,9 +161,13 @@ def _count_served(broker: BrokerUnderTest) -> int:
     served: list[Connection] = []
     while len(served) < 2 * MOST and (newcomer := _served(broker)) is not None:
         served.append(newcomer)
-    for connection in served:
-        connection.close()
+    _close(served)
     return len(served)
+
+
+def _close(connections: Iterable[Connection]) -> None:
+    for connection in connections:
+        connection.close()
 
 
 def _deleted(broker: BrokerUnderTest) -> int | None:

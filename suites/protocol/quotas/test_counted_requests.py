@@ -60,7 +60,7 @@ def _await_quota(
         with broker.connect() as connection:
             return _throttle_ms(connection, request, version, client_id) or None
 
-    broker.eventually(throttle_ms, "a producer above its quota is told to wait")
+    broker.eventually(throttle_ms, "a producer above its quota is throttled")
 
 
 @judges("QUOTA-004")

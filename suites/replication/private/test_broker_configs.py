@@ -37,14 +37,18 @@ def test_dynamic_config_has_effect_at_one_broker_or_at_all(cluster: Cluster) -> 
     topics = {node: cluster.create_topic([[node]]) for node in cluster.nodes}
     second, third = cluster.nodes[1:3]
     with requirement("CONF-044"):
-        for asked, resource, bound in (
-            (second, (BROKER, str(second)), [second]),
-            (third, (BROKER, ""), cluster.nodes),
-        ):
-            where = f"{LIMIT} of {resource[1] or 'all brokers'}"
-            with _limited(cluster.at(asked), resource, where):
-                _expect_bound(cluster, topics, bound, where)
-            _expect_bound(cluster, topics, [], f"no {where}")
+        _expect_effect(cluster, topics, second, str(second), [second])
+        _expect_effect(cluster, topics, third, "", cluster.nodes)
+
+
+def _expect_effect(
+    cluster: Cluster, topics: Mapping[int, Topic], asked: int, name: str, bound: Collection[int]
+) -> None:
+    """Set and delete the limit of this resource by way of a broker: it must bind these brokers."""
+    where = f"{LIMIT} of {name or 'all brokers'}"
+    with _limited(cluster.at(asked), (BROKER, name), where):
+        _expect_bound(cluster, topics, bound, where)
+    _expect_bound(cluster, topics, [], f"no {where}")
 
 
 @contextmanager

@@ -82,7 +82,7 @@ def _await_looks(witnesses: tuple[Witness, CleaningWitness]) -> None:
 
 
 class _GrowingLog:
-    """A log whose configs change. All but its newest segment go."""
+    """A log with configs that change. All but its newest segment go."""
 
     def __init__(self, broker: BrokerUnderTest, **configs: str) -> None:
         self._broker, self._first_ms = broker, now_ms() - 5 * HOUR_MS
@@ -137,7 +137,7 @@ def test_changed_segment_ms_and_bytes_hold_for_segment_that_is_written(
     longer.append(0, MINUTE_MS)
     smaller.append(0, 0, size_bytes=LARGE_BYTES)
     witness.look()
-    with requirement("STOR-036"):
+    with requirement("STOR-036") as check:
         begins = [log.begin for log in (shorter, longer, smaller)]
         assert begins == [0, 0, 0], f"before the change the logs begin at {begins}, expected 0"
         shorter.change(2 * HOUR_MS, 2 * LIMIT_BYTES, segment__ms=minute)
@@ -145,12 +145,13 @@ def test_changed_segment_ms_and_bytes_hold_for_segment_that_is_written(
         smaller.change(0, LARGE_BYTES + 2 * LIMIT_BYTES, segment__ms=day,
                        segment__bytes=str(MEGABYTE))  # fmt: skip
         for name, log in (("segment.ms", shorter), ("segment.bytes", smaller)):
-            begin = broker.last_seen(
-                lambda log=log: log.begin,  # type: ignore[misc]
-                lambda at: at >= 2,
-                GONE_WITHIN_MS,
-            )
-            assert begin == 2, f"a shorter {name}: the log begins at {begin}, expected 2"
+            with check.subtest(f"a shorter {name}"):
+                begin = broker.last_seen(
+                    lambda log=log: log.begin,  # type: ignore[misc]
+                    lambda at: at >= 2,
+                    GONE_WITHIN_MS,
+                )
+                assert begin == 2, f"a shorter {name}: the log begins at {begin}, expected 2"
         witness.look()
         begin = longer.begin
         assert begin == 0, f"a longer segment.ms: the log begins at {begin}, expected 0"

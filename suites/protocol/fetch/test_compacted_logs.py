@@ -35,12 +35,13 @@ def test_fetch_log_start_offset_equals_earliest_offset_after_compaction(
     append(broker, topic, *(made.next(key) for key in (b"a", b"b", b"a", b"b", b"end")))
     await_compacted(broker, topic, {0: [2, 3, 4]})
     for version in versions:
-        with requirement("FETCH-024", api_key=FETCH.key, api_version=version):
+        with requirement("FETCH-024", api_key=FETCH.key, api_version=version) as check:
             earliest = broker.list_offset(topic, EARLIEST)
             expect_error(earliest.error_code, ErrorCode.NONE, "ListOffsets")
             for offset in (earliest.offset, 2, 5):
-                found = broker.fetch(topic, offset, version)
-                expect_error(found.error_code, ErrorCode.NONE, f"Fetch at {offset}")
-                start = found.log_start_offset
-                told = f"log start offset {start}, the earliest is {earliest.offset}"
-                assert start == earliest.offset, told
+                with check.subtest(f"offset {offset}"):
+                    found = broker.fetch(topic, offset, version)
+                    expect_error(found.error_code, ErrorCode.NONE, f"Fetch at {offset}")
+                    start = found.log_start_offset
+                    told = f"log start offset {start}, the earliest is {earliest.offset}"
+                    assert start == earliest.offset, told

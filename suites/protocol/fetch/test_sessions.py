@@ -193,12 +193,12 @@ def test_session_goes_on_after_its_connection_was_closed(
     opened = entry_of(topic, api_version, {0: 6, 1: 0})
     with fetch_session(broker, api_version, [opened]) as session:
         broker.hang_up()
-        with requirement("FETCH-060"):
-            for epoch in range(1, 4):
-                connection = broker.connect("FETCH-060")
+        for epoch in range(1, 4):
+            connection = broker.connect("FETCH-060")
+            with requirement("FETCH-060"):
                 answer = connection.ask(session.next_request(), api_version)
                 expect_error(answer.error_code, ErrorCode.NONE, f"epoch {epoch}, a new connection")
                 found = {data.partition_index: values_of(data) for data in partitions_of(answer)}
                 told = f"epoch {epoch}, a new connection: partitions and values are {found}"
                 assert found == {0: VALUES[6:]}, told
-                connection.close()
+            connection.close()

@@ -36,13 +36,18 @@ _Feature = tuple[str, int, int, int]
 
 # What a broker of 4.4.0 shows after an ordinary format: name, lowest, highest, finalized level.
 # The lowest metadata.version is that of 3.9, as versions are served that 4.0 dropped (KIP-896).
-# Without group.version, share.version, streams.version and transaction.version: a client that sees
-# one of them finalized sends requests that this broker does not serve.
 _FEATURES = (
     ("eligible.leader.replicas.version", 0, 1, 1),
+    ("group.version", 0, 1, 1),
     ("kraft.version", 0, 1, 0),
     (_METADATA, 1, 33, 33),
+    ("share.version", 0, 2, 2),
+    ("streams.version", 0, 1, 1),
+    ("transaction.version", 0, 2, 2),
 )
+# A client that sees one of these sends requests that this broker does not serve. Controllers and
+# the folders of a Kafka have them: a broker registers only where it supports what is finalized.
+_NOT_FOR_CLIENTS = {"group.version", "share.version", "streams.version", "transaction.version"}
 _NO_FEATURES: tuple[_Feature, ...] = ()
 _FEATURES_LIKE = {
     "4.4.0": tuple((n, 7 if n == _METADATA else a, b, c) for n, a, b, c in _FEATURES),
@@ -56,14 +61,14 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> Answer:
     error = _problem_with(request, context)
     if error is not ErrorCode.NONE:
         return Answer(ApiVersionsResponse(error_code=error))
-    return _answer(context.advertised, context.api_version)
+    return answer_for(context.advertised, context.api_version)
 
 
 @lru_cache(maxsize=64)
-def _answer(advertised: Advertised, version: int) -> Answer:
+def answer_for(advertised: Advertised, version: int) -> Answer:
     """Return the answer, encoded once: every client requests it first, and it never changes."""
     lists_all = version >= _FIRST_VERSION_WITH_ZERO_MINIMUM
-    features = _features(advertised.like_release)
+    features = [one for one in _features(advertised.like_release) if one[0] not in _NOT_FOR_CLIENTS]
     message = ApiVersionsResponse(
         api_keys=[
             ApiVersionsResponse.ApiVersion(

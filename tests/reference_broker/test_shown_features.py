@@ -1,0 +1,27 @@
+"""The features that clients see, and those by which a broker registers."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.codec.messages import ApiVersionsResponse
+from harness.reference_broker.handlers.api_18_api_versions import answer_for, supported_ranges
+from harness.reference_broker.handlers.outcome import Advertised
+
+OF_CLIENTS = {"group.version", "share.version", "streams.version", "transaction.version"}
+
+
+@pytest.mark.parametrize("like", ["", "4.4.0"])
+@pytest.mark.parametrize("version", [3, 4])
+def test_clients_see_no_feature_that_broker_does_not_serve(like: str, version: int) -> None:
+    message = answer_for(Advertised((), like), version).message
+    assert isinstance(message, ApiVersionsResponse)
+    finalized = {one.name for one in message.finalized_features}
+    supported = {one.name for one in message.supported_features}
+    assert "metadata.version" in finalized & supported
+    assert not (finalized | supported) & OF_CLIENTS
+
+
+def test_broker_registers_with_all_features_of_kafka() -> None:
+    """A folder of Kafka 4.4.0 has them finalized: its controller registers no broker without."""
+    assert supported_ranges("").keys() >= OF_CLIENTS

@@ -45,8 +45,8 @@ _FEATURES = (
     ("streams.version", 0, 1, 1),
     ("transaction.version", 0, 2, 2),
 )
-# A client that sees one of these sends requests that this broker does not serve. Controllers and
-# the folders of a Kafka have them: a broker registers only where it supports what is finalized.
+# A client that sees one of these finalized sends requests that this broker does not serve. Folders
+# of a Kafka have them finalized: a broker registers there only as one that supports them.
 _NOT_FOR_CLIENTS = {"group.version", "share.version", "streams.version", "transaction.version"}
 _NO_FEATURES: tuple[_Feature, ...] = ()
 _FEATURES_LIKE = {
@@ -104,7 +104,11 @@ def finalized_levels(like: EmulatedRelease) -> dict[str, int]:
 
     A release with a ZooKeeper has no features, but its nodes need one to understand each other.
     """
-    levels = {n: level for n, _, _, level in _features(like.between_nodes.release) if level > 0}
+    levels = {
+        name: level
+        for name, _, _, level in _features(like.between_nodes.release)
+        if level > 0 and name not in _NOT_FOR_CLIENTS
+    }
     return levels if like == like.between_nodes else {_METADATA: levels[_METADATA]}
 
 

@@ -13,10 +13,14 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from harness.base.address import Address
 from harness.negotiation.client_file import ClientFile, ClientFileError, find_client
 from harness.negotiation.negotiate import Agreed, Negotiation, least_levels, negotiate
-from harness.targets.asking import FeatureLevels, NotAnswered, ask_finalized_features
+from harness.targets.asking import (
+    FIRST_WITH_FEATURES,
+    FeatureLevels,
+    NotAnswered,
+    ask_finalized_features,
+)
 from harness.targets.errors import TargetError
 from harness.targets.info import ANSWER_TIMEOUT_MS, TargetInfo, probe
 from harness.targets.spec import expand_all, parse_target
@@ -81,16 +85,20 @@ def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) ->
 def _ask(target: Target, client: ClientFile) -> _Asked:
     with target:
         info = probe(target)
-        levels = [_finalized(info, address) for address in info.addresses]
-    return _Asked(info, negotiate(client, info.api_versions, least_levels(levels)))
+        finalized = _finalized(info)
+    return _Asked(info, negotiate(client, info.api_versions, finalized))
 
 
-def _finalized(info: TargetInfo, address: Address) -> FeatureLevels:
-    """Raises TargetError, as probe does."""
+def _finalized(info: TargetInfo) -> FeatureLevels:
+    """None where ApiVersions v3 is not advertised. Raises TargetError, as probe does."""
+    _, highest = info.api_versions.get(API_VERSIONS_KEY, (0, -1))
+    if highest < FIRST_WITH_FEATURES:
+        return {}
     try:
-        return ask_finalized_features(address, ANSWER_TIMEOUT_MS)
+        levels = [ask_finalized_features(at, ANSWER_TIMEOUT_MS) for at in info.addresses]
     except NotAnswered as problem:
-        raise TargetError(f"{info.spec}: {address}: finalized features: {problem}") from problem
+        raise TargetError(f"{info.spec}: finalized features: {problem}") from problem
+    return least_levels(levels)
 
 
 def _print_json(client: ClientFile, asked: list[_Asked]) -> None:

@@ -105,11 +105,7 @@ def ask_api_versions(address: Address, timeout_ms: int) -> ApiVersionRanges:
 def _api_versions(connection: Connection) -> ApiVersionRanges:
     error: int = ErrorCode.NONE
     for version in API_VERSIONS_VERSIONS:
-        request = ApiVersionsRequest()
-        if version >= 3:
-            request.client_software_name = SOFTWARE_NAME
-            request.client_software_version = "0"
-        response = connection.ask(request, version)
+        response = connection.ask(_api_versions_request(version), version)
         if response.error_code == ErrorCode.NONE:
             return {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
         error = response.error_code
@@ -118,16 +114,16 @@ def _api_versions(connection: Connection) -> ApiVersionRanges:
     raise AnsweredWithError(f"ApiVersions is answered with error {int(error)}")
 
 
+def _api_versions_request(version: int) -> ApiVersionsRequest:
+    if version < FIRST_WITH_FEATURES:
+        return ApiVersionsRequest()
+    return ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version="0")
+
+
 def ask_finalized_features(address: Address, timeout_ms: int) -> FeatureLevels:
-    """The levels that ApiVersions v3 and up shows; none below. Raises NotAnswered."""
+    """The levels in ApiVersions v3, a version that the broker advertises. Raises NotAnswered."""
     with _asked(address, timeout_ms) as connection:
-        key = api_named("ApiVersions").key
-        _, highest = _api_versions(connection).get(key, (0, -1))
-        if highest < FIRST_WITH_FEATURES:
-            return {}
-        request = ApiVersionsRequest(
-            client_software_name=SOFTWARE_NAME, client_software_version="0"
-        )
+        request = _api_versions_request(FIRST_WITH_FEATURES)
         response = connection.ask(request, FIRST_WITH_FEATURES)
         return {one.name: one.max_version_level for one in response.finalized_features}
 

@@ -95,6 +95,22 @@ def test_client_with_a_version_of_each_api_loses_nothing(
     assert "reference: nothing is lost\n" in found.stdout
 
 
+def test_broker_that_advertises_no_features_is_compared() -> None:
+    kinds.need_reference()
+    found = run("--client", "librdkafka-2.16", "reference,like=1.1.1")
+    assert found.exit_code == 1
+    assert "without ConsumerProtocol (" in found.stdout
+
+
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
+def test_broker_without_api_versions_is_compared() -> None:
+    kinds.need_kafka("0.8.2.2")
+    found = run("--client", "librdkafka-2.16", "kafka:0.8.2.2")
+    assert found.exit_code == 1, found.output
+    assert "kafka:0.8.2.2: does not answer ApiVersions; librdkafka-2.16.0: " in found.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

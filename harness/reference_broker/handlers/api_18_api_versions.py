@@ -68,7 +68,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> Answer:
 def answer_for(advertised: Advertised, version: int) -> Answer:
     """Return the answer, encoded once: every client requests it first, and it never changes."""
     lists_all = version >= _FIRST_VERSION_WITH_ZERO_MINIMUM
-    features = [one for one in _features(advertised.like_release) if one[0] not in _NOT_FOR_CLIENTS]
+    features = _for_clients(advertised.like_release)
     message = ApiVersionsResponse(
         api_keys=[
             ApiVersionsResponse.ApiVersion(
@@ -99,16 +99,16 @@ def _features(like_release: str) -> tuple[_Feature, ...]:
     return _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
 
 
+def _for_clients(like_release: str) -> list[_Feature]:
+    return [one for one in _features(like_release) if one[0] not in _NOT_FOR_CLIENTS]
+
+
 def finalized_levels(like: EmulatedRelease) -> dict[str, int]:
     """Return the features that an ordinary format switches on, with their levels.
 
     A release with a ZooKeeper has no features, but its nodes need one to understand each other.
     """
-    levels = {
-        name: level
-        for name, _, _, level in _features(like.between_nodes.release)
-        if level > 0 and name not in _NOT_FOR_CLIENTS
-    }
+    levels = {n: level for n, _, _, level in _for_clients(like.between_nodes.release) if level > 0}
     return levels if like == like.between_nodes else {_METADATA: levels[_METADATA]}
 
 

@@ -50,7 +50,7 @@ def text_readings(text: str, form: str | None = None) -> Readings:
             said = f"{one.said} ({read.detail})" if read.detail else one.said
             is_usual = one.is_usual or form is not None
             found.append(Reading(one.name, said, read.data, one.is_certain, is_usual))
-    if near:  # hex digits, one of which is lost, are Base64 as well
+    if near:  # hex digits without one of them are Base64 as well
         found = [reading for reading in found if reading.is_usual]
     certain = [reading for reading in found if reading.is_certain]
     return Readings(certain[:1] or found, near)

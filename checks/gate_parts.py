@@ -11,6 +11,8 @@ from labs.defects.seen_on import (
     ENDED_CLUSTER,
     ENDED_CLUSTER_SEEN_ON,
     ENDED_SEEN_ON,
+    ENDED_WITH_2_4,
+    ENDED_WITH_2_4_SEEN_ON,
     JOINED_SEEN_ON,
 )
 
@@ -102,6 +104,10 @@ GATE = (
             command(
                 *(*DEFECTS, "--target", ENDED_SEEN_ON),
                 *(word for name in ENDED for word in ("--requirement", name)),
+            ),
+            command(
+                *(*DEFECTS, "--target", ENDED_WITH_2_4_SEEN_ON),
+                *(word for name in ENDED_WITH_2_4 for word in ("--requirement", name)),
             ),
         ),
         after=("suites",),

@@ -6,7 +6,7 @@ A file carries each, so that no text has to be quoted in SQL and executors can r
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,13 +66,15 @@ class Wording:
     """Data that the results lack: statements by requirement, API names by key, and the ids of the
     requirements with checks that report whether an answer could be decoded. `observed`: by
     requirement, the releases of Kafka where it was seen to hold or not, in words. `mutants`: how
-    many wrong brokers the suites noticed."""
+    many wrong brokers the suites noticed. `name_of_unknown_api`: from an API key that
+    `api_names` lacks."""
 
     statements: Mapping[str, str] = field(default_factory=dict)
     api_names: Mapping[int, str] = field(default_factory=dict)
     decoding: frozenset[str] = frozenset()
     observed: Mapping[str, str] = field(default_factory=dict)
     mutants: Sequence[ReportedMutants] = ()
+    name_of_unknown_api: Callable[[int], str] = "API {}".format
 
 
 @contextmanager
@@ -98,6 +100,14 @@ def given_views(
         shutil.rmtree(work)
 
 
+def _api_names(datasets: Sequence[Dataset], wording: Wording) -> list[dict[str, Any]]:
+    """Name the APIs of Kafka, and those that a target advertises and Kafka does not have."""
+    advertised = {key for dataset in datasets for run in dataset.runs for key in run.api_versions}
+    unknown = {key: wording.name_of_unknown_api(key) for key in advertised}
+    names = {**unknown, **wording.api_names}
+    return [{"api_key": key, "api_name": name} for key, name in sorted(names.items())]
+
+
 def _rows(
     datasets: Sequence[Dataset], wording: Wording, tables: Sequence[Mapping[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
@@ -105,7 +115,7 @@ def _rows(
         "statements": [
             {"requirement": name, "statement": said} for name, said in wording.statements.items()
         ],
-        "api_names": [{"api_key": k, "api_name": name} for k, name in wording.api_names.items()],
+        "api_names": _api_names(datasets, wording),
         "decoding": [{"requirement": name} for name in sorted(wording.decoding)],
         "advertised": [
             {

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from harness.codec.apis import APIS
+from harness.codec.unknown_apis import name_of_unknown
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
@@ -63,6 +64,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
         wording = Wording(
             statements={r.id: r.statement for r in load_catalogue().requirements.values()},
             api_names={api.key: api.name for api in APIS.values()},
+            name_of_unknown_api=name_of_unknown,
             decoding=frozenset({DECODING}),
             observed=_observed(),
             mutants=[ReportedMutants(*astuple(one)) for one in the_score()],

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from harness.codec.unknown_apis import told_unknown
 from harness.negotiation.client_file import ClientFile, ClientFileError, find_client
 from harness.negotiation.negotiate import Agreed, Negotiation, least_levels, negotiate
 from harness.targets.asking import (
@@ -121,6 +122,7 @@ def _as_json(one: _Asked) -> dict[str, Any]:
         ],
         "without_common_version": [row.api for row in one.result.without_common_version],
         "absent": [row.api for row in one.result.absent],
+        "unknown_apis": told_unknown(one.info.api_versions),
         "features": [
             {"feature": f.name, "meaning": f.meaning, "since": f.since, "kept": f.kept,
              "missing": list(f.missing)}
@@ -162,7 +164,10 @@ def _sentences(client: ClientFile, one: _Asked) -> list[str]:
         f"without {state.name} ({state.meaning}): lacks {', '.join(state.missing)}"
         for state in result.lost
     ]
-    return lines or ["nothing is lost"]
+    lines = lines or ["nothing is lost"]
+    if unknown := told_unknown(one.info.api_versions):
+        lines.append(f"has APIs that Apache Kafka does not have: {', '.join(unknown)}")
+    return lines
 
 
 def _ranges(row: Agreed) -> str:

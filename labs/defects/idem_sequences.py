@@ -103,24 +103,16 @@ class LooksAtBatches(FrameRule):
         raise NotImplementedError
 
 
-def _acknowledge(answer: Answer, instead_of: ErrorCode) -> None:
+def acknowledge(answer: Answer, instead_of: ErrorCode) -> None:
+    """Return NONE and offset 0 in place of this error."""
     if answer.error_code == instead_of:
         answer.error_code, answer.base_offset = ErrorCode.NONE, 0
 
 
-def _refuse(answer: Answer, error: ErrorCode) -> None:
+def refuse(answer: Answer, error: ErrorCode) -> None:
+    """Return this error in place of an acknowledgement."""
     if answer.error_code == ErrorCode.NONE:
         answer.error_code, answer.base_offset = error, -1
-
-
-class AnEpochAlwaysStartsAtZero(LooksAtBatches):
-    """The broker requires sequence 0 from a raised epoch, even of a producer it does not know."""
-
-    def strikes(self, batch: SentBatch, before: list[SentBatch]) -> bool:
-        return batch.epoch > 0 and batch.first != 0 and not before
-
-    def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, OUT_OF_ORDER)
 
 
 class OneMissingRecordIsNoGap(FrameRule):
@@ -185,14 +177,14 @@ class ProducersShareTheWindow(LooksAtBatches):
         return is_known and in_turns and are_two and batch in latest[:WINDOW]
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, OUT_OF_ORDER)
+        refuse(answer, OUT_OF_ORDER)
 
 
 class ARepeatedBatchIsAnError(_KnowsWhatIsStored):
     """The broker refuses a stored batch as a duplicate, without its offset."""
 
     def edit_repeated(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
+        refuse(answer, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
 
 
 class ARepeatedBatchIsToldWhereTheLastStands(_KnowsWhatIsStored):
@@ -225,7 +217,7 @@ class TheFirstSequenceDecides(LooksAtBatches):
         return any(one.first == batch.first and one.last != batch.last for one in same_epoch)
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _acknowledge(answer, OUT_OF_ORDER)
+        acknowledge(answer, OUT_OF_ORDER)
 
 
 class AHigherEpochGoesOn(LooksAtBatches):
@@ -235,7 +227,7 @@ class AHigherEpochGoesOn(LooksAtBatches):
         return bool(before) and before[-1].epoch < batch.epoch == 1 and batch.first > 0
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _acknowledge(answer, OUT_OF_ORDER)
+        acknowledge(answer, OUT_OF_ORDER)
 
 
 class ARefusedEpochFences(LooksAtBatches):
@@ -245,7 +237,7 @@ class ARefusedEpochFences(LooksAtBatches):
         return any(one.epoch > batch.epoch for one in before)
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, ErrorCode.INVALID_PRODUCER_EPOCH)
+        refuse(answer, ErrorCode.INVALID_PRODUCER_EPOCH)
 
 
 class SequencesEndAtTheLast(LooksAtBatches):
@@ -255,7 +247,7 @@ class SequencesEndAtTheLast(LooksAtBatches):
         return batch.first == 0 and any(one.last == LAST_SEQUENCE for one in before)
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, OUT_OF_ORDER)
+        refuse(answer, OUT_OF_ORDER)
 
 
 class ASequenceMayBeNegative(LooksAtBatches):
@@ -265,7 +257,7 @@ class ASequenceMayBeNegative(LooksAtBatches):
         return batch.first < 0
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _acknowledge(answer, ErrorCode.INVALID_RECORD)
+        acknowledge(answer, ErrorCode.INVALID_RECORD)
 
 
 class PartitionsShareTheirSequences(LooksAtBatches):
@@ -280,7 +272,7 @@ class PartitionsShareTheirSequences(LooksAtBatches):
         return self.places.setdefault(key, batch.partition) != batch.partition
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, OUT_OF_ORDER)
+        refuse(answer, OUT_OF_ORDER)
 
 
 class AProducerGoesWithItsRecords(LooksAtBatches):
@@ -300,7 +292,7 @@ class AProducerGoesWithItsRecords(LooksAtBatches):
         return batch.first > 0 and batch.producer in producers
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, ErrorCode.UNKNOWN_PRODUCER_ID)
+        refuse(answer, ErrorCode.UNKNOWN_PRODUCER_ID)
 
 
 class ProducersAreKeptForEver(LooksAtBatches):
@@ -315,7 +307,7 @@ class ProducersAreKeptForEver(LooksAtBatches):
         return batch.first > last + 1
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _refuse(answer, OUT_OF_ORDER)
+        refuse(answer, OUT_OF_ORDER)
 
 
 class AnActiveProducerExpires(LooksAtBatches):
@@ -325,7 +317,7 @@ class AnActiveProducerExpires(LooksAtBatches):
         return bool(before) and batch.first == FAR
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _acknowledge(answer, OUT_OF_ORDER)
+        acknowledge(answer, OUT_OF_ORDER)
 
 
 class WhatIsInFlightCounts(LooksAtBatches):
@@ -336,7 +328,7 @@ class WhatIsInFlightCounts(LooksAtBatches):
         return same_epoch and batch.first == before[-1].last + 1
 
     def edit(self, batch: SentBatch, answer: Answer) -> None:
-        _acknowledge(answer, OUT_OF_ORDER)
+        acknowledge(answer, OUT_OF_ORDER)
 
 
 @answers(
@@ -355,7 +347,6 @@ def the_next_sequence_is_told(answer: DescribeProducersResponse) -> None:
 TAKEN = r"error is NONE \(0\), expected OUT_OF_ORDER_SEQUENCE_NUMBER"
 REFUSED = r"error is OUT_OF_ORDER_SEQUENCE_NUMBER \(45\), expected NONE"
 DEFECTS = [
-    rule("IDEM-003", rf"epoch 3, sequence 7: {REFUSED}", AnEpochAlwaysStartsAtZero),
     rule("IDEM-004", rf"sequence 4 behind 2: {TAKEN}", OneMissingRecordIsNoGap),
     rule("IDEM-005", r"of two producers the one at \d once more: error is OUT_OF_ORDER",
          ProducersShareTheWindow),

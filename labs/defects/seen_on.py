@@ -17,6 +17,7 @@ ENDED = {
     "RECV-031": "message.format.version, which went with 4.0",
 }
 """Features that the newest Kafka no longer has, by requirement."""
+ENDED_WITH_2_4 = {"IDEM-034": "the first sequence of a producer, which is free since 2.5"}
 ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
 """For defects that virtual brokers join: no built-in cluster emulates so old a release."""
 ENDED_CLUSTER = {"REPL-039": "message.format.version, which went with 4.0"}
@@ -33,6 +34,7 @@ KAFKA_ALONE = {
 
 REFERENCE, KAFKA = "reference", "kafka:4.4.0"
 ENDED_SEEN_ON = "reference,like=2.8.2"
+ENDED_WITH_2_4_SEEN_ON = "reference,like=1.1.1"
 JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 CLUSTER_SEEN_ON = "reference,nodes=3"
@@ -42,13 +44,14 @@ QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 
 def _by_one_broker(defect: Defect) -> bool:
     is_of_one = not defect.cluster and not defect.joined and defect.name not in KAFKA_ALONE
-    return is_of_one and (defect.built_in or defect.requirement not in ENDED)
+    return is_of_one and (defect.built_in or defect.requirement not in {*ENDED, *ENDED_WITH_2_4})
 
 
 SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
     {
         REFERENCE: _by_one_broker,
         ENDED_SEEN_ON: lambda defect: defect.requirement in ENDED,
+        ENDED_WITH_2_4_SEEN_ON: lambda defect: defect.requirement in ENDED_WITH_2_4,
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
         CLUSTER_SEEN_ON: lambda defect: (

@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import main
 from harness.codec.apis import api_named
+from harness.commands import versions
+from harness.targets.info import TargetInfo, probe
+from harness.targets.target import Target
 from tests.targets import kinds
+
+LIBRDKAFKA = ("--client", "librdkafka-2.16", "reference")
 
 
 def run(*words: str) -> Result:
@@ -100,6 +106,21 @@ def test_broker_that_advertises_no_features_is_compared() -> None:
     found = run("--client", "librdkafka-2.16", "reference,like=1.1.1")
     assert found.exit_code == 1
     assert "without ConsumerProtocol (" in found.stdout
+
+
+def test_apis_of_a_vendor_and_of_a_later_kafka_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds.need_reference()
+
+    def with_unknown(target: Target) -> TargetInfo:
+        info = probe(target)
+        more = {10_003: (0, 1), 300: (2, 2)}
+        return replace(info, api_versions={**info.api_versions, **more})
+
+    monkeypatch.setattr(versions, "probe", with_unknown)
+    names = ["API 300 (in no known release of Kafka) v2", "API 10003 (of a vendor) v0-1"]
+    assert f"Apache Kafka does not have: {', '.join(names)}\n" in run(*LIBRDKAFKA).stdout
+    (target,) = json.loads(run(*LIBRDKAFKA, "--json").stdout)["targets"]
+    assert target["unknown_apis"] == names
 
 
 @pytest.mark.kafka

@@ -23,7 +23,13 @@ STATEMENTS = {
     "PROD-004": "acks=all waits <for> \"every\" | in-sync 'replica' \\ & *no* less",
     "CONN-000": "</script><script>alert(1)</script>",
 }
-WORDING = Wording(STATEMENTS, {0: "Produce"}, frozenset({"PROD-004"}), mutants=MUTANTS)
+WORDING = Wording(
+    STATEMENTS,
+    {0: "Produce"},
+    frozenset({"PROD-004"}),
+    mutants=MUTANTS,
+    name_of_unknown_api="unknown {}".format,
+)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def write_part(file: Path, lines: list[Row], version: str = SCHEMA_VERSION) -> N
         "header": {
             "run": about["run"],
             "target": about["target"],
-            "api_versions": {"0": [1, 9], "18": [0, 4], "7": [3, 2]},
+            "api_versions": {"0": [1, 9], "18": [0, 4], "7": [3, 2], "10003": [0, 1]},
             "versions_source": (
                 "observed" if about["target"] == ADVERTISES_NOTHING else "advertised"
             ),

@@ -43,8 +43,8 @@ def _counted(results: Path) -> list[dict[str, Any]]:
 
 
 def api_opinion(results: Path) -> dict[tuple[int, int, str], dict[str, Any]]:
-    """API key, version and target to what matrix.json should say; all runs declare Produce 1 to 9
-    and API 18 0 to 4, and PROD-004 is what decodes.
+    """API key, version and target to what matrix.json should say; all runs declare Produce 1 to
+    9, API 18 0 to 4 and API 10003 0 to 1, and PROD-004 is what decodes.
     """
     lines = _counted(results)
     by_place: dict[tuple[int, int, str], dict[str, list[str]]] = defaultdict(
@@ -57,7 +57,7 @@ def api_opinion(results: Path) -> dict[tuple[int, int, str], dict[str, Any]]:
     declared = {
         (key, version, target)
         for target in {line["target"] for line in lines}
-        for key, versions in ((0, range(1, 10)), (18, range(5)))
+        for key, versions in ((0, range(1, 10)), (18, range(5)), (10_003, range(2)))
         for version in versions
     }
     found = {}

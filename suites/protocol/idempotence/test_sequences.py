@@ -17,14 +17,21 @@ from suites.protocol.support.partition_log import UntouchedLog, keys_and_values,
 
 LAST_SEQUENCE = 2**31 - 1
 WINDOW = 5  # batches of a producer that a broker remembers
+FIRST_WITH_KIP_360 = 3  # version of InitProducerId
 OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
 def _expect_at(
-    broker: BrokerUnderTest, topic: Topic, batch: bytes, version: int, offset: int, where: str
+    broker: BrokerUnderTest,
+    topic: Topic,
+    batch: bytes,
+    version: int,
+    offset: int,
+    where: str,
+    partition: int = 0,
 ) -> None:
     """The broker acknowledges the batch at this offset."""
-    answer = broker.produce(topic, batch, version)
+    answer = broker.produce(topic, batch, version, partition=partition)
     expect_error(answer.error_code, ErrorCode.NONE, where)
     assert answer.base_offset == offset, (
         f"{where}: acknowledged at offset {answer.base_offset}, expected {offset}"
@@ -59,6 +66,60 @@ def test_first_batch_of_unknown_producer_is_accepted_at_any_sequence(
             batch = producer.batch(sequence, b"first")
             where = f"epoch {epoch}, sequence {sequence}"
             _expect_at(broker, topic, batch, api_version, offset, where)
+
+
+@judges("IDEM-033")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_log_without_any_record_accepts_unknown_producer_at_any_sequence(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A partition for each start that never held a record; the next sequence is expected then."""
+    starts = [(7, 0), (LAST_SEQUENCE - 1, 0), (7, 3)]
+    topic = broker.create_topic(partitions=len(starts))
+    with requirement("IDEM-033") as check:
+        for partition, (sequence, epoch) in enumerate(starts):
+            where = f"empty log, epoch {epoch}, sequence {sequence}"
+            with check.subtest(where):
+                producer = new_producer(broker).at_epoch(epoch)
+                batches = [producer.batch(sequence + n, b"record %d" % n) for n in range(2)]
+                for offset, batch in enumerate(batches):
+                    _expect_at(broker, topic, batch, api_version, offset, where, partition)
+                gap = producer.batch(sequence - 1, b"behind a gap")
+                log = UntouchedLog(broker, topic, partition)
+                log.expect_refusal(gap, api_version, OUT_OF_ORDER, f"{where}, then {sequence - 1}")
+
+
+@judges("IDEM-034")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_unknown_producer_above_sequence_0_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """In a log without any record and in one with a record: sequences 1, 7 and the last; then 0.
+
+    InitProducerId v3 came with the release that takes any sequence (KIP-360).
+    """
+    if FIRST_WITH_KIP_360 in broker.advertised("InitProducerId"):
+        raise NotApplicable("any_first_sequence", "InitProducerId v3 is advertised (KIP-360)")
+    refusals = (OUT_OF_ORDER, ErrorCode.UNKNOWN_PRODUCER_ID)
+    topic = broker.create_topic(partitions=2)
+    append(broker, topic, new_producer(broker).batch(0, b"of another producer"), partition=1)
+    producer = new_producer(broker)
+    with requirement("IDEM-034") as check:
+        for partition, (held, end) in enumerate([("no record", 0), ("a record", 1)]):
+            log = UntouchedLog(broker, topic, partition)
+            for sequence in (1, 7, LAST_SEQUENCE):
+                where = f"a log with {held}, sequence {sequence}"
+                with check.subtest(where):
+                    log.renew()
+                    batch = producer.batch(sequence, b"refused")
+                    sent = broker.produce(topic, batch, api_version, partition=partition)
+                    log.expect_untouched(where)
+                    assert sent.error_code in refusals, (
+                        f"{where}: error is {ErrorCode.describe(sent.error_code)}, expected "
+                        "OUT_OF_ORDER_SEQUENCE_NUMBER or UNKNOWN_PRODUCER_ID"
+                    )
+            first, where = producer.batch(0, b"first"), f"a log with {held}, sequence 0"
+            _expect_at(broker, topic, first, api_version, end, where, partition)
 
 
 @judges("IDEM-004")

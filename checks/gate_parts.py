@@ -22,6 +22,8 @@ CONTAINERS, CLIENTS = "tests/targets/containers", "tests/labs/clients"
 """Folders that run at depth, as parts of their own."""
 REPORTS = "tests/reports"
 """A part of its own: one process, so that all of its tests share one Spark session."""
+CLOCK_FILES = ("tests/proxies/engine/test_steps.py",)
+"""Every file of ``tests`` with a test that is marked ``clock``; the reading of all takes longer."""
 APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
 WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "labs.defects", "--out", "{out}/defects")
@@ -204,7 +206,7 @@ GATE = (
     ),
     Part(
         "clock",
-        (Command((*PYTEST, "tests", "-m", "clock"), starved_with=TOO_SLOW),),
+        (Command((*PYTEST, *CLOCK_FILES, "-m", "clock"), starved_with=TOO_SLOW),),
         lane=ALONE,
     ),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from pathlib import Path
 
 import pytest
 
+from checks.gate_parts import CLOCK_FILES
 from tests.architecture.test_tidy import tracked
 from tests.pace.upper_bounds import upper_bounds
 
@@ -90,3 +92,17 @@ def test_no_test_outside_clock_lane_asserts_upper_time_bound() -> None:
         for line in upper_bounds(file.read_text("utf-8"))
     }
     assert found == set(), "asserted outside of a test marked clock(bound_ms=N)"
+
+
+def _marks_with_clock(source: str) -> bool:
+    mark = "pytest.mark.clock"
+    return mark in source and any(
+        isinstance(node, ast.Attribute) and ast.unparse(node) == mark
+        for node in ast.walk(ast.parse(source))
+    )
+
+
+def test_gate_runs_clock_lane_over_each_file_with_a_clock_test() -> None:
+    files = [file for file in tracked("tests/*.py") if file.is_relative_to(ROOT / "tests")]
+    found = {str(file.relative_to(ROOT)) for file in files if _marks_with_clock(file.read_text())}
+    assert found == set(CLOCK_FILES)

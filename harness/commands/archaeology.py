@@ -16,7 +16,7 @@ from harness.base.bundle import shipped_root
 from harness.conformance.catalogue import Requirement, load_catalogue
 from harness.conformance.dated import why_not_promised
 from harness.conformance.found_runs import ResultsNotFound
-from harness.conformance.kafka_name import MODES, kafka_name
+from harness.conformance.kafka_name import MODES, WITH, kafka_name
 from harness.conformance.observed import OBSERVED_FILE, ObservedFile, ObservedState, write_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.profile import Profile, ProfileError, load_profile
@@ -121,8 +121,8 @@ def _place_of(target: str) -> TargetPlace | None:
     name = kafka_name(target)
     if name is None or name.mode not in MODES:
         return None
-    if any(option.startswith(SETTING) for option in name.options):
-        return None  # a broker with other settings does not represent its release
+    if WITH in name.options or any(option.startswith(SETTING) for option in name.options):
+        return None  # other settings, or nodes of another release, do not represent a release
     return TargetPlace(name.release, name.mode)
 
 

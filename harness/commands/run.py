@@ -153,7 +153,8 @@ def _prepare(given: tuple[str, ...], console: Console) -> tuple[str, ...]:
             target = parse_target(spec)
             if isinstance(target, KafkaTarget):
                 find_java()  # before anything is downloaded for it
-                _download(target.release, console)
+                for release in filter(None, (target.release, target.newer)):
+                    _download(release, console)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     except JavaError as error:

@@ -66,6 +66,7 @@ def by_date(
     implementation: str,
     release: str,
     catalogue: Catalogue,
+    newer: str = "",
     undecided: bool = False,
 ) -> list[CheckRecord]:
     """Return the records of one case, with not_supported where this release need not keep it.
@@ -73,6 +74,8 @@ def by_date(
     Args:
         implementation, release: the product and release of the target; anything but a released
             Apache Kafka must keep the whole catalogue.
+        newer: the release of those nodes of a cluster that are upgraded already, empty for none:
+            the cluster must keep what both releases must.
         undecided: the test itself decided nothing. Its inconclusive records stay; without it they
             follow from the broker's behaviour, and count as not holding.
 
@@ -81,14 +84,20 @@ def by_date(
     if implementation != APACHE_KAFKA or release_numbers(release) is None:
         return list(records)
     turned = BROKEN if undecided else BROKEN | {Verdict.INCONCLUSIVE}
-    return list(_dated(records, release, catalogue, turned))
+    releases = [each for each in (release, newer) if each]
+    return list(_dated(records, releases, catalogue, turned))
 
 
 def _dated(
-    records: Sequence[CheckRecord], release: str, catalogue: Catalogue, turned: frozenset[Verdict]
+    records: Sequence[CheckRecord],
+    releases: Sequence[str],
+    catalogue: Catalogue,
+    turned: frozenset[Verdict],
 ) -> Iterable[CheckRecord]:
     for record in records:
-        why = why_not_promised(catalogue.requirement(record.requirement), release)
+        requirement = catalogue.requirement(record.requirement)
+        reasons = (why_not_promised(requirement, release) for release in releases)
+        why = next((reason for reason in reasons if reason is not None), None)
         if why is None or record.verdict not in turned:
             yield record
         else:

@@ -15,7 +15,8 @@ PREFIX = "kafka:"
 MODES = ("zk", "kraft")
 """With ZooKeeper or without, in the order in which they came."""
 _KRAFT_FROM: ReleaseNumbers = (3, 3)  # the first that Kafka calls ready for production; our default
-_MODE = "mode"
+_MODE, WITH = "mode", "with"
+_OF_UPGRADES = (WITH, "upgraded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,19 @@ def kafka_name(target: str) -> KafkaName | None:
     default = "kraft" if numbers[:2] >= _KRAFT_FROM else "zk"
     mode = options.pop(_MODE, default)
     return KafkaName(release=release, numbers=numbers, mode=mode, options=MappingProxyType(options))
+
+
+def of_one_release(target: str) -> list[str]:
+    """The targets of one release each that make up ``kafka:OLDER,with=NEWER,...``.
+
+    The older one first; none for every other string.
+    """
+    name = kafka_name(target)
+    if name is None or WITH not in name.options:
+        return []
+    others = {each: value for each, value in name.options.items() if each not in _OF_UPGRADES}
+    options = "".join(f",{each}={value}" for each, value in {_MODE: name.mode, **others}.items())
+    return [f"{PREFIX}{release}{options}" for release in (name.release, name.options[WITH])]
 
 
 def kafka_range(pattern: str) -> KafkaRange | None:

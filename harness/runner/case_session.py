@@ -335,6 +335,7 @@ class CaseSession:
             records,
             implementation=APACHE_KAFKA if info.like else info.implementation,
             release=info.like or info.release,
+            newer=info.newer,
             catalogue=load_catalogue(),
             undecided=isinstance(error, Inconclusive),
         )

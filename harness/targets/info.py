@@ -43,7 +43,7 @@ class TargetInfo:
     ApiVersions (0.8, 0.9) those that it was seen to serve, and ``versions_source`` is then
     :data:`OBSERVED`. ``time_scale``: what every wait of a test is multiplied by, see
     :func:`time_scale`. ``log_path``: None without a log. ``zookeeper``: as in Target.
-    ``safety``, ``name_prefix``, ``like`` and ``nodes`` as in :class:`Target`.
+    ``safety``, ``name_prefix``, ``like``, ``newer`` and ``nodes`` as in :class:`Target`.
     """
 
     spec: str
@@ -59,6 +59,7 @@ class TargetInfo:
     safety: frozenset[str] = frozenset(SAFETY_CLASSES)
     name_prefix: str = DEFAULT_PREFIX
     like: str = ""
+    newer: str = ""
     nodes: tuple[int, ...] = ()
 
     @property
@@ -93,6 +94,7 @@ class TargetInfo:
             safety=frozenset(fields["safety"]),
             name_prefix=fields["name_prefix"],
             like=fields["like"],
+            newer=fields["newer"],
             nodes=tuple(fields["nodes"]),
         )
 
@@ -128,6 +130,7 @@ def probe(target: Target) -> TargetInfo:
         safety=target.safety,
         name_prefix=target.name_prefix,
         like=target.like,
+        newer=target.newer,
         nodes=tuple(target.nodes),
     )
 

@@ -1,4 +1,4 @@
-"""Target strings of real Kafka: ``kafka:RELEASE[,mode=zk|kraft][,nodes=N][,controllers=N]...``."""
+"""Target strings of real Kafka: ``kafka:RELEASE[,mode=zk|kraft][,with=NEWER][,nodes=N]...``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ from collections.abc import Mapping
 
 from harness.targets.errors import TargetError
 from harness.targets.kafka.jvm import AS_SHIPPED, HEAP, QUICK
+from harness.targets.kafka.rolling_upgrade import (
+    RollingUpgrade,
+    read_upgraded,
+    usually_upgraded,
+)
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kind import Making, TargetKind, refuse_words, settings_among
 from harness.targets.options import split_options
-from harness.targets.releases import LATEST, releases_meant
+from harness.targets.releases import LATEST, RANGE, releases_meant
 
 _OPTIONS = {
     "mode": "zk or kraft; default: kraft from 3.3 on, zk before",
     "nodes": "how many brokers; default 1",
     "controllers": "how many nodes that are controllers and no brokers, with kraft and several "
     "brokers; default 1",
+    "with": "a newer release that some of the nodes run, as in the middle of a rolling upgrade; "
+    "the cluster stays at the level of the older one",
+    "upgraded": "the ids of the nodes that run it, such as 3 or 2+100; default: the last brokers, "
+    "half of them rounded down",
     "heap": f"of each Kafka process, such as 512m; default {HEAP}",
     "jvm": f"{QUICK} to start, the default, or {AS_SHIPPED}: tuned as Kafka's own scripts do it",
     "set.NAME": "a setting of every broker, by Kafka's name",
@@ -34,17 +43,31 @@ def _targets(rest: str | None, making: Making) -> list[KafkaTarget]:
 
 
 def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTarget:
+    nodes = _number(options, "nodes", "brokers")
     return KafkaTarget(
         release,
         mode=options.get("mode"),
-        nodes=_number(options, "nodes", "brokers"),
+        nodes=nodes,
         controllers=_number(options, "controllers", "controllers"),
         heap=options.get("heap", HEAP),
         jvm=options.get("jvm", QUICK),
         settings=settings_among(options),
         log_dir=making.log_dir,
         progress=making.progress,
+        upgrade=_upgrade(options, nodes),
     )
+
+
+def _upgrade(options: Mapping[str, str], nodes: int) -> RollingUpgrade | None:
+    upgraded, newer = options.get("upgraded"), options.get("with")
+    if newer is None:
+        if upgraded is not None:
+            raise TargetError(f"upgraded={upgraded}: of which release? with=RELEASE is missing")
+        return None
+    if RANGE in newer:
+        raise TargetError(f"with={newer}: must be one release; the older one may be a range")
+    (release,) = releases_meant(newer)
+    return RollingUpgrade(release, read_upgraded(upgraded) if upgraded else usually_upgraded(nodes))
 
 
 def _number(options: Mapping[str, str], name: str, of: str) -> int:
@@ -70,8 +93,8 @@ def _expand(rest: str | None) -> list[str]:
 
 KIND = TargetKind(
     name="kafka",
-    form="kafka:RELEASE[,mode=zk|kraft][,nodes=N][,controllers=N][,heap=256m][,jvm=kafka]"
-    "[,set.NAME=VALUE...]",
+    form="kafka:RELEASE[,mode=zk|kraft][,with=NEWER[,upgraded=IDS]][,nodes=N][,controllers=N]"
+    "[,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "
     "latest, or for a run a range, A..B, A.. or ..B",

@@ -13,6 +13,7 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.tap import Tap
 from harness.targets.kafka.jvm import HEAP, QUICK
 from harness.targets.kafka.link_plan import LinkedPlan
+from harness.targets.kafka.rolling_upgrade import RollingUpgrade
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.link_proxies import LinkProxies
 
@@ -41,8 +42,9 @@ class LinkedKafka(KafkaTarget):
         tell: Listener | None = None,
         seed: int = 0,
         tap: Tap | None = None,
+        upgrade: RollingUpgrade | None = None,
     ) -> None:
-        """``interceptor`` and all parameters after it: for every proxy. Else as KafkaTarget.
+        """``interceptor`` to ``tap``: for every proxy. Else as KafkaTarget.
 
         Without ``interceptor`` each link has rules of its own, none at first: LinkRules.
         """
@@ -54,6 +56,7 @@ class LinkedKafka(KafkaTarget):
             jvm=jvm,
             settings=settings,
             log_dir=log_dir,
+            upgrade=upgrade,
         )
         self._links = LinkProxies(self.spec, interceptor=interceptor, tell=tell, seed=seed, tap=tap)
 
@@ -63,7 +66,9 @@ class LinkedKafka(KafkaTarget):
         return self._links.opened
 
     def _planned(self, brokers: int, controllers: int) -> LinkedPlan:
-        return LinkedPlan(self.release, self.mode, brokers, self.settings, controllers)
+        return LinkedPlan(
+            self.release, self.mode, brokers, self.settings, controllers, self._upgrade
+        )
 
     def _before_start(self, addresses: Sequence[Address]) -> None:
         """Listen at all links: what starts afterwards finds its way from the first moment on."""

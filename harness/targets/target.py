@@ -86,6 +86,9 @@ class Target(ABC):
     """The requests that may be sent to it, of :data:`SAFETY_CLASSES`."""
     like: str = ""
     """The release of Apache Kafka that it emulates and is judged by; empty: none."""
+    newer: str = ""
+    """The release of those of its nodes that run a newer one than ``release``, by which it is
+    judged too; empty: none does."""
     is_light: bool = False
     """Its brokers take so little memory that several private clusters of it run side by side."""
     name_prefix: str = DEFAULT_PREFIX

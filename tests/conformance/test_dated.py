@@ -90,13 +90,16 @@ def judged(
     *,
     implementation: str = "Apache Kafka",
     release: str = "2.3.1",
+    newer: str = "",
     undecided: bool = False,
+    until: str | None = None,
 ) -> list[tuple[Verdict, str]]:
     found = by_date(
         records,
         implementation=implementation,
         release=release,
-        catalogue=catalogue_with(dated("2.4")),
+        newer=newer,
+        catalogue=catalogue_with(dated("2.4", until)),
         undecided=undecided,
     )
     return [(record.verdict, record.reason) for record in found]
@@ -157,3 +160,13 @@ def test_other_implementations_and_unknown_releases_get_no_date_excuse(
 def test_requirements_of_one_case_are_dated_separately() -> None:
     records = [check("PROD-011", V.FAILED, reason="a"), check("CONN-001", V.FAILED, reason="b")]
     assert [verdict for verdict, _ in judged(records)] == [V.NOT_SUPPORTED, V.FAILED]
+
+
+def test_cluster_of_two_releases_must_keep_what_both_must() -> None:
+    seen = check("PROD-011", V.FAILED, reason="seen")
+    dates = {"release": "2.8.2", "newer": "3.9.2"}
+    assert judged([seen], **dates) == [(V.FAILED, "seen")]
+    until = [(V.NOT_SUPPORTED, "promised until 3.8; this is 3.9.2: seen")]
+    assert judged([seen], **dates, until="3.8") == until
+    since = [(V.NOT_SUPPORTED, "promised since 2.4; this is 2.3.1: seen")]
+    assert judged([seen], release="2.3.1", newer="3.9.2") == since

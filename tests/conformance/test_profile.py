@@ -218,6 +218,24 @@ def test_overlapping_ranges_of_same_requirement_raise_profile_error(tmp_path: Pa
         profile.known_failures_of("kafka:2.8.2")
 
 
+def test_cluster_of_two_releases_has_known_failures_of_both(tmp_path: Path) -> None:
+    entries = "".join(
+        f'{ENTRY.replace("PROD-011", requirement)}target = "kafka:{releases}"\n'
+        for requirement, releases in (
+            ("PROD-011", "2.8.2..2.8.2,mode=zk"),
+            ("PROD-011", "3.9.2..3.9.2"),
+            ("CONN-001", "3.8.1..4.4.0,mode=zk"),
+            ("APIV-001", "3.8.1..4.4.0,mode=kraft"),
+        )
+    )
+    profile = load(tmp_path, entries)
+    known = profile.known_failures_of("kafka:2.8.2,with=3.9.2,nodes=3,upgraded=2+3")
+    assert {name: entry.target for name, entry in known.items()} == {
+        "PROD-011": "kafka:2.8.2..2.8.2,mode=zk",
+        "CONN-001": "kafka:3.8.1..4.4.0,mode=zk",
+    }
+
+
 def test_profile_without_entries_is_valid(tmp_path: Path) -> None:
     assert load(tmp_path, "") == Profile()
 

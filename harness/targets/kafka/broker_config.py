@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.base.address import Address
@@ -75,6 +75,7 @@ class NodeConfig:
     ``client``, ``internal`` and the quorum's addresses are those that others receive; ``listens``
     contains the address where the node listens instead, if one of them leads to a proxy. ``hosts``:
     all names that its process can resolve, with their addresses; empty: those of the machine.
+    ``formatted_by``: the release that formats its log directories (KRaft); empty: its own.
     """
 
     release: str
@@ -89,6 +90,12 @@ class NodeConfig:
     settings: Mapping[str, str] = field(default_factory=dict)
     listens: Mapping[Address, Address] = field(default_factory=dict)
     hosts: Mapping[str, str] = field(default_factory=dict)
+    formatted_by: str = ""
+
+    @property
+    def as_formatted(self) -> NodeConfig:
+        """The node as the release that formats its log directories."""
+        return replace(self, release=self.formatted_by or self.release)
 
     def listening(self, told: Address) -> Address:
         """Return the address where it listens for those that receive this address."""

@@ -28,9 +28,9 @@ START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its proce
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs of the processes: Kafka, and ZooKeeper where it is needed."""
+    """The programs of the processes: Kafka by release, and ZooKeeper where it is needed."""
 
-    kafka: Jvm
+    kafka: Mapping[str, Jvm]
     zookeeper: Jvm | None
 
 
@@ -61,7 +61,7 @@ class KafkaCluster:
 
     @property
     def name(self) -> str:
-        """The name of its logs."""
+        """The name of its logs but those of nodes of another release."""
         return f"kafka-{self.plan.release}"
 
     def servers(self) -> list[JavaServer]:
@@ -89,23 +89,24 @@ class KafkaCluster:
         called = f"Apache Kafka {self.plan.release}"
         several = self.plan.brokers > 1
         for config in nodes.brokers:
-            mine = f"broker {config.node_id} of {called}" if several else called
-            log = f"{self.name}-broker-{config.node_id}" if several else self.name
+            mine = f"broker {config.node_id} of " if several else ""
+            log = f"-broker-{config.node_id}" if several else ""
             self.brokers[config.node_id] = self._node(mine, log, config)
         alone = len(nodes.controllers) == 1
         for config in nodes.controllers:
-            mine = "the controller" if alone else f"controller {config.node_id}"
-            log = f"{self.name}-controller" + ("" if alone else f"-{config.node_id}")
-            self.controllers[config.node_id] = self._node(f"{mine} of {called}", log, config)
+            mine = "the controller of " if alone else f"controller {config.node_id} of "
+            log = "-controller" + ("" if alone else f"-{config.node_id}")
+            self.controllers[config.node_id] = self._node(mine, log, config)
         if nodes.zookeeper is not None:
             self.zookeeper = self._new_zookeeper(called, nodes.zookeeper)
         for server in self.servers():
             server.hold_fd = self.scratch.hold_fd
         if self.zookeeper is not None:
             self.zookeeper.start(archive_in=self.scratch.path)
-        first = next(iter(self.brokers))
-        for node_id, node in self.nodes.items():
-            node.launch(archive_in=self.scratch.path if node_id == first else None)
+        of_release = {node.config.release: node for node in reversed(self.brokers.values())}
+        for node in self.nodes.values():
+            leaves_archive = node is of_release.get(node.config.release)
+            node.launch(archive_in=self.scratch.path if leaves_archive else None)
         for broker in self.brokers.values():
             self._await(broker, self.addresses)
         if len(self.controllers) > 1:
@@ -146,8 +147,10 @@ class KafkaCluster:
             server.kill()
         self.scratch.remove()
 
-    def _node(self, called: str, log: str, config: NodeConfig) -> KafkaNode:
-        log_path = reserve_log(self._log_folder, log)
+    def _node(self, role: str, log: str, config: NodeConfig) -> KafkaNode:
+        """``role`` begins its name in a sentence, ``log`` ends that of its log."""
+        called = f"{role}Apache Kafka {config.release}"
+        log_path = reserve_log(self._log_folder, f"kafka-{config.release}{log}")
         folder = self.scratch.path / f"node-{config.node_id}"
         if config.node_id in self._node_folders:
             folder = self._node_folders[config.node_id]
@@ -196,11 +199,11 @@ class KafkaCluster:
 
     # -- one node ------------------------------------------------------------------------------
 
-    def upgrade(self, plan: KafkaPlan, programs: Programs) -> None:
-        """From its next start on each node is of this plan's release; its files stay."""
-        self.plan, self._programs = plan, programs
+    def upgrade(self, release: str, programs: Programs) -> None:
+        """From its next start on each node is of this release; its files stay."""
+        self._programs = programs
         for node in self.nodes.values():
-            node.upgrade(plan.release, programs.kafka)
+            node.upgrade(replace(node.config, release=release), programs.kafka)
 
     def restart(self, node: KafkaNode) -> None:
         """End a node in good order if it runs, start it again and await its answer.

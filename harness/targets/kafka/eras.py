@@ -38,6 +38,10 @@ class Fact(Enum):
     TOPIC_DELETION = "topics can be deleted without a setting"
     SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"
+    INTER_BROKER_PROTOCOL = "inter.broker.protocol.version"
+    MESSAGE_FORMAT = "log.message.format.version"
+    METADATA_VERSION = "KRaft's log contains a metadata.version (KIP-778)"
+    NEEDS_METADATA_VERSION = "KRaft without a metadata.version from 3.3 on is refused"
     FORMAT = "KRaft; folders are formatted first"
     KRAFT_DIRECTORIES = "KRaft with several log directories (KIP-858)"
     KRAFT_DEFAULT = "KRaft is declared fit for production (KIP-833)"
@@ -63,6 +67,10 @@ _SINCE = {
     Fact.KRAFT_DIRECTORIES: "3.7",
     Fact.CONTROLLER_ADVERTISES: "3.9",
     Fact.LOG4J2: "4.0",
+    Fact.INTER_BROKER_PROTOCOL: "0.9",
+    Fact.MESSAGE_FORMAT: "0.10.0",
+    Fact.METADATA_VERSION: "3.3",
+    Fact.NEEDS_METADATA_VERSION: "4.0",
 }
 METADATA_UNREADABLE = frozenset({"2.8.2"})
 """Their KRaft nodes read no record with an array from the metadata log, neither from another node

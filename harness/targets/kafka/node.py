@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.base.address import Address
@@ -24,20 +23,22 @@ OPEN_CLASS_LOADER = "--add-opens=java.base/java.lang=ALL-UNNAMED"
 class KafkaNode(JavaServer):
     """A node with its files in ``folder``: server.properties and the log directory.
 
-    ``cluster_id``: for KRaft, which needs a formatted log directory before the first start.
+    ``jvms``: of its release, and of the one that formats its log directories. ``cluster_id``: for
+    KRaft, which needs a formatted log directory before the first start.
     """
 
     def __init__(
         self,
         called: str,
-        jvm: Jvm,
+        jvms: Mapping[str, Jvm],
         folder: Path,
         log_path: Path,
         config: NodeConfig,
         cluster_id: str | None,
     ) -> None:
-        super().__init__(called, jvm, folder, log_path)
+        super().__init__(called, jvms[config.release], folder, log_path)
         self.config = config
+        self._jvms = jvms
         self._cluster_id = cluster_id
 
     @property
@@ -45,9 +46,9 @@ class KafkaNode(JavaServer):
         """Its ``broker.id`` or ``node.id``."""
         return self.config.node_id
 
-    def upgrade(self, release: str, jvm: Jvm) -> None:
-        """Set the release and the JVM of the next start."""
-        self.config, self._jvm = replace(self.config, release=release), jvm
+    def upgrade(self, config: NodeConfig, jvms: Mapping[str, Jvm]) -> None:
+        """Set the configuration of the next start, of this release or another one of ``jvms``."""
+        self.config, self._jvms, self._jvm = config, jvms, jvms[config.release]
 
     @property
     def address(self) -> Address:
@@ -64,7 +65,8 @@ class KafkaNode(JavaServer):
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
         """Return the command of the node; its log directories are formatted now if needed."""
         if self._cluster_id is not None:
-            format_node(self.config, self._cluster_id, self._jvm, self.log_path)
+            config = self.config.as_formatted
+            format_node(config, self._cluster_id, self._jvms[config.release], self.log_path)
         properties = self.folder / "server.properties"
         properties.write_text(server_properties(self.config))
         given = write_logging(self.folder, self.config.release)

@@ -17,6 +17,7 @@ from harness.targets.kafka.eras import (
     listeners_of,
     reads_metadata_log,
 )
+from harness.targets.kafka.rolling_upgrade import RollingUpgrade
 
 CONTROLLER_ID = 100
 NODES_LIMIT = CONTROLLER_ID - 1
@@ -39,6 +40,8 @@ class KafkaPlan:
     A single KRaft node is broker and controller. Several have ``controllers`` of their own with the
     ids 100, 101, ... (a broker that is killed then takes no controller with it), a rack each (r1,
     r2, ...) from 0.10.0 on, and from 0.10.2 on a listener for clients and one for brokers.
+    ``upgrade``: some of the nodes run a newer release; what depends on a release is otherwise as
+    ``release`` has it.
     """
 
     release: str
@@ -46,6 +49,7 @@ class KafkaPlan:
     brokers: int
     settings: Mapping[str, str]
     controllers: int = 1
+    upgrade: RollingUpgrade | None = None
 
     def __post_init__(self) -> None:
         """Raises TargetError: a number of nodes that is impossible, or is with this release."""
@@ -58,6 +62,8 @@ class KafkaPlan:
                 "log; take mode=zk, or another release"
             )
         self._check_controllers()
+        if self.upgrade is not None:
+            self.upgrade.check(self.release, self.mode, self.node_ids)
 
     def _check_controllers(self) -> None:
         asked = f"controllers={self.controllers}"
@@ -74,6 +80,18 @@ class KafkaPlan:
             raise TargetError(
                 f"{asked}: a single node is broker and controller; it takes several, nodes=3 say"
             )
+
+    @property
+    def node_ids(self) -> list[int]:
+        """The ids of all nodes: brokers, and controllers that are no brokers."""
+        controllers = self.controllers if self._has_controller else 0
+        brokers = range(1, self.brokers + 1)
+        return [*brokers, *range(CONTROLLER_ID, CONTROLLER_ID + controllers)]
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The releases of its nodes, the older one first."""
+        return (self.release,) if self.upgrade is None else (self.release, self.upgrade.newer)
 
     @property
     def _has_controller(self) -> bool:
@@ -121,8 +139,12 @@ class KafkaPlan:
         internal: Address | None = None,
     ) -> NodeConfig:
         has_rack = self.brokers > 1 and knows(self.release, Fact.RACKS)
+        release, level = self.release, dict[str, str]()
+        if self.upgrade is not None and node_id in self.upgrade.nodes:
+            release, level = self.upgrade.newer, self.upgrade.level(self.release, self.mode)
         return NodeConfig(
-            release=self.release,
+            release=release,
+            formatted_by=self.release,
             mode=self.mode,
             node_id=node_id,
             quorum=quorum,
@@ -131,5 +153,5 @@ class KafkaPlan:
             internal=internal,
             rack=f"r{node_id}" if has_rack else None,
             brokers=self.brokers,
-            settings=self.settings,
+            settings={**level, **self.settings},
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,8 @@ from harness.targets.kafka.jvm import (
     java_for,
 )
 from harness.targets.kafka.node import KafkaNode
-from harness.targets.kafka.plan import KafkaPlan
+from harness.targets.kafka.plan import CONTROLLER_ID, KafkaPlan
+from harness.targets.kafka.rolling_upgrade import RollingUpgrade, usually_upgraded
 from harness.targets.kafka.zookeeper import zookeeper_jvm
 from harness.targets.older import older_than
 from harness.targets.pinned_file import Progress
@@ -69,7 +71,8 @@ class KafkaTarget(Target):
     (``delete.topic.enable``), so that tests can clean up; ``settings`` by Kafka's names win.
     All data is in a temporary folder and goes with the target. A node that cannot read its own
     metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE, POWER_LOSS
-    and LINKS, the last of which several controllers lack too.
+    and LINKS, the last of which several controllers lack too. With an ``upgrade`` private brokers
+    are clusters too: one broker alone is of one release.
     """
 
     implementation = "Apache Kafka"
@@ -105,12 +108,14 @@ class KafkaTarget(Target):
         progress: Progress | None = None,
         choose_ports: Callable[[int], list[int]] = free_ports,
         next_release: str | None = None,
+        upgrade: RollingUpgrade | None = None,
     ) -> None:
         """``heap``: of each Kafka process, as in java's -Xmx. ``jvm``: how Java is tuned, quick to
         start or as Kafka's own scripts do it. ``progress`` is called for downloads.
-        ``next_release``: what one broker is from its first :meth:`restart_node` on. The first
-        stop takes some seconds, to leave a class archive for cheaper starts. Raises TargetError:
-        no release, one without that mode, a bad heap or number of nodes."""
+        ``next_release``: what one broker is from its first :meth:`restart_node` on. ``upgrade``:
+        some nodes run a newer release. The first stop takes some seconds, to leave a class
+        archive for cheaper starts. Raises TargetError: no release, one without that mode, a bad
+        heap or number of nodes, an upgrade that is impossible."""
         super().__init__(log_dir)
         self.release = release
         listeners_of(release)  # is it a release at all
@@ -123,9 +128,15 @@ class KafkaTarget(Target):
             self.capabilities = self.capabilities - {UPGRADE}
         self.heap, self.jvm = checked_heap(heap), checked_tuning(jvm)
         self.settings = dict(settings or {})
+        self._upgrade = upgrade
         self._plan = self._planned(nodes, controllers)
         if controllers > 1:
             self.capabilities = self.capabilities - {LINKS}
+        if upgrade is not None:
+            self.newer = upgrade.newer
+            self.capabilities = self.capabilities - {UPGRADE, JOIN_AS_BROKER}
+            if listeners_of(release) is not listeners_of(self.newer):
+                self.capabilities = self.capabilities - {LINKS}
         self.spec = self._spec()
         self._progress = progress
         self._next_release = next_release or release
@@ -134,17 +145,23 @@ class KafkaTarget(Target):
         self._log_path: Path | None = None
 
     def _planned(self, brokers: int, controllers: int) -> KafkaPlan:
-        return KafkaPlan(self.release, self.mode, brokers, self.settings, controllers)
+        return KafkaPlan(
+            self.release, self.mode, brokers, self.settings, controllers, self._upgrade
+        )
 
     def _spec(self) -> str:
         """The shortest string that means this target."""
         options = [f"kafka:{self.release}"]
         if self.mode is not choose_mode(self.release, None):
             options.append(f"mode={self.mode.value}")
+        if self._upgrade is not None:
+            options.append(f"with={self._upgrade.newer}")
         if self._plan.brokers != 1:
             options.append(f"nodes={self._plan.brokers}")
         if self._plan.controllers != 1:
             options.append(f"controllers={self._plan.controllers}")
+        if self._upgrade and self._upgrade.nodes != usually_upgraded(self._plan.brokers):
+            options.append("upgraded=" + "+".join(map(str, sorted(self._upgrade.nodes))))
         if self.heap != HEAP:
             options.append(f"heap={self.heap}")
         if self.jvm != QUICK:
@@ -183,17 +200,20 @@ class KafkaTarget(Target):
         if self.is_alive():
             return self.addresses
         self.stop()
-        programs = self._programs()
+        programs = self._programs(*self._plan.releases)
         until_started(self.spec, lambda: self._start_once(programs), self._end)
         return self.addresses
 
-    def _programs(self) -> Programs:
-        jars = fetch_release(self.release, self._progress)
+    def _programs(self, *releases: str) -> Programs:
+        jars = {each: fetch_release(each, self._progress) for each in releases}
         java = java_for(self.spec)
-        if self.mode is Mode.KRAFT:
-            return Programs(Jvm(java, f"kafka-{self.release}", jars, self.heap, self.jvm), None)
-        kafka = Jvm(java, f"kafka-{self.release}-zk", jars, self.heap, self.jvm)
-        return Programs(kafka, zookeeper_jvm(java, self._progress))
+        mode = "" if self.mode is Mode.KRAFT else "-zk"
+        kafka = {
+            each: Jvm(java, f"kafka-{each}{mode}", jars[each], self.heap, self.jvm)
+            for each in releases
+        }
+        zookeeper = None if self.mode is Mode.KRAFT else zookeeper_jvm(java, self._progress)
+        return Programs(kafka, zookeeper)
 
     def _start_once(self, programs: Programs) -> None:
         """One attempt. What it leaves undone when it raises is cleared away by ``_end``."""
@@ -269,7 +289,7 @@ class KafkaTarget(Target):
         if self.release != self._next_release:
             asked.stop()
             self.release = self._next_release
-            self._cluster.upgrade(self._planned(1, 1), self._programs())
+            self._cluster.upgrade(self.release, self._programs(self.release))
         self._cluster.restart(asked)
 
     def log_directories(self, node: int) -> list[Path]:
@@ -281,7 +301,12 @@ class KafkaTarget(Target):
     # -- another one ---------------------------------------------------------------------------
 
     def _another(self, settings: dict[str, str]) -> KafkaTarget:
-        """A single broker, with a ZooKeeper of its own: this target may run in another process."""
+        """A single broker, with a ZooKeeper of its own: this target may run in another process.
+
+        Raises MissingCapability in the middle of an upgrade.
+        """
+        if self._upgrade is not None:
+            raise MissingCapability(OWN_BROKER, self.spec)
         return self._another_cluster(settings, 1)
 
     def _another_kept(self, settings: dict[str, str]) -> Target:
@@ -316,7 +341,15 @@ class KafkaTarget(Target):
             jvm=self.jvm,
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),
+            upgrade=self._upgrade_of(nodes),
         )
+
+    def _upgrade_of(self, brokers: int) -> RollingUpgrade | None:
+        """The same upgrade in a cluster with another number of brokers."""
+        if self._upgrade is None or brokers == self._plan.brokers:
+            return self._upgrade
+        controllers = {node for node in self._upgrade.nodes if node >= CONTROLLER_ID}
+        return replace(self._upgrade, nodes=usually_upgraded(brokers) | controllers)
 
     def _another_linked(
         self, settings: dict[str, str], nodes: int, tell: Listener | None
@@ -332,4 +365,5 @@ class KafkaTarget(Target):
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),
             tell=tell,
+            upgrade=self._upgrade_of(nodes),
         )

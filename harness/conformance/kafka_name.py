@@ -16,7 +16,13 @@ MODES = ("zk", "kraft")
 """With ZooKeeper or without, in the order in which they came."""
 _KRAFT_FROM: ReleaseNumbers = (3, 3)  # the first that Kafka calls ready for production; our default
 _MODE, WITH = "mode", "with"
-_OF_UPGRADES = (WITH, "upgraded")
+_BETWEEN = (WITH, "upgraded", "phase")
+_MODE_OF_PHASE = {
+    "zookeeper": "zk",
+    "rolled-back": "zk",
+    "kraft-brokers": "kraft",
+    "finalized": "kraft",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,22 +66,38 @@ def kafka_name(target: str) -> KafkaName | None:
     numbers = release_numbers(release)
     if numbers is None:
         return None
-    default = "kraft" if numbers[:2] >= _KRAFT_FROM else "zk"
-    mode = options.pop(_MODE, default)
+    mode = options.pop(_MODE, _default_mode(numbers))
     return KafkaName(release=release, numbers=numbers, mode=mode, options=MappingProxyType(options))
 
 
-def of_one_release(target: str) -> list[str]:
-    """The targets of one release each that make up ``kafka:OLDER,with=NEWER,...``.
+def plain_targets(target: str) -> list[str]:
+    """The targets of one release and one mode that a target between them behaves like.
 
-    The older one first; none for every other string.
+    Of ``kafka:OLDER,with=NEWER,...`` the two releases, the older one first; of
+    ``mode=migrating,phase=...`` the mode of its brokers, but none in dual write, where the brokers
+    are of one mode and the controller of the other. None of every other string.
     """
     name = kafka_name(target)
-    if name is None or WITH not in name.options:
+    if name is None:
         return []
-    others = {each: value for each, value in name.options.items() if each not in _OF_UPGRADES}
-    options = "".join(f",{each}={value}" for each, value in {_MODE: name.mode, **others}.items())
-    return [f"{PREFIX}{release}{options}" for release in (name.release, name.options[WITH])]
+    others = {each: value for each, value in name.options.items() if each not in _BETWEEN}
+    if WITH in name.options:
+        releases = (name.release, name.options[WITH])
+        return [_written(release, name.mode, others) for release in releases]
+    mode = _MODE_OF_PHASE.get(name.options.get("phase", ""))
+    return [] if mode is None else [_written(name.release, mode, others)]
+
+
+def _written(release: str, mode: str, options: Mapping[str, str]) -> str:
+    """The shortest string with these options."""
+    numbers = release_numbers(release)
+    is_usual = numbers is not None and mode == _default_mode(numbers)
+    words = {**({} if is_usual else {_MODE: mode}), **options}
+    return ",".join([f"{PREFIX}{release}", *(f"{each}={value}" for each, value in words.items())])
+
+
+def _default_mode(numbers: ReleaseNumbers) -> str:
+    return "kraft" if numbers[:2] >= _KRAFT_FROM else "zk"
 
 
 def kafka_range(pattern: str) -> KafkaRange | None:

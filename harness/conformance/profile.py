@@ -34,7 +34,7 @@ import tomlkit
 from tomlkit.items import Item, Table
 
 from harness.conformance.catalogue import Catalogue, UnknownRequirementError
-from harness.conformance.kafka_name import NotARange, kafka_name, kafka_range, of_one_release
+from harness.conformance.kafka_name import NotARange, kafka_name, kafka_range, plain_targets
 from harness.conformance.reason_pattern import pattern_of
 from harness.conformance.summary import RequirementSummary, RunSummary
 from harness.conformance.toml_entry import TomlEntry, load_table
@@ -94,13 +94,14 @@ class Profile:
     def known_failures_of(self, target: str) -> dict[str, KnownFailure]:
         """The entries for one target, by requirement.
 
-        A cluster of two releases has those of both, of the older one where both have one.
+        A cluster of two releases has those of both, of the older one where both have one; a
+        migrating one has those of the mode of its brokers.
 
         Raises:
             ProfileError: two entries speak about the same requirement of this target.
         """
         found = self._known_failures_of(target)
-        for each in of_one_release(target):
+        for each in plain_targets(target):
             found = {**self._known_failures_of(each), **found}
         return found
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from harness.targets.errors import TargetError
 from harness.targets.kafka.jvm import AS_SHIPPED, HEAP, QUICK
+from harness.targets.kafka.migration_plan import MIGRATING, read_phase
 from harness.targets.kafka.rolling_upgrade import (
     RollingUpgrade,
     read_upgraded,
@@ -13,11 +14,14 @@ from harness.targets.kafka.rolling_upgrade import (
 )
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kind import Making, TargetKind, refuse_words, settings_among
+from harness.targets.migrating import MigratingKafka
 from harness.targets.options import split_options
 from harness.targets.releases import LATEST, RANGE, releases_meant
 
 _OPTIONS = {
-    "mode": "zk or kraft; default: kraft from 3.3 on, zk before",
+    "mode": "zk or kraft; default: kraft from 3.3 on, zk before; migrating from 3.6 to 3.9",
+    "phase": "with mode=migrating how far it is: zookeeper, dual-write, kraft-brokers, finalized "
+    "or rolled-back",
     "nodes": "how many brokers; default 1",
     "controllers": "how many nodes that are controllers and no brokers, with kraft and several "
     "brokers; default 1",
@@ -43,6 +47,10 @@ def _targets(rest: str | None, making: Making) -> list[KafkaTarget]:
 
 
 def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTarget:
+    if options.get("mode") == MIGRATING:
+        return _migrating(release, options, making)
+    if "phase" in options:
+        raise TargetError(f"phase={options['phase']}: only mode={MIGRATING} has phases")
     nodes = _number(options, "nodes", "brokers")
     return KafkaTarget(
         release,
@@ -55,6 +63,24 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
         log_dir=making.log_dir,
         progress=making.progress,
         upgrade=_upgrade(options, nodes),
+    )
+
+
+def _migrating(release: str, options: Mapping[str, str], making: Making) -> MigratingKafka:
+    if "with" in options:
+        raise TargetError(f"with={options['with']}: all nodes of a migration are of one release")
+    if "phase" not in options:
+        raise TargetError(f"mode={MIGRATING}: phase=PHASE is missing, {_OPTIONS['phase']}")
+    return MigratingKafka(
+        release,
+        read_phase(options["phase"]),
+        nodes=_number(options, "nodes", "brokers"),
+        controllers=_number(options, "controllers", "controllers"),
+        heap=options.get("heap", HEAP),
+        jvm=options.get("jvm", QUICK),
+        settings=settings_among(options),
+        log_dir=making.log_dir,
+        progress=making.progress,
     )
 
 
@@ -93,8 +119,8 @@ def _expand(rest: str | None) -> list[str]:
 
 KIND = TargetKind(
     name="kafka",
-    form="kafka:RELEASE[,mode=zk|kraft][,with=NEWER[,upgraded=IDS]][,nodes=N][,controllers=N]"
-    "[,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
+    form="kafka:RELEASE[,mode=zk|kraft|migrating,phase=PHASE][,with=NEWER[,upgraded=IDS]]"
+    "[,nodes=N][,controllers=N][,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "
     "latest, or for a run a range, A..B, A.. or ..B",

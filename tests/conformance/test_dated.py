@@ -164,9 +164,8 @@ def test_requirements_of_one_case_are_dated_separately() -> None:
 
 def test_cluster_of_two_releases_must_keep_what_both_must() -> None:
     seen = check("PROD-011", V.FAILED, reason="seen")
-    dates = {"release": "2.8.2", "newer": "3.9.2"}
-    assert judged([seen], **dates) == [(V.FAILED, "seen")]
+    assert judged([seen], release="2.8.2", newer="3.9.2") == [(V.FAILED, "seen")]
     until = [(V.NOT_SUPPORTED, "promised until 3.8; this is 3.9.2: seen")]
-    assert judged([seen], **dates, until="3.8") == until
+    assert judged([seen], release="2.8.2", newer="3.9.2", until="3.8") == until
     since = [(V.NOT_SUPPORTED, "promised since 2.4; this is 2.3.1: seen")]
     assert judged([seen], release="2.3.1", newer="3.9.2") == since

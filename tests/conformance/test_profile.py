@@ -8,7 +8,7 @@ import pytest
 from harness.base.bundle import shipped_root
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.journal import read_journal
-from harness.conformance.kafka_name import kafka_range
+from harness.conformance.kafka_name import kafka_range, plain_targets
 from harness.conformance.profile import (
     Profile,
     ProfileError,
@@ -20,6 +20,7 @@ from harness.conformance.summary import RunSummary, summarize
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, header, write_run
 
+BOTH = ("3.9.2", "4.4.0")
 ENTRY = '[[known_failure]]\nrequirement = "PROD-011"\nreason = "crc"\n'
 
 
@@ -234,6 +235,22 @@ def test_cluster_of_two_releases_has_known_failures_of_both(tmp_path: Path) -> N
         "PROD-011": "kafka:2.8.2..2.8.2,mode=zk",
         "CONN-001": "kafka:3.8.1..4.4.0,mode=zk",
     }
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("kafka:2.8.2,with=3.9.2,nodes=3", ["kafka:2.8.2,nodes=3", "kafka:3.9.2,mode=zk,nodes=3"]),
+        ("kafka:3.9.2,with=4.4.0,nodes=3,upgraded=2", [f"kafka:{one},nodes=3" for one in BOTH]),
+        ("kafka:3.9.2,mode=migrating,phase=rolled-back", ["kafka:3.9.2,mode=zk"]),
+        ("kafka:3.9.2,mode=migrating,phase=kraft-brokers,nodes=3", ["kafka:3.9.2,nodes=3"]),
+        ("kafka:3.9.2,mode=migrating,phase=dual-write,nodes=3", []),
+        ("kafka:3.9.2,nodes=3", []),
+        ("reference,nodes=3", []),
+    ],
+)  # fmt: skip
+def test_plain_targets_of_target_between_releases_or_modes(target: str, meant: list[str]) -> None:
+    assert plain_targets(target) == meant
 
 
 def test_profile_without_entries_is_valid(tmp_path: Path) -> None:

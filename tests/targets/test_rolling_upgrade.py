@@ -1,5 +1,6 @@
 """Clusters of two releases: target strings, configurations, and real ones in the middle."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from harness.targets.asking import ask_api_versions, ask_finalized_features
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.kafka.broker_config import server_properties
-from harness.targets.kafka.eras import choose_mode
+from harness.targets.kafka.eras import Mode, choose_mode
 from harness.targets.kafka.plan import KafkaPlan, NodePlan
 from harness.targets.kafka.rolling_upgrade import RollingUpgrade, usually_upgraded
 from harness.targets.kafka.zookeeper import PIN
@@ -125,6 +126,12 @@ def test_upgraded_kraft_nodes_are_formatted_by_older_release() -> None:
     for node in (*nodes.brokers, *nodes.controllers):
         assert node.as_formatted.release == "3.9.2"
     assert "inter.broker.protocol.version" not in settings_of(nodes)[3]
+
+
+def test_nodes_of_one_release_format_their_own_directories() -> None:
+    addresses = [Address("127.0.0.1", 1000 + number) for number in range(2)]
+    (broker,) = KafkaPlan("3.9.2", Mode.KRAFT, 1, {}).nodes(Path("/data"), addresses).brokers
+    assert replace(broker, release="4.4.0").as_formatted.release == "4.4.0"
 
 
 def test_older_release_decides_on_listeners_and_racks() -> None:

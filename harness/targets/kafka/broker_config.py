@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.base.address import Address
 from harness.targets.kafka.eras import Fact, Listeners, Mode, knows, listeners_of
+from harness.targets.kafka.release import line_of
 
 SMALL_NODE = {
     "num.partitions": "1",
@@ -48,6 +49,8 @@ QUICK_RETURN = {
 """For a broker that is killed and started again: it can register when its session has ended."""
 
 _SESSION = "zookeeper.session.timeout.ms"
+INTER_BROKER_LISTENER = "inter.broker.listener.name"
+INTER_BROKER_PROTOCOL = "inter.broker.protocol.version"
 
 REPLICATION = 3
 MIN_IN_SYNC = 2
@@ -58,7 +61,10 @@ INTERNAL, CLIENT, CONTROLLER = "INTERNAL", "CLIENT", "CONTROLLER"
 
 @dataclass(frozen=True)
 class Quorum:
-    """The coordinators of the brokers: the controllers, by their ids, or a ZooKeeper."""
+    """The coordinators of the brokers: the controllers, by their ids, or a ZooKeeper.
+
+    Both while the metadata move from one to the other (KIP-866).
+    """
 
     voters: Mapping[int, Address] = field(default_factory=dict)
     zookeeper: Address | None = None
@@ -102,6 +108,11 @@ class NodeConfig:
         return self.listens.get(told, told)
 
     @property
+    def migrates(self) -> bool:
+        """True for a node in migration mode: it knows the controllers and the ZooKeeper."""
+        return bool(self.quorum.voters) and self.quorum.zookeeper is not None
+
+    @property
     def is_controller(self) -> bool:
         """True if this node is a controller (KRaft)."""
         return self.node_id in self.quorum.voters
@@ -110,7 +121,7 @@ class NodeConfig:
     def inter_broker_listener(self) -> str:
         """The name of the listener for other brokers, where the release has named ones."""
         usual = INTERNAL if self.internal is not None else PROTOCOL
-        return self.settings.get("inter.broker.listener.name", usual)
+        return self.settings.get(INTER_BROKER_LISTENER, usual)
 
     @property
     def log_directories(self) -> list[Path]:
@@ -170,18 +181,39 @@ def _replication(brokers: int) -> dict[str, str]:
 
 
 def _kraft(node: NodeConfig) -> dict[str, str]:
-    voters = node.quorum.voters.items()
     roles = ["broker"] * (node.client is not None) + ["controller"] * node.is_controller
-    return {
+    settings = {
         "process.roles": ",".join(roles),
         "node.id": str(node.node_id),
-        "controller.quorum.voters": ",".join(f"{node}@{at}" for node, at in voters),
+        **_quorum(node.quorum),
+    }
+    if node.migrates:
+        settings |= _migration(node.quorum)
+        if node.brokers > 1:  # the controller sends requests to brokers with a ZooKeeper
+            settings[INTER_BROKER_LISTENER] = INTERNAL
+    return settings
+
+
+def _zookeeper(node: NodeConfig) -> dict[str, str]:
+    settings = {"broker.id": str(node.node_id), "zookeeper.connect": str(node.quorum.zookeeper)}
+    if node.migrates:
+        settings |= {**_quorum(node.quorum), **_migration(node.quorum)}
+        settings[INTER_BROKER_PROTOCOL] = line_of(node.release)
+    return settings
+
+
+def _quorum(quorum: Quorum) -> dict[str, str]:
+    return {
+        "controller.quorum.voters": ",".join(f"{node}@{at}" for node, at in quorum.voters.items()),
         "controller.listener.names": CONTROLLER,
     }
 
 
-def _zookeeper(node: NodeConfig) -> dict[str, str]:
-    return {"broker.id": str(node.node_id), "zookeeper.connect": str(node.quorum.zookeeper)}
+def _migration(quorum: Quorum) -> dict[str, str]:
+    return {
+        "zookeeper.connect": str(quorum.zookeeper),
+        "zookeeper.metadata.migration.enable": "true",
+    }
 
 
 # -- listeners -----------------------------------------------------------------------------------
@@ -232,14 +264,16 @@ def _named(node: NodeConfig) -> dict[str, str]:
             advertised.append(f"{CONTROLLER}://{quorum}")
     settings = {"listeners": ",".join(listeners)}
     own = [name for name in (*names, CONTROLLER) if name not in PROTOCOLS]
-    if node.internal is not None or node.mode is Mode.KRAFT:
+    if node.migrates and node.brokers > 1:
+        own = [INTERNAL, CLIENT, CONTROLLER]
+    if node.internal is not None or node.mode is Mode.KRAFT or node.migrates:
         known = {name: name for name in PROTOCOLS} | dict.fromkeys(own, PROTOCOL)
         mapped = ",".join(f"{name}:{protocol}" for name, protocol in known.items())
         settings["listener.security.protocol.map"] = mapped
     if advertised:
         settings["advertised.listeners"] = ",".join(advertised)
     if node.internal is not None:
-        settings["inter.broker.listener.name"] = INTERNAL
+        settings[INTER_BROKER_LISTENER] = INTERNAL
     return settings
 
 

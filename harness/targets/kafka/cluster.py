@@ -85,8 +85,19 @@ class KafkaCluster:
 
         ``addresses``: as many as ``plan.ports``. Raises TargetStartError, StartAgain.
         """
+        self._make(addresses)
+        if self.zookeeper is not None:
+            self.zookeeper.start(archive_in=self.scratch.path)
+        self._launch(list(self.nodes.values()))
+        for broker in self.brokers.values():
+            self._await(broker, self.addresses)
+        if len(self.controllers) > 1:
+            self._await_controllers()  # the brokers needed only a majority
+        for controller in self.controllers.values():
+            controller.answered()
+
+    def _make(self, addresses: Sequence[Address]) -> None:
         nodes = self.plan.nodes(self.scratch.path, addresses)
-        called = f"Apache Kafka {self.plan.release}"
         several = self.plan.brokers > 1
         for config in nodes.brokers:
             mine = f"broker {config.node_id} of " if several else ""
@@ -98,21 +109,17 @@ class KafkaCluster:
             log = "-controller" + ("" if alone else f"-{config.node_id}")
             self.controllers[config.node_id] = self._node(mine, log, config)
         if nodes.zookeeper is not None:
+            called = f"Apache Kafka {self.plan.release}"
             self.zookeeper = self._new_zookeeper(called, nodes.zookeeper)
         for server in self.servers():
             server.hold_fd = self.scratch.hold_fd
-        if self.zookeeper is not None:
-            self.zookeeper.start(archive_in=self.scratch.path)
+
+    def _launch(self, nodes: Sequence[KafkaNode]) -> None:
+        """Start these; the first broker of each release leaves a class archive at its end."""
         of_release = {node.config.release: node for node in reversed(self.brokers.values())}
-        for node in self.nodes.values():
+        for node in nodes:
             leaves_archive = node is of_release.get(node.config.release)
             node.launch(archive_in=self.scratch.path if leaves_archive else None)
-        for broker in self.brokers.values():
-            self._await(broker, self.addresses)
-        if len(self.controllers) > 1:
-            self._await_controllers()  # the brokers needed only a majority
-        for controller in self.controllers.values():
-            controller.answered()
 
     @property
     def addresses(self) -> dict[int, Address]:
@@ -173,9 +180,8 @@ class KafkaCluster:
                 if server.expected_to_run:
                     server.check_start()
 
-        questions = questions_for(
-            node, brokers, zookeeper=self.zookeeper, cluster_id=self._cluster_id
-        )
+        zookeeper = self.zookeeper if node.config.mode is Mode.ZK else None
+        questions = questions_for(node, brokers, zookeeper=zookeeper, cluster_id=self._cluster_id)
         await_answers(node.listens_at, questions, START_TIMEOUT_MS, check)
         node.answered()
 

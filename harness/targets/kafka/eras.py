@@ -40,6 +40,7 @@ class Fact(Enum):
     LOG4J2 = "logs with Log4j 2"
     INTER_BROKER_PROTOCOL = "inter.broker.protocol.version"
     MESSAGE_FORMAT = "log.message.format.version"
+    MIGRATION = "ZooKeeper's metadata can move to KRaft (KIP-866), fit for production"
     METADATA_VERSION = "KRaft's log contains a metadata.version (KIP-778)"
     NEEDS_METADATA_VERSION = "KRaft without a metadata.version from 3.3 on is refused"
     FORMAT = "KRaft; folders are formatted first"
@@ -69,6 +70,7 @@ _SINCE = {
     Fact.LOG4J2: "4.0",
     Fact.INTER_BROKER_PROTOCOL: "0.9",
     Fact.MESSAGE_FORMAT: "0.10.0",
+    Fact.MIGRATION: "3.6",
     Fact.METADATA_VERSION: "3.3",
     Fact.NEEDS_METADATA_VERSION: "4.0",
 }

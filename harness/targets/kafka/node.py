@@ -39,7 +39,7 @@ class KafkaNode(JavaServer):
         super().__init__(called, jvms[config.release], folder, log_path)
         self.config = config
         self._jvms = jvms
-        self._cluster_id = cluster_id
+        self.cluster_id = cluster_id
 
     @property
     def node_id(self) -> int:
@@ -64,9 +64,9 @@ class KafkaNode(JavaServer):
 
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
         """Return the command of the node; its log directories are formatted now if needed."""
-        if self._cluster_id is not None:
+        if self.cluster_id is not None:
             config = self.config.as_formatted
-            format_node(config, self._cluster_id, self._jvms[config.release], self.log_path)
+            format_node(config, self.cluster_id, self._jvms[config.release], self.log_path)
         properties = self.folder / "server.properties"
         properties.write_text(server_properties(self.config))
         given = write_logging(self.folder, self.config.release)

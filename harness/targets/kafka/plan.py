@@ -144,7 +144,7 @@ class KafkaPlan:
             release, level = self.upgrade.newer, self.upgrade.level(self.release, self.mode)
         return NodeConfig(
             release=release,
-            formatted_by=self.release,
+            formatted_by=self.release if self.upgrade else "",
             mode=self.mode,
             node_id=node_id,
             quorum=quorum,

@@ -35,7 +35,9 @@ def questions_for(
     has_versions = knows(release, Fact.API_VERSIONS)
     questions: list[Question] = []
     if zookeeper is not None:
-        awaited = {f"/brokers/ids/{broker}" for broker in brokers} | {"/controller"}
+        awaited = {f"/brokers/ids/{broker}" for broker in brokers}
+        if not node.config.migrates:  # a KRaft controller's registration is no session's
+            awaited.add("/controller")
         questions.append(lambda _: _registered(zookeeper, awaited))
     if has_versions:
         questions.append(lambda wait_ms: ask_api_versions(address, wait_ms))

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.targets.errors import TargetError
+from harness.targets.kafka.broker_config import INTER_BROKER_PROTOCOL
 from harness.targets.kafka.eras import Fact, Mode, knows, modes_of
 from harness.targets.kafka.release import line_of, release_key
 
-INTER_BROKER_PROTOCOL = "inter.broker.protocol.version"
 MESSAGE_FORMAT = "log.message.format.version"
 
 

@@ -151,9 +151,7 @@ class KafkaTarget(Target):
 
     def _spec(self) -> str:
         """The shortest string that means this target."""
-        options = [f"kafka:{self.release}"]
-        if self.mode is not choose_mode(self.release, None):
-            options.append(f"mode={self.mode.value}")
+        options = [f"kafka:{self.release}", *self._mode_options()]
         if self._upgrade is not None:
             options.append(f"with={self._upgrade.newer}")
         if self._plan.brokers != 1:
@@ -168,6 +166,10 @@ class KafkaTarget(Target):
             options.append(f"jvm={self.jvm}")
         options += [f"set.{name}={value}" for name, value in self.settings.items()]
         return ",".join(options)
+
+    def _mode_options(self) -> list[str]:
+        usual = choose_mode(self.release, None)
+        return [] if self.mode is usual else [f"mode={self.mode.value}"]
 
     @property
     def log_path(self) -> Path | None:
@@ -220,18 +222,25 @@ class KafkaTarget(Target):
         ports = self._choose_ports(self._plan.ports)
         addresses = [Address(HOST, port) for port in ports]
         self._before_start(addresses)
-        self._cluster = cluster = KafkaCluster(
+        self._cluster = cluster = self._new_cluster(programs)
+        try:
+            cluster.start(addresses)
+        finally:
+            first = next(iter(cluster.brokers.values()), None)
+            self._log_path = first.log_path if first else None
+        self._begin(cluster)
+
+    def _new_cluster(self, programs: Programs) -> KafkaCluster:
+        return KafkaCluster(
             self._plan,
             programs,
             self._log_folder(),
             keep_in=self.keep_in,
             node_folders=self.node_folders,
         )
-        try:
-            cluster.start(addresses)
-        finally:
-            first = next(iter(cluster.brokers.values()), None)
-            self._log_path = first.log_path if first else None
+
+    def _begin(self, cluster: KafkaCluster) -> None:
+        """Show what has started."""
         self.addresses = list(cluster.addresses.values())
         self.nodes = list(cluster.addresses)
         self.controller_nodes = tuple(cluster.controllers)
@@ -290,6 +299,20 @@ class KafkaTarget(Target):
             asked.stop()
             self.release = self._next_release
             self._cluster.upgrade(self.release, self._programs(self.release))
+        self._cluster.restart(asked)
+
+    def upgrade_node(self, node: int, release: str, level: Mapping[str, str]) -> None:
+        """Stop a node and start it with its files as another release, one step of an upgrade.
+
+        ``level``: settings beside those of the target. The target keeps its name. Raises
+        TargetError: it does not end; TargetStartError: it does not come back.
+        """
+        asked = self._node(node)
+        assert self._cluster is not None
+        asked.stop()
+        settings = {**self.settings, **level}
+        config = replace(asked.config, release=release, settings=settings, formatted_by="")
+        asked.upgrade(config, self._programs(release).kafka)
         self._cluster.restart(asked)
 
     def log_directories(self, node: int) -> list[Path]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from checks.gate_parts import CLIENTS, CONTAINERS, DEFECTS, PYTEST, WORKERS
 from checks.part import Command, Lane, Part, command
+from harness.targets.kafka.migration_plan import Phase
 from harness.targets.releases import releases_meant
 from labs.defects.seen_on import (
     CLUSTER_SEEN_ON,
@@ -23,7 +24,13 @@ RUN = ("kafka-conformance", "run")
 GATE = ("kafka-conformance", "gate")
 DIFF = ("kafka-conformance", "diff", "--target", "reference", "--target", KAFKA)
 KNOWN = "suites/apache-kafka.profile.toml"
+KNOWN_OF_CLUSTERS = "suites/apache-kafka-clusters.profile.toml"
 CRASHES = ("python", "-m", "labs.crash_loops", "--seed", "{seed}", "--out", "{out}/crash-loops")
+CHANGES = ("python", "-m", "labs.rolling_changes", "--seed", "{seed}", "--out", "{out}/changes")
+UPGRADED = (("2.8.2", "3.9.2"), ("3.9.2", "4.4.0"), ("4.0.2", "4.4.0"))
+UPGRADES = tuple("..".join(both) for both in UPGRADED)
+MIGRATIONS = ("migration", "way-back", "long-way-back")
+MIGRATING = "kafka:3.9.2,mode=migrating"
 ONE_DISK = ("power-flush-1", "power-flush-10", "power")
 DISKS = ("power-one-fenced", "power-one", "power-all")
 OTHERS = ("librdkafka-mock", "noida-db", "kfake", "tansu")
@@ -74,6 +81,14 @@ def other(name: str) -> Part:
         needs=NEEDS.get(name, ""),
         rooms=("suites", "harness", "docker"),
     )
+
+
+def judged_between(specs: list[str]) -> tuple[Command, ...]:
+    """Clusters between two releases or modes; they fail as the profile of clusters says."""
+    out = "{out}/between"
+    run = (*RUN, "--suite", "replication", *options("--target", specs), "--versions", "ends")
+    gate = command(*GATE, out, "--profile", KNOWN_OF_CLUSTERS)
+    return (Command((*run, "--jobs", "1", "--out", out), passes_with=(0, 1)), gate)
 
 
 def agree(name: str, *words: str) -> Part:
@@ -284,6 +299,17 @@ DEEP = (
         ),
         lane=WAITS,
         rooms=("harness/reference_broker/storage", "harness/power_loss", "labs/crash_loops"),
+    ),
+    Part(
+        "rolling_changes",
+        sliced=(
+            (command(*CHANGES, *options("--upgrade", UPGRADES)),),
+            (command(*CHANGES, *options("--migration", MIGRATIONS)),),
+            judged_between([f"kafka:{old},with={new},nodes=3" for old, new in UPGRADED]),
+            judged_between([f"{MIGRATING},phase={phase.value},nodes=3" for phase in Phase]),
+        ),
+        lane=WAITS,
+        rooms=("harness/targets", "labs/rolling_changes", "suites/replication"),
     ),
     Part(
         "power_model",

@@ -17,6 +17,10 @@ _LABS = {
     ),
     "recovery": ("labs.recovery.__main__", "Damage copies of a log, and compare two recoveries."),
     "crash-loops": ("labs.crash_loops.__main__", "Kill brokers, or cut their power, under load."),
+    "rolling-changes": (
+        "labs.rolling_changes.__main__",
+        "Upgrade or migrate a cluster of Kafka under load.",
+    ),
     "power-model": (
         "labs.power_model.__main__",
         "Check storage on a modelled disk that loses power.",

@@ -77,12 +77,13 @@ def stage(spec: str, case: CrashCase, log_dir: Path) -> Iterator[CrashStage]:
         opened.enter_context(target)
         for disk in disks.values():
             disk.sync()  # what Kafka 3.9.2 formats is not flushed by itself
-        cluster = opened.enter_context(_cluster_of(target))
+        cluster = opened.enter_context(cluster_of(target))
         yield CrashStage(case, target, cluster, disks)
 
 
 @contextmanager
-def _cluster_of(target: Target) -> Iterator[Cluster]:
+def cluster_of(target: Target) -> Iterator[Cluster]:
+    """A started target as clients see it, at the versions that its first broker advertises now."""
     made: list[BrokerUnderTest] = []
     versions = ask_api_versions(target.addresses[0], ASK_MS)
     prefix = f"{target.name_prefix}-crash-{time.monotonic_ns()}"

@@ -6,12 +6,11 @@ import asyncio
 import contextlib
 import errno
 import os
-import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -20,48 +19,33 @@ import click
 import uvloop
 
 from harness.base.address import Address
+from harness.commands.proxy_addresses import (
+    MAP_FORM,
+    Pair,
+    listen_address,
+    mapped_pair,
+    mapping,
+    paired,
+    require_distinct,
+    require_reachable,
+    upstream,
+)
 from harness.commands.proxy_display import Display, Lines, LiveTable, is_screen
 from harness.proxies.capture import Capture, Sides
-from harness.proxies.control.address_text import parse_address
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.guard import require_safe
 from harness.proxies.control.server import ControlServer
 from harness.proxies.event import Event
-from harness.proxies.front import Front, Upstream
+from harness.proxies.front import Front
 from harness.proxies.journal import ProxyJournal
-from harness.proxies.proxy import LOCAL
 from harness.proxies.rules import RulesFile, RulesRefused, read_rules_file
+from harness.proxies.upstream import Upstream
 
 T = TypeVar("T")
 TICK_S = 0.5
-NAME = re.compile(r"[\w.:-]+")
 EXIT_REFUSED = 2
 MIB = 1 << 20
 TOKEN_VARIABLE = "KAFKA_CONFORMANCE_CONTROL_TOKEN"  # noqa: S105  # its name
-ANY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # these are refused
-
-
-def _address(text: str, first_port: int) -> Address:
-    try:
-        return Address(*parse_address(text, first_port=first_port))
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-def listen_address(text: str) -> Address:
-    """``HOST:PORT``; port 0 takes a free one."""
-    return _address(text, 0)
-
-
-def upstream(text: str) -> Upstream:
-    """``HOST:PORT`` or ``NAME=HOST:PORT``."""
-    name, sign, rest = text.rpartition("=")
-    if sign and not NAME.fullmatch(name):
-        raise click.BadParameter(f"a name has letters, digits and any of _.:-, not {name!r}")
-    address = _address(rest, 1)
-    if not address.host:
-        raise click.BadParameter(f"{text!r} has no host")
-    return Upstream(address, name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +53,7 @@ class WantedProxy:
     """The values of the options."""
 
     upstreams: tuple[Upstream, ...]
+    reachable: Mapping[Address, Address]
     rules: RulesFile
     seed: int
     rewrites: bool
@@ -84,8 +69,12 @@ class WantedProxy:
 @click.command("proxy")
 @click.option("--upstream", "upstreams", type=upstream, metavar="[NAME=]HOST:PORT",
               multiple=True, required=True,
-              help="A broker, and what its link leads to (`1=HOST:PORT`); may be repeated. Without "
-              "a name it is called by its address.")  # fmt: skip
+              help="A broker; may be repeated. `1=HOST:PORT` binds node 1: clients that are sent "
+              "to node 1, at any address, get this proxy. Without a name it is called by its "
+              "address.")  # fmt: skip
+@click.option("--map", "pairs", type=mapped_pair, metavar=MAP_FORM, multiple=True,
+              help="What a broker advertises as NAME:PORT is reached at HOST:PORT from here; may "
+              "be repeated. An IPv6 address stands in brackets.")  # fmt: skip
 @click.option("--listen", "listens", type=listen_address, metavar="HOST:PORT", multiple=True,
               help="Where clients connect instead, one for each --upstream in the same order; "
               "without, free ports of 127.0.0.1.")  # fmt: skip
@@ -115,6 +104,7 @@ class WantedProxy:
               show_default=True, metavar="MIB", help="The capture ends at this size.")  # fmt: skip
 def proxy_command(
     upstreams: tuple[Upstream, ...],
+    pairs: tuple[Pair, ...],
     listens: tuple[Address, ...],
     advertise: str,
     no_rewrite: bool,
@@ -130,8 +120,9 @@ def proxy_command(
     """Run proxies before a cluster, and apply rules, toxics and cuts to its traffic.
 
     Clients that connect to a proxy receive no other address: the proxy rewrites those in
-    responses, and a broker that appears later gets a proxy of its own. A signal (SIGINT, SIGTERM)
-    stops the proxies.
+    responses, and a broker that appears later gets a proxy of its own. Where the advertised
+    addresses cannot be reached from here, --upstream ID=HOST:PORT or --map give those that can.
+    A signal (SIGINT, SIGTERM) stops the proxies.
 
     Exit 0: stopped by a signal; 1: it could not start; 2: usage, or rules that are refused.
     """
@@ -141,8 +132,11 @@ def proxy_command(
         raise click.UsageError("--control-token is for the API of --control")
     if control is not None:
         _require_safe(control, token)
+    if pairs and no_rewrite:
+        raise click.UsageError("--map changes addresses in frames, which --no-rewrite leaves alone")
     wanted = WantedProxy(
-        upstreams=_paired(upstreams, listens),
+        upstreams=paired(upstreams, listens),
+        reachable=mapping(pairs),
         rules=rules,
         seed=next((one for one in (seed, rules.seed) if one is not None), 0),
         rewrites=rewrites,
@@ -154,8 +148,10 @@ def proxy_command(
         sides=Sides(sides),
         capture_bytes=capture_mib * MIB,
     )
-    if rewrites and not advertise:
-        _require_reachable(wanted.upstreams)
+    if rewrites and advertise:
+        require_distinct(wanted.upstreams, advertise)
+    elif rewrites:
+        require_reachable(wanted.upstreams)
     if not uvloop.run(_serve(wanted)):
         os._exit(0)  # Python would wait for a reader that does not read our output
 
@@ -176,33 +172,6 @@ def _require_safe(control: Address, token: str | None) -> None:
         require_safe(control.host, token)
     except ValueError as error:
         raise click.UsageError(f"{error} (--control-token)") from None
-
-
-def _paired(upstreams: Sequence[Upstream], listens: Sequence[Address]) -> tuple[Upstream, ...]:
-    if listens and len(listens) != len(upstreams):
-        raise click.UsageError(
-            f"{len(upstreams)} times --upstream and {len(listens)} times --listen: give one for "
-            "each, in the same order, or none"
-        )
-    names = [one.name or str(one.address) for one in upstreams]
-    for name in names:
-        if names.count(name) > 1:
-            raise click.UsageError(f"two upstreams are called {name!r}; give them names, NAME=...")
-    there = [one for one in listens if one.port]
-    for listen in there:
-        if there.count(listen) > 1:
-            raise click.UsageError(f"two proxies cannot listen at {listen}")
-    listens = listens or [LOCAL] * len(upstreams)
-    return tuple(replace(one, listen=at) for one, at in zip(upstreams, listens, strict=True))
-
-
-def _require_reachable(upstreams: Sequence[Upstream]) -> None:
-    for one in upstreams:
-        if one.listen.host in ANY_HOST:
-            raise click.UsageError(
-                f"no client can connect to {one.listen}: give with --advertise the host by which "
-                "they reach it, or --no-rewrite"
-            )
 
 
 async def _serve(wanted: WantedProxy) -> bool:
@@ -237,6 +206,7 @@ class _Running:
             rewrites=wanted.rewrites,
             sees_frames=bool(needs_frames),
             advertise=wanted.advertise,
+            reachable=wanted.reachable,
             tap=self._capture,
             tell=self._tell,
         )
@@ -252,9 +222,9 @@ class _Running:
         self._tell(Event(front.now_ms(), "started", detail=self._beginning()))
         if wanted.rules.rules:
             front.rules.arm(*wanted.rules.rules)
-        for upstream in wanted.upstreams:
-            with _at(upstream.listen, "--listen"):
-                await front.add(upstream)
+        for each in wanted.upstreams:
+            with _at(each.listen, "--listen"):
+                await front.add(each)
         if wanted.control:
             self._control = ControlServer(
                 front.proxies,
@@ -313,6 +283,7 @@ class _Running:
             "time": datetime.now(UTC).isoformat(),
             "seed": self._wanted.seed,
             "upstreams": upstreams,
+            "map": {str(shown): str(to) for shown, to in self._wanted.reachable.items()},
         }
 
 

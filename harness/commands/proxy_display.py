@@ -22,7 +22,8 @@ from harness.proxies.front import Front
 CHANGES = frozenset(
     {
         "armed", "capture_ended", "cut", "disabled", "disarmed", "enabled", "error", "healed",
-        "not_proxied", "released", "reset", "toxic_added", "toxic_removed", "toxic_updated",
+        "mapped", "not_proxied", "other_node", "released", "reset", "toxic_added", "toxic_removed",
+        "toxic_updated",
     }
 )  # fmt: skip
 FIRST_ONLY = frozenset({"error", "expired", "fired", "not_proxied", "skipped"})
@@ -78,7 +79,7 @@ class Lines:
         for name, proxy in proxies.items():
             if proxy.counters.not_connected and name not in self._unreachable:
                 self._unreachable.add(name)
-                self.say(f"{_upstream(proxy)} could not be reached")
+                self.say(unreachable(self._front, proxy))
 
     def end(self) -> None:
         self.tick()
@@ -161,6 +162,17 @@ def stands_for(front: Front, proxy: Controlled) -> str:
     """Return a sentence with the proxy's address and the upstream that it stands for."""
     down = "" if proxy.enabled else ", and is down"
     return f"{front.told_address(proxy)} stands for {_upstream(proxy)}{_named(proxy)}{down}"
+
+
+def unreachable(front: Front, proxy: Controlled) -> str:
+    """Return a sentence on an upstream without connections; with advice if no user named it."""
+    advice = ""
+    if proxy.name in front.learned:
+        advice = (
+            "; the cluster advertises it: give the address that can be reached from here with "
+            f"--upstream ID=HOST:PORT or --map {_upstream(proxy)}=HOST:PORT"
+        )
+    return f"{_upstream(proxy)} could not be reached{advice}"
 
 
 def totals(front: Front) -> Iterator[str]:

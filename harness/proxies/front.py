@@ -6,29 +6,24 @@ All of it belongs to one loop.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from types import MappingProxyType
 
 from harness.base.address import Address
-from harness.proxies.addresses import AddressBook, AddressRewriter
+from harness.proxies.addresses import AddressRewriter, MappedBook
+from harness.proxies.addresses.book import LIMIT, comparable
 from harness.proxies.clock import new_clock
 from harness.proxies.control.proxies import Controlled, Proxies
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.event import Event, Listener
+from harness.proxies.node_bindings import NodeBindings
 from harness.proxies.partitions import CLIENT
 from harness.proxies.proxy import LOCAL, Proxy
 from harness.proxies.rules import RuleSet
 from harness.proxies.tap import Tap
+from harness.proxies.upstream import Upstream
 
 LOCALHOST, LOOPBACK = "localhost", "127.0.0.1"
-
-
-@dataclass(frozen=True, slots=True)
-class Upstream:
-    """A broker to proxy; ``name``: of the proxy and of its link's end, by default the address."""
-
-    address: Address
-    listen: Address = LOCAL
-    name: str = ""
+NONE: Mapping[Address, Address] = MappingProxyType({})
 
 
 def _nobody(event: Event) -> None:
@@ -39,9 +34,10 @@ class Front:
     """The control API manages ``proxies``; ``rules`` see the frames of all of them.
 
     With ``rewrites`` an advertised address is replaced by that of its proxy, which is made when the
-    address is first seen, at the host where the first proxy listens. ``advertise``: the host by
-    which clients reach the proxies, where it is another one. ``sees_frames`` False: rules and
-    counts of frames are never wanted.
+    address is first seen, at the host where the first proxy listens. ``reachable``: advertised
+    addresses that are reached at others. ``advertise``: the host by which clients reach the
+    proxies, where it is another one. ``sees_frames`` False: rules and counts of frames are never
+    wanted.
     """
 
     def __init__(
@@ -52,6 +48,7 @@ class Front:
         rewrites: bool = True,
         sees_frames: bool = True,
         advertise: str = "",
+        reachable: Mapping[Address, Address] = NONE,
         tap: Tap | None = None,
         tell: Listener = _nobody,
     ) -> None:
@@ -60,9 +57,21 @@ class Front:
         self.now_ms = new_clock()
         self.rules = RuleSet(seed=seed, now_ms=self.now_ms, tell=tell)
         self.proxies = Proxies(self._asked_for, self._gone)
-        self.book = AddressBook(
-            self._on_demand, host_aliases=_aliases([one.address.host for one in upstreams])
+        self.learned: set[str] = set()
+        """Names of proxies before addresses that the cluster advertises and no caller gave."""
+        addresses = [*reachable, *reachable.values(), *(one.address for one in upstreams)]
+        self.book = MappedBook(
+            self._on_demand,
+            view=CLIENT,
+            of_node=self._of_node,
+            mapped=self._say_mapped,
+            reachable=reachable.items(),
+            host_aliases=_aliases([host for host, _ in addresses]),
+            full=self._say_full,
         )
+        self._bindings = NodeBindings(upstreams, self.book.plain)
+        self._given = {self.book.plain(address) for address in reachable.values()}
+        self._said: set[object] = set()
         self.rewriter = AddressRewriter(self.book) if rewrites else None
         self._sees_frames, self._tap, self._tell = sees_frames, tap, tell
         self._listen_host = upstreams[0].listen.host if upstreams else LOCAL.host
@@ -79,7 +88,7 @@ class Front:
             await proxy.stop()
             raise
         if self.rewriter:
-            self.book.address_for(CLIENT, *proxy.upstream)
+            self.book.add(CLIENT, proxy.upstream, self.told_address(proxy))
         return proxy
 
     def told_address(self, proxy: Controlled) -> Address:
@@ -113,6 +122,19 @@ class Front:
 
     def _gone(self, proxy: Controlled) -> None:
         self.book.forget(self.told_address(proxy))
+        if proxy.name not in self.proxies:
+            self.learned.discard(proxy.name)
+
+    def _of_node(self, shown: tuple[str, int], node_id: int) -> Address | None:
+        """Return the address of the proxy that is bound to a node; None: no proxy is."""
+        bound = self._bindings.contradicted(shown, node_id)
+        if bound is not None:
+            detail = {"advertised": str(Address(*shown)), "node": node_id, "upstream_of": bound}
+            self._say_once((shown, node_id), "other_node", detail)
+        name = self._bindings.name_for(shown, node_id)
+        if name is None or name not in self.proxies:
+            return None
+        return self.told_address(self.proxies[name])
 
     def _on_demand(self, view: str, node: tuple[str, int]) -> Address | None:
         """Return the address that clients use for an advertised node; None: that of the node.
@@ -133,13 +155,19 @@ class Front:
             self._say("not_proxied", made, why=str(error))
             raise
         self.proxies.adopt(made)
+        if node not in self._given:
+            self.learned.add(made.name)
         self._say("proxy_made", made, listen=str(made.listen))
         return self.told_address(made)
 
     def _name_of(self, node: tuple[str, int]) -> str:
         """Return the node's id, if it is known; the address for another listener of the node."""
         node_id = self.book.id_of(node)
-        if node_id is not None and str(node_id) not in self.proxies:
+        if (
+            node_id is not None
+            and node_id not in self._bindings
+            and str(node_id) not in self.proxies
+        ):
             return str(node_id)
         return self._free_name(str(Address(*node)))
 
@@ -150,9 +178,30 @@ class Front:
         detail["upstream"] = str(proxy.upstream)
         self._tell(Event(self.now_ms(), what, proxy.link, detail=detail))
 
+    def _say_mapped(
+        self, shown: tuple[str, int], node_id: int | None, found: tuple[str, int]
+    ) -> None:
+        detail: dict[str, object] = {"advertised": str(Address(*shown))}
+        if node_id is not None:
+            detail["node"] = node_id
+        detail["becomes"] = str(Address(*found))
+        self._tell(Event(self.now_ms(), "mapped", detail=detail))
 
-def _aliases(hosts: Sequence[str]) -> Mapping[str, str]:
+    def _say_full(self, view: str, node: tuple[str, int]) -> None:
+        if view == CLIENT:
+            why = f"there are {LIMIT} proxies, the most; clients get further addresses unchanged"
+            self._say_once("full", "not_proxied", {"why": why, "upstream": str(Address(*node))})
+
+    def _say_once(self, about: object, what: str, detail: Mapping[str, object]) -> None:
+        """Report the first time only; nothing when too much was reported already."""
+        if about not in self._said and len(self._said) < LIMIT:
+            self._said.add(about)
+            self._tell(Event(self.now_ms(), what, detail=detail))
+
+
+def _aliases(all_hosts: Sequence[str]) -> Mapping[str, str]:
     """Map the other name of this machine to the one in use, where only one is in use."""
+    hosts = {comparable(host) for host in all_hosts}
     if LOOPBACK in hosts and LOCALHOST not in hosts:
         return {LOCALHOST: LOOPBACK}
     if LOCALHOST in hosts and LOOPBACK not in hosts:

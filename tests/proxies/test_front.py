@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 
 import pytest
 from rich.console import Console
@@ -15,18 +16,27 @@ from harness.proxies.control.errors import ProxyExists
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event
-from harness.proxies.front import Front, Upstream
+from harness.proxies.front import Front
 from harness.proxies.rules import responses
+from harness.proxies.upstream import Upstream
+from harness.targets.ports import free_ports
 
 NODE, OTHER = Address("127.0.0.1", 9), Address("127.0.0.1", 10)
 CLIENT = "client"
 
 
-def run(work: Callable[[Front], Awaitable[None]], *upstreams: Upstream, **settings: str) -> None:
+def run(
+    work: Callable[[Front], Awaitable[None]],
+    *upstreams: Upstream,
+    advertise: str = "",
+    reachable: Mapping[Address, Address] = MappingProxyType({}),
+    events: list[Event] | None = None,
+) -> None:
     """Run ``work`` with these proxies on a new loop."""
+    heard: list[Event] = [] if events is None else events
 
     async def main() -> None:
-        front = Front(upstreams, advertise=settings.get("advertise", ""))
+        front = Front(upstreams, advertise=advertise, reachable=reachable, tell=heard.append)
         try:
             for upstream in upstreams:
                 await front.add(upstream)
@@ -64,13 +74,18 @@ def test_proxy_of_node_with_known_id_is_named_by_id() -> None:
     """Only the first of its listeners; a proxy that already has the name keeps it."""
 
     async def work(front: Front) -> None:
-        for port, node_id in ((10, 2), (11, 2), (12, 1)):
+        for port, node_id in ((10, 2), (11, 2), (12, 3)):
             front.book.address_for(CLIENT, OTHER.host, port, node_id)
-        assert set(front.proxies) == {"1", "2", f"{OTHER.host}:11", f"{OTHER.host}:12"}
+        names = {str(NODE), "3", "2", f"{OTHER.host}:11", f"{OTHER.host}:12"}
+        assert set(front.proxies) == names
         assert front.proxies["2"].upstream == OTHER
         assert [each.destination for each in front.proxies.values()] == list(front.proxies)
 
-    run(work, Upstream(NODE, name="1"))
+    async def with_taken_name(front: Front) -> None:
+        await front.proxies.add(ProxySettings("3", Address(NODE.host, 8)))
+        await work(front)
+
+    run(with_taken_name, Upstream(NODE))
 
 
 def test_address_book_returns_proxy_added_over_api() -> None:
@@ -133,6 +148,81 @@ def test_address_book_returns_advertised_host() -> None:
     run(work, Upstream(NODE, name="1"), advertise="gate.example")
 
 
+def test_bound_node_has_its_proxy_at_any_advertised_address() -> None:
+    """Also when the proxy has moved; removed, it binds no more, and gives its name to no other."""
+    events: list[Event] = []
+
+    async def work(front: Front) -> None:
+        first = front.told_address(front.proxies["1"])
+        assert front.book.address_for(CLIENT, "Kafka-1", 9092, 1) == first
+        assert front.book.address_for(CLIENT, "kafka-1", 9092, 1) == first
+        await front.proxies.update("1", lambda one: one.updated({"listen": "127.0.0.1:0"}))
+        moved = front.told_address(front.proxies["1"])
+        assert front.book.address_for(CLIENT, "kafka-1", 9092, 1) == moved
+        assert list(front.proxies) == ["1"]
+        await front.proxies.remove("1")
+        front.book.address_for(CLIENT, *OTHER, 1)
+        assert (list(front.proxies), front.learned) == ([str(OTHER)], {str(OTHER)})
+
+    run(work, Upstream(NODE, name="1"), events=events)
+    mapped = [event.detail for event in events if event.what == "mapped"]
+    assert [(each["advertised"], each["node"]) for each in mapped] == [("kafka-1:9092", 1)]
+
+
+def test_controller_listener_of_a_bound_node_has_its_own_proxy() -> None:
+    async def work(front: Front) -> None:
+        told = front.told_address(front.proxies["controller"])
+        assert front.book.address_for(CLIENT, *OTHER, 1) == told
+
+    run(work, Upstream(NODE, name="1"), Upstream(OTHER, name="controller"))
+
+
+def test_mapped_address_gets_proxy_before_the_reachable_one() -> None:
+    async def work(front: Front) -> None:
+        found = front.book.address_for(CLIENT, "kafka-2", 9092, 2)
+        assert found == front.told_address(front.proxies["2"])
+        assert front.proxies["2"].upstream == OTHER
+        assert front.book.address_for(CLIENT, *OTHER) == found
+        assert front.learned == set()
+
+    run(work, Upstream(NODE, name="1"), reachable={Address("KAFKA-2", 9092): OTHER})
+
+
+def test_address_mapped_to_an_own_proxy_is_that_proxy() -> None:
+    listen = Address("127.0.0.1", free_ports(1)[0])
+
+    async def work(front: Front) -> None:
+        assert front.book.address_for(CLIENT, "kafka-1", 9092, 0) == listen
+        assert list(front.proxies) == ["one"]
+
+    upstream = Upstream(NODE, listen, "one")
+    run(work, upstream, reachable={Address("kafka-1", 9092): listen})
+
+
+def test_node_at_upstream_of_another_node_is_reported_once() -> None:
+    events: list[Event] = []
+
+    async def work(front: Front) -> None:
+        told = front.told_address(front.proxies["1"])
+        for _ in range(2):
+            assert front.book.address_for(CLIENT, *NODE, 0) == told
+
+    run(work, Upstream(NODE, name="1"), events=events)
+    assert [(event.what, event.detail) for event in events] == [
+        ("other_node", {"advertised": str(NODE), "node": 0, "upstream_of": 1})
+    ]
+
+
+def test_two_proxies_before_one_upstream_are_both_left_alone() -> None:
+    async def work(front: Front) -> None:
+        one, two = (front.told_address(front.proxies[name]) for name in ("one", "two"))
+        assert front.book.address_for(CLIENT, *NODE) == one
+        assert front.book.address_for(CLIENT, *one) is None
+        assert front.book.address_for(CLIENT, *two) is None
+
+    run(work, Upstream(NODE, name="one"), Upstream(NODE, name="two"))
+
+
 def test_upstream_with_taken_name_is_refused_and_adds_no_proxy() -> None:
     async def work(front: Front) -> None:
         with pytest.raises(ProxyExists):
@@ -170,6 +260,26 @@ def test_status_lines_are_printed_once(capsys: pytest.CaptureFixture[str]) -> No
         f"{address} stands for {NODE} (1), and is down",
         "1: its proxy is gone",
     ]
+
+
+def test_unreachable_advertised_address_is_reported_with_advice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def work(front: Front) -> None:
+        lines = Lines(front)
+        front.book.address_for(CLIENT, *OTHER, 2)
+        for name in ("1", "2"):
+            front.proxies[name].counters.not_connected += 1
+        lines.tick()
+        assert lines.close()
+
+    run(work, Upstream(NODE, name="1"))
+    said = capsys.readouterr().out.splitlines()
+    assert f"{NODE} could not be reached" in said
+    assert (
+        f"{OTHER} could not be reached; the cluster advertises it: give the address that can be "
+        f"reached from here with --upstream ID=HOST:PORT or --map {OTHER}=HOST:PORT"
+    ) in said
 
 
 def test_live_table_shows_links_rules_and_events() -> None:

@@ -225,28 +225,6 @@ def test_rule_file_with_error_is_refused_entirely(broker: Address, tmp_path: Pat
     assert second == "Error: no rule is armed, and nothing was started"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "Missing option '--upstream'"),
-        (["--upstream", "broker"], "must be HOST:PORT, not 'broker'"),
-        (["--upstream", ":9092"], "':9092' has no host"),
-        (["--upstream", "a/b=h:1"], "a name has letters"),
-        (["--upstream", "h:0"], "a port from 1 to 65535, not 0"),
-        (["--upstream", "h:1", "--upstream", "h:1"], "two upstreams are called 'h:1'"),
-        (["--upstream", "h:1", "--upstream", "h:2", "--listen", "h:3"], "one for each"),
-        (["--upstream", "h:1", "--listen", "0.0.0.0:9"], "give with --advertise the host"),
-        (["--upstream", "h:1", "--control", "0.0.0.0:9"], "give it a token"),
-        (["--upstream", "h:1", "--control-token", "t"], "is for the API of --control"),
-        (["--upstream", "h:1", "--capture-limit", "0"], "0 is not in the range"),
-    ],
-)
-def test_wrong_proxy_options_are_refused_with_usage_error(words: list[str], said: str) -> None:
-    ended = CliRunner().invoke(main, ["proxy", *words])
-    assert ended.exit_code == 2
-    assert said in " ".join(ended.output.split())
-
-
 @pytest.mark.parametrize("option", ["--journal", "--capture"])
 def test_unwritable_output_file_is_reported(option: str, tmp_path: Path) -> None:
     file = tmp_path / "nowhere" / "file"

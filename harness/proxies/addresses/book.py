@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from ipaddress import ip_address
 from types import MappingProxyType
 
 Address = tuple[str, int]
 Make = Callable[[str, Address], Address | None]
 """Return the proxy's address by which a view reaches a node; None: the view uses the node's own."""
 
+Full = Callable[[str, Address], object]
+"""Is called with the view and the node that get no proxy, since the book is full."""
+
 LIMIT = 1024
 HIGHEST_PORT = 65_535
+HOSTS_KEPT = 2048
 
 
 class AddressBook:
     """Map (view, address of a node) to the address of a proxy.
 
     A view is the party that uses the address: ``client``, a broker id, ... The book makes a proxy
-    when an address is first seen, so a broker that joins later gets one too. Host names are
-    compared as text; ``host_aliases`` (``{"localhost": "127.0.0.1"}``) maps a host name to another
-    name of the same host. There are at most ``limit`` proxies; further addresses stay unchanged and
-    are counted.
+    when an address is first seen, so a broker that joins later gets one too. Hosts are compared
+    by :func:`comparable`; ``host_aliases`` (``{"localhost": "127.0.0.1"}``) maps a host name to
+    another name of the same host. There are at most ``limit`` proxies; further addresses stay
+    unchanged and are counted, and ``full`` is called.
 
     The address of another view's proxy stands for the node behind it: A gets its own proxy for B
     also from a third party that knows B only by a proxy of that party.
@@ -35,10 +41,12 @@ class AddressBook:
         *,
         host_aliases: Mapping[str, str] = MappingProxyType({}),
         limit: int = LIMIT,
+        full: Full | None = None,
     ) -> None:
         self._make = make
-        self._aliases = dict(host_aliases)
+        self._aliases = {comparable(name): comparable(to) for name, to in host_aliases.items()}
         self._limit = limit
+        self._full = full
         self._proxies: dict[tuple[str, Address], Address] = {}
         self._nodes: dict[Address, Address] = {}  # proxy -> the node behind it
         self._ids: dict[Address, int] = {}  # of nodes with a proxy, where known
@@ -53,12 +61,15 @@ class AddressBook:
         return MappingProxyType(self._proxies)
 
     def add(self, view: str, node: Address, proxy: Address) -> None:
-        """Add a proxy that exists already. Raises ValueError: it stands before another node."""
+        """Add a proxy that exists already; the first one for a node is the one that the view uses.
+
+        Raises ValueError: it stands before another node.
+        """
         node, proxy = self.plain(node), self.plain(proxy)
         if self._nodes.get(proxy, node) != node:
             other = self._nodes[proxy]
             raise ValueError(f"the proxy {_text(proxy)} stands before {_text(other)}")
-        self._proxies[view, node] = proxy
+        self._proxies.setdefault((view, node), proxy)
         self._nodes[proxy] = node
         self._own.add((view, proxy))
 
@@ -93,7 +104,7 @@ class AddressBook:
         already. When no proxy can or may be made, the view uses the node's own address.
         ``node_id``: the id of the node at this address, if it is known.
         """
-        if not host or not 0 < port <= HIGHEST_PORT:
+        if not is_address(host, port):
             return None
         shown = self.plain((host, port))
         if (view, shown) in self._own:
@@ -109,6 +120,8 @@ class AddressBook:
             return None
         if len(self._proxies) >= self._limit:
             self.counters["full"] += 1
+            if self._full is not None:
+                self._full(view, node)
             return None
         if node_id is not None and node_id >= 0:
             self._ids[node] = node_id
@@ -128,8 +141,22 @@ class AddressBook:
 
     def plain(self, address: Address) -> Address:
         """Return the address as it is compared with others, its host alias resolved."""
-        host, port = address
-        return self._aliases.get(host, host), port
+        host = comparable(address[0])
+        return self._aliases.get(host, host), address[1]
+
+
+def is_address(host: str, port: int) -> bool:
+    """True if there is a host, and a port that a client can connect to."""
+    return bool(host) and 0 < port <= HIGHEST_PORT
+
+
+@lru_cache(HOSTS_KEPT)
+def comparable(host: str) -> str:
+    """Return a host name in lower case without a last dot; an IP address in its shortest form."""
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return host.rstrip(".").lower()
 
 
 def _text(address: Address) -> str:

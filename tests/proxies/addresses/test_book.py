@@ -57,7 +57,7 @@ def test_invalid_address_is_not_mapped(host: str, port: int) -> None:
     assert asked == []
 
 
-def test_host_names_match_exactly_except_aliases() -> None:
+def test_host_names_match_in_any_case_and_by_alias() -> None:
     asked: list[tuple[str, Address]] = []
 
     def make(view: str, node: Address) -> Address:
@@ -67,9 +67,18 @@ def test_host_names_match_exactly_except_aliases() -> None:
     book = AddressBook(make, host_aliases={"localhost": "127.0.0.1"})
     first = book.address_for("client", "localhost", 9092)
     assert first == book.address_for("client", "127.0.0.1", 9092) == ("127.0.0.1", 1001)
-    assert book.address_for("client", "LOCALHOST", 9092) == ("127.0.0.1", 1002)
-    assert book.address_for("client", "localhost", 1001) is None  # a proxy of this view
-    assert asked == [("client", ("127.0.0.1", 9092)), ("client", ("LOCALHOST", 9092))]
+    assert book.address_for("client", "LOCALHOST", 9092) == first
+    assert book.address_for("client", "Kafka-1.Example.", 9092) == ("127.0.0.1", 1002)
+    assert book.address_for("client", "kafka-1.example", 9092) == ("127.0.0.1", 1002)
+    assert book.address_for("client", "LocalHost", 1001) is None  # a proxy of this view
+    assert asked == [("client", ("127.0.0.1", 9092)), ("client", ("kafka-1.example", 9092))]
+
+
+def test_spellings_of_an_ipv6_address_have_one_proxy() -> None:
+    book, asked = counting()
+    first = book.address_for("client", "fd00:0:0:0:0:0:0:1", 9092)
+    assert first == book.address_for("client", "FD00::1", 9092)
+    assert asked == [("client", ("fd00::1", 9092))]
 
 
 def test_book_without_factory_returns_added_addresses_only() -> None:
@@ -114,12 +123,18 @@ def test_failed_proxy_creation_is_counted_and_retried() -> None:
 
 
 def test_full_book_makes_no_more_proxies() -> None:
-    book = AddressBook(lambda _view, node: ("127.0.0.1", node[1] + 1), limit=2)
+    refused: list[tuple[str, Address]] = []
+    book = AddressBook(
+        lambda _view, node: ("127.0.0.1", node[1] + 1),
+        limit=2,
+        full=lambda view, node: refused.append((view, node)),
+    )
     assert book.address_for("client", "h", 1) == ("127.0.0.1", 2)
     assert book.address_for("client", "h", 3) == ("127.0.0.1", 4)
     assert book.address_for("client", "h", 5) is None
     assert book.address_for("client", "h", 1) == ("127.0.0.1", 2)
     assert book.counters == {"made": 2, "full": 1}
+    assert refused == [("client", ("h", 5))]
 
 
 def test_forgotten_proxy_is_made_again() -> None:

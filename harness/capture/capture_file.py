@@ -20,7 +20,8 @@ _GZIP = b"\x1f\x8b"
 class CaptureFile:
     """An open capture; iterate once. Only one packet is held at a time.
 
-    ``counts``: the number of packets that were read, and of those without a segment by reason.
+    ``counts``: the number of packets that were read, and of those without a segment by reason. A
+    pcapng may have interfaces of link types that are not known beside those that are.
     """
 
     def __init__(self, file: str | IO[bytes]) -> None:
@@ -30,7 +31,8 @@ class CaptureFile:
         self._last_ns = 0
 
     def __iter__(self) -> Iterator[TcpSegment]:
-        """Raises CaptureError for a link type that is not known."""
+        """Raises CaptureError if no packet has a link type that is known."""
+        foreign = None
         try:
             while (found := self._packet()) is not None:
                 self.counts["packets"] += 1
@@ -41,12 +43,13 @@ class CaptureFile:
                 except NoSegment as reason:
                     self.counts[reason.kind] += 1
                 except KeyError:
-                    known = ", ".join(f"{kind} ({name})" for kind, name in LINK_TYPES.items())
-                    raise CaptureError(
-                        f"link type {link_type} is not known here; these are: {known}"
-                    ) from None
+                    foreign = link_type
+                    self.counts[f"of link type {link_type}"] += 1
         finally:
             self._reader.close()
+        if foreign is not None and self.counts[f"of link type {foreign}"] == self.counts["packets"]:
+            known = ", ".join(f"{kind} ({name})" for kind, name in LINK_TYPES.items())
+            raise CaptureError(f"link type {foreign} is not known here; these are: {known}")
 
     def _packet(self) -> tuple[int, bytes, int, str] | None:
         try:

@@ -16,6 +16,7 @@ from harness.capture.frame_search import RequestSearch, ResponseSearch
 from harness.capture.limits import CaptureLimits
 from harness.capture.mentions import TopicNames
 from harness.capture.reassembly import Chunk, Reassembly
+from harness.capture.roles import RoleSearch
 from harness.capture.segment import ACK, FIN, RST, SYN, SocketAddress, TcpSegment
 from harness.capture.tls import is_tls
 
@@ -43,16 +44,13 @@ class CapturedConnection:
         self._first_seq: dict[SocketAddress, int] = {}
         self._held: list[TcpSegment] | None = []  # until it is known where both streams begin
         self._server = server
-        self._early: list[
-            tuple[SocketAddress, Chunk]
-        ] = []  # until it is known which end is the server
-        self._early_bytes = 0
-        self._probes = {end: (RequestSearch(limits), bytearray()) for end in ends}
+        self._roles = RoleSearch(ends, limits)  # keeps all bytes until the server is known
         self._late: deque[Chunk] = deque()  # of the server, while the client's stream waits
         self._readers: dict[SocketAddress, FrameReader] = {}
         self.conversation: CapturedConversation | None = None
         self.encrypted = False
         self.spoke = False
+        self._seen: set[SocketAddress] = set()  # the ends with a packet in the capture
         self._ended: set[SocketAddress] = set()
         self.last_ns = 0
 
@@ -76,6 +74,7 @@ class CapturedConnection:
     def feed(self, segment: TcpSegment) -> list[Event]:
         """Take the next captured segment between the two ends."""
         self.last_ns = max(self.last_ns, segment.time_ns)
+        self._seen.add(segment.source)
         if self._held is None:
             return self._feed(segment)
         self._held.append(segment)
@@ -131,7 +130,6 @@ class CapturedConnection:
         if not chunks and not self._late:
             return []
         if self._server is None:
-            self._early += [(source, chunk) for chunk in chunks]
             return self._decide(source, chunks)
         if source == self._server:
             self._late += chunks
@@ -154,28 +152,15 @@ class CapturedConnection:
     # The identification of the server
 
     def _decide(self, source: SocketAddress, chunks: list[Chunk]) -> list[Event]:
-        """The side that sends requests is the client."""
-        search, buffer = self._probes[source]
-        for chunk in chunks:
-            if chunk.lost:
-                buffer.clear()
-                search.forget()
-            buffer += chunk.data
-            self._early_bytes += len(chunk.data)
-        if search.find(buffer, [], last=False) is not None:
-            self._server = self._other(source)
-            return self._replay()
-        while self._early_bytes > self._limits.search_bytes:
-            end, chunk = self._early.pop(0)
-            self._early_bytes -= len(chunk.data)
-            search, buffer = self._probes[end]
-            del buffer[: len(chunk.data)]
-            search.forget()
-        return []
+        self._roles.feed(source, chunks)
+        return self._decided()
 
-    def _replay(self) -> list[Event]:
-        early, self._early = self._early, []
-        self._probes.clear()
+    def _decided(self) -> list[Event]:
+        """Read what has waited, once the server is known."""
+        if self._roles.server is None:
+            return []
+        self._server = self._roles.server
+        early, self._roles = self._roles.early, RoleSearch(self._ends, self._limits)
         return [event for end, chunk in early for event in self._chunks(end, [chunk])]
 
     # Frames
@@ -198,7 +183,7 @@ class CapturedConnection:
     def _converse(self, server: SocketAddress) -> None:
         client = self._other(server)
         info = self._identify(client, server)
-        self.conversation = CapturedConversation(info, self._names, self._limits)
+        self.conversation = CapturedConversation(info, self._names, self._limits, self._seen)
         for end, search in (
             (client, RequestSearch(self._limits)),
             (server, ResponseSearch(self.conversation.pending, self._limits)),
@@ -223,15 +208,15 @@ class CapturedConnection:
         for end in sorted(self._ends, key=lambda end: end == self._server):  # the client first
             events += self._chunks(end, self._streams[end].finish(self.last_ns))
         if self._server is None:
-            for end, (search, buffer) in list(self._probes.items()):
-                if self._server is None and search.find(buffer, [], last=True) is not None:
-                    self._server = self._other(end)
-                    events += self._replay()
+            self._roles.finish()
+            events += self._decided()
         if self.conversation is None:
             return events
+        is_closed = bool(self._ended)
         for end in sorted(self._ends, key=lambda end: end == self._server):
-            events += self._events(end, self._readers[end].finish(self.last_ns))
-        return events + self.conversation.finish(self.last_ns)
+            rest = self._readers[end].finish(self.last_ns, is_closed=end in self._ended)
+            events += self._events(end, rest)
+        return events + self.conversation.finish(self.last_ns, is_closed=is_closed)
 
 
 def _notices(info: ConnectionInfo, source: SocketAddress, passed: Passed) -> list[Event]:
@@ -240,6 +225,6 @@ def _notices(info: ConnectionInfo, source: SocketAddress, passed: Passed) -> lis
         text = f"{passed.lost} bytes of {source} were not captured"
         found.append(Notice(info, passed.time_ns, "lost", text, passed.lost))
     if passed.skipped:
-        text = f"{passed.skipped} bytes of {source} passed over to the next frame"
+        text = f"{passed.skipped} bytes of {source} passed over: no frame could be read in them"
         found.append(Notice(info, passed.time_ns, "skipped", text, passed.skipped))
     return found

@@ -40,10 +40,13 @@ class Captured:
     length: int
     payload: bytes
     api: Api | None = None
+    api_key: int | None = None  # also of an API that is not known
     version: int | None = None
     correlation_id: int | None = None
     client_id: str | None = None
     message: Message | None = None
+    left_over: int = 0
+    note: str = ""
     problem: Exception | None = None
     cut: str = ""
     token: bool = False
@@ -60,7 +63,7 @@ class Notice:
 
     connection: ConnectionInfo
     time_ns: int
-    kind: str  # lost, skipped, tls, unanswered or limit
+    kind: str  # lost, skipped, tls, unanswered, one_sided or limit
     text: str
     count: int = 0  # bytes, or requests
 
@@ -80,7 +83,9 @@ class Totals:
     tokens: int = 0
     unanswered: int = 0
     unmatched: int = 0  # to requests that were not captured
+    one_sided_connections: int = 0  # of one end no packet was captured
     undecodable: int = 0
+    with_left_over: int = 0  # messages with bytes behind their body
     lost_bytes: int = 0
     skipped_bytes: int = 0
     repeated_bytes: int = 0

@@ -16,7 +16,12 @@ from harness.capture.segment import FIN, RST, SYN, SocketAddress, TcpSegment
 Key = tuple[SocketAddress, SocketAddress]
 _CLOSED_REMEMBERED = 4096  # late copies of their last packets begin no new connection
 _HELD_EVENTS = 256  # of a connection that has not yet shown that it speaks Kafka
-_NOTICE_TOTALS = {"lost": "lost_bytes", "skipped": "skipped_bytes", "unanswered": "unanswered"}
+_NOTICE_TOTALS = {
+    "lost": "lost_bytes",
+    "skipped": "skipped_bytes",
+    "unanswered": "unanswered",
+    "one_sided": "one_sided_connections",
+}
 
 
 class Follower:
@@ -131,6 +136,7 @@ class Follower:
             totals.responses += 1
             totals.unmatched += event.request is None
         totals.undecodable += event.problem is not None
+        totals.with_left_over += event.left_over > 0
 
 
 def read_capture(

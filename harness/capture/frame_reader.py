@@ -19,6 +19,7 @@ HEAD_BYTES = 4096  # what is kept of a frame that is too long or damaged
 _LENGTH = struct.Struct(">i")
 
 CUT_LONG, CUT_GAP, CUT_END = "longer than is kept", "bytes lost in it", "the capture ends in it"
+CUT_CLOSED = "the connection ends in it"
 
 
 class Search(Protocol):
@@ -103,13 +104,16 @@ class FrameReader:
             self._rest -= lost
         return found
 
-    def finish(self, time_ns: int) -> list[Frame | Passed]:
-        """Return the frames that were found at last, and the bytes left over: no more will come."""
+    def finish(self, time_ns: int, *, is_closed: bool) -> list[Frame | Passed]:
+        """Return the frames that were found at last, and the bytes left over: no more will come.
+
+        ``is_closed``: the sender ended the connection; else the capture ends.
+        """
         found: list[Frame | Passed] = []
         if not self._in_step and self._find(found, last=True):
             self._read(found)
         if self._cut is None and self._in_step and len(self._buffer) >= LENGTH_BYTES:
-            self._begin_cut(CUT_END)
+            self._begin_cut(CUT_CLOSED if is_closed else CUT_END)
         if self._cut is not None:
             self._end_cut(time_ns, found)
         if self._buffer:

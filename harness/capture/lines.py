@@ -31,14 +31,24 @@ def line_of(event: Event, *, verbose: bool = False) -> str:
         words.append("topics " + ", ".join(event.topics))
     if event.errors:
         words.append("errors " + _counted(event.errors))
-    if event.problem is not None:
-        words.append(f"cannot be decoded: {event.problem}")
-    if event.cut:
-        words.append(f"not whole: {event.cut}")
+    words += _deviations(event)
     line = " ".join(words)
     if verbose and event.message is not None:
         line += f"\n    {_shown(event.message)!r}"
     return line
+
+
+def _deviations(event: Captured) -> list[str]:
+    found = []
+    if event.left_over:
+        found.append(f"{event.left_over} bytes left over behind the body")
+    if event.note:
+        found.append(f"read as Kafka reads it: {event.note}")
+    if event.problem is not None:
+        found.append(f"cannot be decoded: {event.problem}")
+    if event.cut:
+        found.append(f"not whole: {event.cut}")
+    return found
 
 
 def connection_line(event: Event) -> str:
@@ -59,13 +69,20 @@ def _head(event: Captured) -> list[str]:
     if event.token:
         return [f"SASL token ({event.direction})"]
     if event.api is None:
+        if event.api_key is not None:
+            name = f"api key {event.api_key} v{event.version}"
+            return [f"{name} {event.direction} id {event.correlation_id}", *_client(event)]
         if event.direction == REQUEST:
             return ["request"]
         return [f"response to a request not captured, correlation id {event.correlation_id}"]
-    words = [f"{event.api.name} v{event.version} {event.direction} id {event.correlation_id}"]
-    if event.direction == REQUEST and event.client_id is not None:
-        words.append(f"client {event.client_id!r}")
-    return words
+    name = f"{event.api.name} v{event.version}"
+    return [f"{name} {event.direction} id {event.correlation_id}", *_client(event)]
+
+
+def _client(event: Captured) -> list[str]:
+    if event.direction != REQUEST or event.client_id is None:
+        return []
+    return [f"client {event.client_id!r}"]
 
 
 def _counted(names: Counter[str]) -> str:
@@ -90,13 +107,15 @@ def object_of(event: Event, *, verbose: bool = False) -> dict[str, Any]:
         **common,
         "direction": event.direction,
         "api": event.api.name if event.api else None,
-        "api_key": event.api.key if event.api else None,
+        "api_key": event.api_key,
         "version": event.version,
         "correlation_id": event.correlation_id,
         "client_id": event.client_id,
         "bytes": event.length + 4,
         "topics": list(event.topics),
         "errors": dict(event.errors),
+        "left_over": event.left_over,
+        "note": event.note or None,
         "not_whole": event.cut or None,
         "problem": _problem(event.problem),
     }
@@ -151,6 +170,8 @@ def totals_line(totals: Totals, packets: Mapping[str, int]) -> str:
         "unanswered": totals.unanswered,
         "responses without their request": totals.unmatched,
         "undecodable": totals.undecodable,
+        "with bytes left over behind the body": totals.with_left_over,
+        "one-sided connections": totals.one_sided_connections,
         "bytes lost": totals.lost_bytes,
         "bytes passed over": totals.skipped_bytes,
         "encrypted connections": totals.encrypted_connections,

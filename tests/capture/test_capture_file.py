@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from scapy.utils import PcapNgWriter, RawPcapReader, RawPcapWriter
 
 from harness.capture.capture_file import CaptureFile
 from harness.capture.errors import CaptureError
+from harness.capture.segment import SYN
 from labs.captures.recorded import FOLDER, segments
 from tests.capture.made import Conversation, as_packet, write_pcap
 
@@ -86,6 +88,28 @@ def test_unknown_link_type_raises_capture_error(tmp_path: Path) -> None:
         out.write_packet(bytes(40), sec=1, usec=1)
     with pytest.raises(CaptureError, match=r"link type 105 is not known here.*1 \(Ethernet\)"):
         list(CaptureFile(str(file)))
+
+
+def block(kind: int, body: bytes) -> bytes:
+    """One block of a pcapng; a body of whole words."""
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def test_interface_of_unknown_link_type_leaves_the_others_readable(tmp_path: Path) -> None:
+    made = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    for link_type in (105, 1):
+        made += block(1, struct.pack("<HHI", link_type, 0, 0))
+    for interface, data in (
+        (0, b"beacon"),
+        (1, bytes(as_packet(Conversation().open().segments[0]))),
+    ):
+        padded = data + bytes(-len(data) % 4)
+        made += block(6, struct.pack("<IIIII", interface, 0, 0, len(data), len(data)) + padded)
+    file = tmp_path / "two.pcapng"
+    file.write_bytes(made)
+    capture = CaptureFile(str(file))
+    assert [segment.flags for segment in capture] == [SYN]
+    assert capture.counts == {"packets": 2, "of link type 105": 1}
 
 
 def test_capture_file_yields_first_segment_before_reading_rest() -> None:

@@ -149,11 +149,14 @@ class Connection:
                 awaited.api, awaited.version, payload, tolerant=tolerant
             )
         except CodecError as error:
-            raise WireViolation(f"{awaited.api.name} v{awaited.version} answer: {error}") from error
+            raise WireViolation(
+                f"{awaited.api.name} v{awaited.version} answer: {error}", payload=payload
+            ) from error
         if correlation_id != awaited.correlation_id:
             raise WireViolation(
                 f"answer with correlation id {correlation_id}; "
-                f"{awaited.correlation_id} is the oldest open request"
+                f"{awaited.correlation_id} is the oldest open request",
+                payload=payload,
             )
         if self._observer is not None:
             self._observer(message, awaited.version)
@@ -222,6 +225,12 @@ class Connection:
     def unread(self) -> bytes:
         """Bytes that came and belong to no answer that was taken."""
         return bytes(self._buffer)
+
+    def await_unread(self, count: int, timeout_ms: float) -> bytes:
+        """Return the unread bytes when there are so many; fewer at the deadline or at a close."""
+        with suppress(BrokerMisbehaved):
+            self._fill(count, self._deadline(timeout_ms))
+        return self.unread
 
     def expect_closed(self, timeout_ms: float | None = None) -> None:
         """The broker must close without sending anything more, by default in a third of the time

@@ -18,6 +18,11 @@ class ResponseTimeout(BrokerMisbehaved):
 class WireViolation(BrokerMisbehaved):
     """Bytes came that break the protocol: wrong correlation id, undecodable, unexpected."""
 
+    def __init__(self, *words: object, payload: bytes | None = None) -> None:
+        """``payload``: of the frame that is wrong, where a whole frame came."""
+        super().__init__(*words)
+        self.payload = payload
+
 
 class PreparationFailed(BrokerMisbehaved):
     """The broker refused what a test needs before it can ask its question."""

@@ -25,6 +25,7 @@ from harness.sweep.snapshot import differences, take_snapshot
 from harness.sweep.walk import ANYTHING, Own, SweepStep, new_names, steps, sweep
 from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
+from harness.targets.not_answered import wrong_answer_behind
 from harness.targets.spec import parse_target
 from harness.targets.target import OWN_BROKER, Target
 
@@ -62,7 +63,7 @@ def sweep_command(spec: str | None, dry_run: bool, names: tuple[str, ...], as_js
                 good = _at_target(target, names, dry_run=dry_run, as_json=as_json)
     except (TargetError, BrokerMisbehaved) as problem:
         click.echo(f"Error: {problem}", err=True)
-        sys.exit(EXIT_NOT_ASKED)
+        sys.exit(EXIT_NOT_GOOD if wrong_answer_behind(problem) else EXIT_NOT_ASKED)
     sys.exit(0 if good else EXIT_NOT_GOOD)
 
 

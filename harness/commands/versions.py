@@ -19,11 +19,11 @@ from harness.negotiation.negotiate import Agreed, Negotiation, least_levels, neg
 from harness.targets.asking import (
     FIRST_WITH_FEATURES,
     FeatureLevels,
-    NotAnswered,
     ask_finalized_features,
 )
 from harness.targets.errors import TargetError
 from harness.targets.info import ANSWER_TIMEOUT_MS, TargetInfo, probe
+from harness.targets.not_answered import NotAnswered, wrong_answer_behind
 from harness.targets.spec import expand_all, parse_target
 from harness.targets.target import Target
 
@@ -62,8 +62,8 @@ def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) ->
     No request of the client is sent: the target's version ranges and the finalized features of its
     cluster are compared with the client's.
 
-    Exit 0: the client can use each of its APIs and features; 1: not all of them; 2: usage; 3: a
-    target could not be asked.
+    Exit 0: the client can use each of its APIs and features; 1: not all of them, or a target
+    answers wrongly; 2: usage; 3: a target could not be asked.
     """
     try:
         client = find_client(client_name)
@@ -78,7 +78,7 @@ def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) ->
             asked = [_ask(target, client) for target in targets]
         except TargetError as problem:
             click.echo(f"Error: {problem}", err=True)
-            sys.exit(EXIT_NOT_ASKED)
+            sys.exit(EXIT_LOST if wrong_answer_behind(problem) else EXIT_NOT_ASKED)
     (_print_json if as_json else _print_tables)(client, asked)
     sys.exit(0 if all(one.result.is_whole for one in asked) else EXIT_LOST)
 

@@ -26,6 +26,8 @@ from harness.conformance.record import (
 
 JOURNAL_VERSION = 1
 JOURNAL_NAME = "journal.jsonl"
+FIRST_CONTACT = "protocol/first contact"
+"""The only case of a run that ended because the first answers of the broker are wrong."""
 NOT_STARTED_NAME = "not_started.txt"
 """In the run's folder instead of a journal, when the target did not start: the reason."""
 
@@ -85,6 +87,11 @@ class Journal:
     def finished(self) -> bool:
         """The run wrote its footer."""
         return self.footer is not None
+
+    @property
+    def ended_at_first_contact(self) -> bool:
+        """True if the first answers of the broker are wrong: the run ended there."""
+        return [case.case for case in self.plan] == [FIRST_CONTACT]
 
     @property
     def defect(self) -> str | None:

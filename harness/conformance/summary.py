@@ -44,6 +44,8 @@ class RunSummary:
         retried: (case, requirement) pairs with attempts of different verdicts: a label, never a
             pass, for all attempts are joined.
         defect: why the run did not come to its end, in words; None when it did.
+        ended_at_first_contact: the first answers of the broker are wrong, so nothing else was
+            judged.
     """
 
     header: RunHeader
@@ -52,6 +54,7 @@ class RunSummary:
     missing: tuple[tuple[str, str], ...]
     retried: tuple[tuple[str, str], ...]
     defect: str | None
+    ended_at_first_contact: bool = False
 
     @property
     def complete(self) -> bool:
@@ -107,6 +110,10 @@ class RunSummary:
         found: list[str] = []
         if self.defect is not None:
             found.append(f"The run is incomplete: {self.defect}.")
+        if self.ended_at_first_contact:
+            found.append(
+                "The first answers of the broker are wrong, so the run ended at the first contact."
+            )
         if self.missing:
             case, requirement = self.missing[0]
             found.append(
@@ -149,6 +156,7 @@ def summarize(journal: Journal, *, finished: bool = False) -> RunSummary:
         missing=tuple(pair for pair in planned if pair not in by_pair),
         retried=tuple(sorted(pair for pair, checks in by_pair.items() if _differ(checks))),
         defect=None if finished else journal.defect,
+        ended_at_first_contact=journal.ended_at_first_contact,
     )
 
 

@@ -23,8 +23,11 @@ from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
 from harness.conformance.wire import WIRE_NAME, WireWriter
 from harness.runner.begun_cases import BegunWriter
+from harness.runner.first_contact_check import record_first_contact
+from harness.targets.asking import ApiVersionRanges
 from harness.targets.errors import TargetError
-from harness.targets.info import TargetInfo, probe
+from harness.targets.info import ADVERTISED, TargetInfo, probe
+from harness.targets.not_answered import wrong_answer_behind
 from harness.targets.target import OWN_BROKER, Target
 
 DISTRIBUTION = "kafka-conformance"
@@ -100,30 +103,42 @@ class RunSession:
             self.target.start()
             info = probe(self.target)
         except TargetError as error:
-            (self.run_dir / NOT_STARTED_NAME).write_text(str(error), "utf-8")
+            self._record_failed_start(error)
             raise
         self._writer = JournalWriter(self.run_dir / JOURNAL_NAME)
-        self._writer.write_header(
-            RunHeader(
-                run=self.run_id,
-                suite_version=version(DISTRIBUTION),
-                catalogue_version=load_catalogue().version,
-                seed=self.seed,
-                target=info.spec,
-                implementation=info.implementation,
-                release=info.release,
-                capabilities=tuple(sorted(info.capabilities)),
-                api_versions=info.api_versions,
-                versions_source=info.versions_source,
-                greases=self.greases,
-                started_at=_now(),
-            )
-        )
+        versions, source = info.api_versions, info.versions_source
+        self._writer.write_header(self._header(versions, source))
         self._begun = BegunWriter(self.run_dir)
         self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
         own = (self.run_id, self.run_dir, self.seed, new_nonce(), self.greases)
         self.context = WorkerContext(info, *own, self.target.is_light)
         return self.context
+
+    def _header(self, api_versions: ApiVersionRanges, versions_source: str) -> RunHeader:
+        target = self.target
+        return RunHeader(
+            run=self.run_id,
+            suite_version=version(DISTRIBUTION),
+            catalogue_version=load_catalogue().version,
+            seed=self.seed,
+            target=target.spec,
+            implementation=target.implementation,
+            release=target.release,
+            capabilities=tuple(sorted(target.capabilities)),
+            api_versions=api_versions,
+            versions_source=versions_source,
+            greases=self.greases,
+            started_at=_now(),
+        )
+
+    def _record_failed_start(self, error: TargetError) -> None:
+        """A note, or the verdict about a broker that answers wrongly."""
+        wrong = wrong_answer_behind(error)
+        if wrong is None:
+            (self.run_dir / NOT_STARTED_NAME).write_text(str(error), "utf-8")
+            return
+        with JournalWriter(self.run_dir / JOURNAL_NAME) as writer:
+            record_first_contact(writer, self.run_dir, self._header({}, ADVERTISED), wrong)
 
     def plan(self, cases: Sequence[PlannedCase]) -> None:
         """Write what is going to run; only the first plan counts (all workers have the same)."""

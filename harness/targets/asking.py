@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from harness.base.address import Address
 from harness.client.connection import Connection
-from harness.client.errors import BrokerMisbehaved, ResponseTimeout, WireViolation
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
+from harness.codec.messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
+from harness.targets.authentication import require_no_authentication
+from harness.targets.first_contact import answer, contact
+from harness.targets.not_answered import (
+    AnsweredWithError,
+    AnsweredWrong,
+    Closed,
+    NotAnswered,
+    Silence,
+)
+from harness.targets.wrong_answer import OTHER_VERSION, RANGES, WrongAnswer
 
-CLIENT_ID = "kafka-conformance-probe"
 SOFTWARE_NAME = "kafka-conformance"
 API_VERSIONS_VERSIONS = (0, 3)  # the simplest first; a broker may have dropped it one day
 METADATA_WITH_CLUSTER_ID = 2
@@ -25,30 +35,11 @@ SLOWER_THAN_METADATA = 20
 """A broker before ApiVersions may neither answer nor close when asked for them: it has so long, or
 so many times what it needed for Metadata."""
 
-OTHERS = {
-    b"\x15\x03": "a TLS listener (its answer begins as a TLS alert does)",
-    b"HTTP/": "an HTTP server",
-    b"SSH-": "an SSH server",
-}
-"""Other servers that may be asked by mistake, by the first bytes of their answers."""
-
 ApiVersionRanges = dict[int, tuple[int, int]]
 """api key -> (lowest, highest) version that a broker advertises."""
 
 FeatureLevels = dict[str, int]
 """name of a feature -> its finalized level (KIP-584), such as ``{"group.version": 1}``."""
-
-
-class NotAnswered(Exception):
-    """A broker did not answer as Kafka does; the text describes the difference."""
-
-
-class Silence(NotAnswered):
-    """Nothing came before the deadline."""
-
-
-class AnsweredWithError(NotAnswered):
-    """ApiVersions is known there, but the answer is an error code."""
 
 
 @dataclass(frozen=True)
@@ -62,56 +53,52 @@ class ProbedCluster:
     controller: int | None = None
 
 
-@contextmanager
-def _asked(address: Address, timeout_ms: int) -> Iterator[Connection]:
-    """A connection; every way in which a broker may fail becomes NotAnswered."""
-    try:
-        with Connection((address.host, address.port), CLIENT_ID, timeout_ms) as connection:
-            yield connection
-    except WireViolation as problem:
-        raise NotAnswered(_not_kafka(problem, connection.unread)) from problem
-    except ResponseTimeout as problem:
-        raise Silence(f"no answer within {timeout_ms} ms") from problem
-    except BrokerMisbehaved as problem:
-        raise NotAnswered(_reason(problem)) from problem
-
-
-def _not_kafka(problem: WireViolation, unread: bytes) -> str:
-    """Name the server that listens instead, by the first bytes of its answer."""
-    for begin, what in OTHERS.items():
-        if unread.startswith(begin):
-            return f"what listens there does not answer as Kafka does: this is {what}"
-    return _reason(problem)
-
-
-def _reason(problem: BrokerMisbehaved) -> str:
-    """Return a reason that a user can act on: nothing there, no such host, another server."""
-    cause = problem.__cause__
-    if isinstance(cause, ConnectionRefusedError):
-        return "the connection is refused: nothing listens there"
-    if isinstance(cause, socket.gaierror):
-        return f"the host name cannot be resolved: {cause.strerror}"
-    if isinstance(cause, OSError):
-        return str(problem)
-    return f"what listens there does not answer as Kafka does: {problem}"
-
-
-def ask_api_versions(address: Address, timeout_ms: int) -> ApiVersionRanges:
+def ask_api_versions(address: Address, timeout_ms: float) -> ApiVersionRanges:
     """Return the versions that the broker advertises in ApiVersions. Raises NotAnswered."""
-    with _asked(address, timeout_ms) as connection:
-        return _api_versions(connection)
+    try:
+        with contact(address, timeout_ms) as connection:
+            return _api_versions(connection)
+    except Closed:
+        _require_no_later_version(address, timeout_ms)
+        raise
+
+
+def _require_no_later_version(address: Address, timeout_ms: float) -> None:
+    """Raises AnsweredWrong: the broker that closed at ApiVersions v0 serves a later version."""
+    try:
+        with contact(address, timeout_ms) as connection:
+            answer(connection, _api_versions_request(FIRST_WITH_FEATURES), FIRST_WITH_FEATURES)
+            transcript = connection.transcript.render()
+    except AnsweredWrong:
+        raise
+    except NotAnswered:
+        return
+    observed = (
+        f"ApiVersions v{FIRST_WITH_FEATURES} is answered, and at v0 the connection is closed: a "
+        "version that is not served gets UNSUPPORTED_VERSION"
+    )
+    raise AnsweredWrong(WrongAnswer(OTHER_VERSION, observed), transcript)
 
 
 def _api_versions(connection: Connection) -> ApiVersionRanges:
     error: int = ErrorCode.NONE
     for version in API_VERSIONS_VERSIONS:
-        response = connection.ask(_api_versions_request(version), version)
+        response = answer(connection, _api_versions_request(version), version)
         if response.error_code == ErrorCode.NONE:
+            _require_apis(connection, version, response)
             return {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
         error = response.error_code
         if error != ErrorCode.UNSUPPORTED_VERSION:
             break
-    raise AnsweredWithError(f"ApiVersions is answered with error {int(error)}")
+    observed = f"ApiVersions v{version} is answered with error {int(error)}"
+    raise AnsweredWithError(WrongAnswer(RANGES, observed), connection.transcript.render())
+
+
+def _require_apis(connection: Connection, version: int, response: ApiVersionsResponse) -> None:
+    """Raises AnsweredWrong: a broker serves at least ApiVersions."""
+    if not response.api_keys:
+        wrong = WrongAnswer(RANGES, f"ApiVersions v{version} lists no API, not even itself")
+        raise AnsweredWrong(wrong, connection.transcript.render())
 
 
 def _api_versions_request(version: int) -> ApiVersionsRequest:
@@ -122,9 +109,9 @@ def _api_versions_request(version: int) -> ApiVersionsRequest:
 
 def ask_finalized_features(address: Address, timeout_ms: int) -> FeatureLevels:
     """The levels in ApiVersions v3, a version that the broker advertises. Raises NotAnswered."""
-    with _asked(address, timeout_ms) as connection:
+    with contact(address, timeout_ms) as connection:
         request = _api_versions_request(FIRST_WITH_FEATURES)
-        response = connection.ask(request, FIRST_WITH_FEATURES)
+        response = answer(connection, request, FIRST_WITH_FEATURES)
         return {one.name: one.max_version_level for one in response.finalized_features}
 
 
@@ -137,7 +124,7 @@ def advertises(address: Address, timeout_ms: int) -> bool:
     """
     try:
         ask_api_versions(address, min(SILENCE_MS, timeout_ms))
-    except AnsweredWithError:
+    except AnsweredWrong:
         raise
     except NotAnswered:
         patience_ms = _patience_after_metadata(address, timeout_ms)
@@ -157,7 +144,7 @@ def _patience_after_metadata(address: Address, timeout_ms: int) -> int | None:
     begun = time.perf_counter()
     try:
         ask_oldest_cluster(address, timeout_ms)
-    except Silence:
+    except (Silence, AnsweredWrong):
         raise
     except NotAnswered:
         return None
@@ -165,22 +152,38 @@ def _patience_after_metadata(address: Address, timeout_ms: int) -> int | None:
     return min(timeout_ms, max(SILENCE_MS, int(SLOWER_THAN_METADATA * taken_ms)))
 
 
-def ask_cluster(address: Address, timeout_ms: int) -> ProbedCluster:
+def ask_cluster(address: Address, timeout_ms: float) -> ProbedCluster:
     """Return cluster id and live brokers by Metadata without topics. Raises NotAnswered.
 
     The request has the oldest version with a cluster id: the suites find out whether the other
     versions are right.
     """
-    metadata = api_named("Metadata")
-    with _asked(address, timeout_ms) as connection:
-        lowest, highest = _api_versions(connection).get(metadata.key, (0, -1))
-        version = min(highest, max(lowest, METADATA_WITH_CLUSTER_ID))
-        if version < 1 or version not in metadata.valid_versions:
-            raise NotAnswered(f"it advertises Metadata {lowest} to {highest}, none that we know")
-        response = connection.ask(MetadataRequest(topics=[]), version)
+    with contact(address, timeout_ms) as connection:
+        ranges = _api_versions(connection)
+        version = _metadata_version(ranges)
+        try:
+            response = answer(connection, MetadataRequest(topics=[]), version)
+        except Closed as problem:
+            require_no_authentication(address, timeout_ms, ranges, problem)
+            raise
         told = version >= METADATA_WITH_CLUSTER_ID
         cluster_id = response.cluster_id if told else None
         return replace(_cluster(response, cluster_id), controller=response.controller_id)
+
+
+def _metadata_version(ranges: ApiVersionRanges) -> int:
+    """Raises NotAnswered: there is none that a client can use."""
+    metadata = api_named("Metadata")
+    if metadata.key not in ranges:
+        raise NotAnswered(
+            "ApiVersions lists no Metadata, so it is no broker's listener for clients; a KRaft "
+            "controller answers so"
+        )
+    lowest, highest = ranges[metadata.key]
+    version = min(highest, max(lowest, METADATA_WITH_CLUSTER_ID))
+    if version < 1 or version not in metadata.valid_versions:
+        raise NotAnswered(f"it advertises Metadata {lowest} to {highest}, none that we know")
+    return version
 
 
 def ask_oldest_cluster(address: Address, timeout_ms: int) -> ProbedCluster:
@@ -188,8 +191,8 @@ def ask_oldest_cluster(address: Address, timeout_ms: int) -> ProbedCluster:
 
     At v0 no topic means all of them; a name could make a topic. Raises NotAnswered.
     """
-    with _asked(address, timeout_ms) as connection:
-        return _cluster(connection.ask(MetadataRequest(topics=[]), 0), None)
+    with contact(address, timeout_ms) as connection:
+        return _cluster(answer(connection, MetadataRequest(topics=[]), 0), None)
 
 
 def _cluster(response: MetadataResponse, cluster_id: str | None) -> ProbedCluster:
@@ -220,10 +223,10 @@ def measure_pace(
     def ask(connection: Connection) -> object:
         if advertised:
             return _api_versions(connection)
-        return connection.ask(MetadataRequest(topics=[]), 0)
+        return answer(connection, MetadataRequest(topics=[]), 0)
 
     begun = time.perf_counter()
-    with _asked(address, timeout_ms) as connection:
+    with contact(address, timeout_ms) as connection:
         ask(connection)
         first = time.perf_counter() - begun
         taken = []

@@ -9,13 +9,13 @@ from pathlib import Path
 from harness.base.address import Address
 from harness.targets.access_file import NEVER, AccessFile
 from harness.targets.asking import (
-    NotAnswered,
     advertises,
     ask_api_versions,
     ask_oldest_cluster,
 )
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.external_nodes import NodeCommands, find_nodes
+from harness.targets.not_answered import NotAnswered
 from harness.targets.process import Deadline
 from harness.targets.ready import wait_until_ready
 from harness.targets.target import (
@@ -35,10 +35,6 @@ ANSWER_TIMEOUT_MS = 10_000
 ALIVE_TIMEOUT_MS = 5_000
 SILENCE_TIMEOUT_MS = 500
 PAUSE_S = 0.05
-WHAT_TO_DO = (
-    "Start the broker, or correct the address: it is that of a PLAINTEXT listener, as in "
-    "bootstrap.servers."
-)
 UNDO = {"stop": "restart", "kill": "restart", "pause": "resume", "disconnect": "reconnect"}
 """The command that brings a node back, by the command before it."""
 
@@ -95,9 +91,7 @@ class ExternalBroker(Target):
             try:
                 self._advertises[address] = advertises(address, self._answer_timeout_ms)
             except NotAnswered as problem:
-                raise TargetStartError(
-                    f"no Kafka broker answers at {address}: {problem}. {WHAT_TO_DO}"
-                ) from problem
+                raise TargetStartError(problem.at(address)) from problem
         if self._granted is not None and self.capabilities - {CREATE_TOPICS}:
             self.nodes = find_nodes(self.bootstrap, self._answer_timeout_ms)
         self.addresses = list(self.bootstrap)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from harness.base.address import Address
 from harness.targets.access_file import AccessFile
-from harness.targets.asking import NotAnswered, ask_cluster
+from harness.targets.asking import ask_cluster
 from harness.targets.command_file import filled
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.not_answered import NotAnswered
 
 LOG_LIMIT_BYTES = 64 * 1024
 SHOWN_LINES = 20
@@ -28,7 +29,9 @@ def find_nodes(bootstrap: Sequence[Address], timeout_ms: int) -> list[int]:
     try:
         cluster = ask_cluster(bootstrap[0], timeout_ms)
     except NotAnswered as problem:
-        raise TargetStartError(f"{bootstrap[0]} does not name its nodes: {problem}") from problem
+        raise TargetStartError(
+            f"{bootstrap[0]} does not name its nodes: {problem}. {problem.advice}"
+        ) from problem
     shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
     return [_node_at(address, shown) for address in bootstrap]
 

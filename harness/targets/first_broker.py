@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from harness.base.address import Address
 from harness.codec.apis import API_VERSIONS_KEY, api_named
-from harness.targets.asking import NotAnswered, ask_cluster, ask_oldest_cluster
+from harness.targets.asking import ask_cluster, ask_oldest_cluster
 from harness.targets.external_nodes import same_place
+from harness.targets.not_answered import NotAnswered
 
 LEADER_AND_ISR = api_named("LeaderAndIsr").key
 """Advertised where one of the brokers is the controller, which alone takes what changes topics."""

@@ -14,17 +14,19 @@ from harness.base.own_names import DEFAULT_PREFIX
 from harness.targets.asking import (
     AnswerPace,
     ApiVersionRanges,
-    NotAnswered,
     advertises,
     ask_api_versions,
+    ask_cluster,
     measure_pace,
 )
 from harness.targets.by_document import ByDocument
 from harness.targets.errors import TargetStartError
+from harness.targets.not_answered import NotAnswered, WantsAuthentication
 from harness.targets.observed_versions import observe_versions
 from harness.targets.target import SAFETY_CLASSES, Target
 
 ANSWER_TIMEOUT_MS = 30_000
+METADATA_TIMEOUT_MS = 10_000
 ROUND_TRIPS = 20
 ROUND_TRIP_BASELINE_MS = 5.0
 FIRST_ANSWER_BASELINE_MS = 25.0
@@ -111,9 +113,7 @@ def probe(target: Target) -> TargetInfo:
         try:
             asked.append(_ask(address))
         except NotAnswered as problem:
-            raise TargetStartError(
-                f"{target.spec}: the broker at {address} cannot be asked: {problem}"
-            ) from problem
+            raise TargetStartError(f"{target.spec}: {problem.at(address)}") from problem
     if not asked and not isinstance(target, ByDocument):
         raise TargetStartError(f"{target.spec} is not started")
     return TargetInfo(
@@ -146,6 +146,8 @@ class _Asked(NamedTuple):
 def _ask(address: Address) -> _Asked:
     """Raises NotAnswered."""
     advertised = advertises(address, ANSWER_TIMEOUT_MS)
+    if advertised:
+        _require_client_listener(address)
     pace = measure_pace(address, ANSWER_TIMEOUT_MS, ROUND_TRIPS, advertised=advertised)
     scale = time_scale(pace)
     if advertised:
@@ -155,6 +157,16 @@ def _ask(address: Address) -> _Asked:
             address, int(OBSERVE_STEP_MS * scale), int(OBSERVE_TIMEOUT_MS * scale)
         )
     return _Asked(advertised, ranges, scale)
+
+
+def _require_client_listener(address: Address) -> None:
+    """Raises WantsAuthentication; the tests find out what else is wrong with Metadata."""
+    try:
+        ask_cluster(address, METADATA_TIMEOUT_MS)
+    except WantsAuthentication:
+        raise
+    except NotAnswered:
+        return
 
 
 def _common(ranges: Sequence[dict[int, tuple[int, int]]]) -> dict[int, tuple[int, int]]:

@@ -50,7 +50,8 @@ from harness.codec.messages import (
     SyncGroupRequest,
 )
 from harness.codec.structs import Message, Request, Struct
-from harness.targets.asking import CLIENT_ID, ApiVersionRanges
+from harness.targets.asking import ApiVersionRanges
+from harness.targets.first_contact import CLIENT_ID
 
 CORRELATION_ID = 1
 NO_TOPIC = "kc-observed-topic-that-never-was"

@@ -8,8 +8,9 @@ from abc import abstractmethod
 from pathlib import Path
 
 from harness.base.address import Address
-from harness.targets.asking import NotAnswered, ask_cluster
+from harness.targets.asking import ask_cluster
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.not_answered import NotAnswered
 from harness.targets.process import ChildProcess, Deadline, end_of_log
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import StartAgain, until_started

@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable, Sequence
 
 from harness.base.address import Address
-from harness.targets.asking import NotAnswered, ask_api_versions, ask_cluster
+from harness.targets.asking import ask_api_versions, ask_cluster
 from harness.targets.errors import TargetStartError
+from harness.targets.not_answered import AnsweredWrong, NotAnswered
 from harness.targets.process import Deadline
+from harness.targets.wrong_answer import BROKERS, WrongAnswer
 
 ATTEMPT_TIMEOUT_MS = 5_000
 PAUSE_S = 0.02
@@ -47,26 +49,26 @@ def await_answers(
     """Ask each question until it is answered, one after the other; otherwise as above."""
     deadline = Deadline(timeout_ms)
     left = list(questions)
-    reason = "it was not asked"
+    last = NotAnswered("it was not asked")
     while left:
         check()
         left_ms = deadline.left_ms()
         if not left_ms:
             raise TargetStartError(
-                f"{address} does not answer as a Kafka broker within {timeout_ms} ms: {reason}"
-            )
+                f"{address} does not answer as a Kafka broker within {timeout_ms} ms: {last}"
+            ) from last
         try:
             left[0](min(left_ms, ATTEMPT_TIMEOUT_MS))
             left.pop(0)
         except NotAnswered as problem:
-            reason = str(problem)
+            last = problem
             time.sleep(PAUSE_S)
 
 
 def _metadata(address: Address, timeout_ms: int, cluster_id: str | None) -> None:
     cluster = ask_cluster(address, timeout_ms)
     if not cluster.brokers:
-        raise NotAnswered("Metadata shows no live broker")
+        raise AnsweredWrong(WrongAnswer(BROKERS, "Metadata shows no live broker"), "")
     if cluster_id is not None and cluster.cluster_id != cluster_id:
         raise NotAnswered(
             f"the broker there is of cluster {cluster.cluster_id}, not of ours, {cluster_id}"

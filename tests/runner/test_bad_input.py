@@ -25,13 +25,17 @@ from click.testing import CliRunner
 
 from harness.cli import main
 from harness.conformance.arrow import pq
-from harness.conformance.journal import JOURNAL_NAME
+from harness.conformance.gate import GateExit, gate
+from harness.conformance.journal import JOURNAL_NAME, read_journal
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results import RESULTS, SCHEMA
+from harness.conformance.summary import summarize
+from harness.conformance.verdict import Verdict
 from harness.targets.reference import ReferenceBroker
 from labs.awaiting import await_that
 from tests.conformance.made import check, write_run
 from tests.runner.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
+from tests.targets import wrong_brokers
 
 pytestmark = pytest.mark.sample(4)  # each case is a run of its own
 
@@ -243,6 +247,24 @@ def test_run_against_non_kafka_listener_exits_3(peer: type, said: str, tmp_path:
     assert f"no Kafka broker answers at {address}: {said}" in sentence
     assert sentence.endswith("bootstrap.servers.")
     assert "Traceback" not in ended.stdout + ended.stderr
+
+
+def test_wrong_first_answer_is_failed_requirement(tmp_path: Path) -> None:
+    """The run records it as its only check: report, gate and `compare` read it as any other."""
+    with wrong_brokers.listening(wrong_brokers.with_correlation_id(lambda n: n + 1)) as address:
+        ended = _judge(f"external:{address}", tmp_path)
+    assert ended.returncode == 1, ended.stdout
+    assert "the run ended at the first contact" in ended.stdout
+    assert "Start the broker" not in ended.stdout
+    (sentence,) = [line for line in ended.stdout.splitlines() if " CONN-003 protocol/" in line]
+    assert "correlation id 1 has the correlation id 2" in sentence
+    (journal,) = tmp_path.rglob(JOURNAL_NAME)
+    summary = summarize(read_journal(journal))
+    assert summary.complete
+    assert summary.requirements["CONN-003"].verdict is Verdict.FAILED
+    evidence = summary.requirements["CONN-003"].checks[0].evidence
+    assert "connection to 127.0.0.1" in (journal.parent / str(evidence)).read_text()
+    assert gate(tmp_path).exit_code is GateExit.UNEXPECTED_FAILURE
 
 
 def test_run_against_closed_port_exits_3(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.targets.asking import NotAnswered, ask_api_versions
+from harness.targets.asking import ask_api_versions
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kafka.zookeeper import PIN
+from harness.targets.not_answered import NotAnswered
 from harness.targets.target import Target
 from labs.hang_limit import HANGS_AFTER_S
 from tests.targets import kinds

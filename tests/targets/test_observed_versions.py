@@ -12,9 +12,10 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.targets import info as info_module
-from harness.targets.asking import NotAnswered, advertises, ask_oldest_cluster
+from harness.targets.asking import advertises, ask_oldest_cluster
 from harness.targets.external import ExternalBroker
 from harness.targets.info import OBSERVED, TargetInfo, probe
+from harness.targets.not_answered import NotAnswered
 from harness.targets.observed_versions import (
     CORRELATION_ID,
     NO_TOPIC,

@@ -13,9 +13,10 @@ from harness.capture.capture_file import CaptureFile
 from harness.client.connection import Connection
 from harness.codec.messages import DescribeClusterRequest, FindCoordinatorRequest, MetadataRequest
 from harness.proxies.capture import Capture
-from harness.targets.asking import NotAnswered, ask_api_versions
+from harness.targets.asking import ask_api_versions
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
+from harness.targets.not_answered import NotAnswered
 from harness.targets.ports import free_ports
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.address import Address
-from harness.targets.asking import NotAnswered, ask_cluster
+from harness.targets.asking import ask_cluster
 from harness.targets.command import is_taken
 from harness.targets.command_file import filled
 from harness.targets.containers.container import BrokerContainer, HostPortTaken
@@ -26,6 +26,7 @@ from harness.targets.containers.image_contract import (
 from harness.targets.containers.options import HOST, PORT, PUBLISHED, ContainerOptions
 from harness.targets.containers.ownership import remove_orphans, remove_run
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.not_answered import NotAnswered
 from harness.targets.ports import free_ports
 from harness.targets.process import reserve_log
 from harness.targets.ready import wait_until_ready
@@ -187,7 +188,9 @@ class DockerTarget(Target):
         try:
             return ask_cluster(address, ASK_TIMEOUT_MS).nodes[0]
         except NotAnswered as problem:
-            raise TargetStartError(f"the broker at {address} cannot be asked: {problem}") from None
+            raise TargetStartError(
+                f"the broker at {address} cannot be asked: {problem}"
+            ) from problem
 
     def stop(self) -> None:
         guard, client = self._guard, self._client
@@ -270,7 +273,9 @@ class DockerTarget(Target):
         try:
             self._start_container(container, self._guard, self._place)
         except HostPortTaken as problem:
-            raise TargetStartError(f"{self.spec}: broker {node} lost its port: {problem}") from None
+            raise TargetStartError(
+                f"{self.spec}: broker {node} lost its port: {problem}"
+            ) from problem
 
 
 def _short_name(image: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from harness.base.address import Address
 from harness.targets.asking import (
-    NotAnswered,
     ProbedCluster,
     ask_api_versions,
     ask_cluster,
@@ -15,6 +14,7 @@ from harness.targets.asking import (
 from harness.targets.kafka.eras import Fact, knows
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.zookeeper import ZooKeeper
+from harness.targets.not_answered import NotAnswered
 from harness.targets.ready import Question
 
 

@@ -12,10 +12,11 @@ import psutil
 import pytest
 
 from harness.base.address import Address
-from harness.targets.asking import NotAnswered, ask_api_versions
+from harness.targets.asking import ask_api_versions
 from harness.targets.containers.daemon import connect
 from harness.targets.containers.ownership import RUN
 from harness.targets.containers.target import DockerTarget
+from harness.targets.not_answered import NotAnswered
 from harness.targets.target import Target
 from labs.awaiting import await_that
 from tests.targets import contract, kinds

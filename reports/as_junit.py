@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from .matrix import Cell, Matrix, MatrixRow, MatrixRun
+from .totals import Total, totals
 from .verdicts import QUIET
 from .wording import fold, note_words
 
@@ -28,11 +29,13 @@ def matrix_junit(matrix: Matrix) -> str:
 
     report = JUnitXml("kafka-conformance")
     counted = matrix.counted_runs
+    by_target = {total.target: total for total in totals(matrix)}
     for target in matrix.targets:
         suite = TestSuite(_clean(target))
         run = counted.get(target)
         if run is not None:
             _describe(suite, run)
+        _count(suite, by_target[target])
         suite.add_testcases(_cases(matrix, target, run))
         report.add_testsuite(suite)
     text: str = report.tostring().decode("utf-8")  # type: ignore[no-untyped-call]
@@ -43,6 +46,14 @@ def _describe(suite: TestSuite, run: MatrixRun) -> None:
     suite.timestamp = _clean(run.first_check_at)
     for name in ("run", "implementation", "release", "suite_version", "catalogue_version", "seed"):
         suite.add_property(name, _clean(str(getattr(run, name))))
+
+
+def _count(suite: TestSuite, total: Total) -> None:
+    """Properties: what of the catalogue was judged, and one for each reason of the rest."""
+    suite.add_property("judged", f"{total.judged} of {total.requirements}")
+    suite.add_property("must_passed", f"{total.must['passed']} of {total.musts}")
+    for one in total.not_judged:
+        suite.add_property("not_judged", _clean(f"{one.count} {one.why}: {one.remedy}"))
 
 
 def _cases(matrix: Matrix, target: str, run: MatrixRun | None) -> list[TestCase]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from .matrix import Cell, Matrix, MatrixRow, MatrixRun
@@ -34,6 +34,7 @@ def matrix_markdown(matrix: Matrix) -> str:
         ["# Compatibility matrix"],
         _warnings(matrix),
         _counts(matrix),
+        *_not_judged(matrix),
         *_findings(matrix),
         folded("Areas", _areas(matrix)),
         folded("API versions", _apis(matrix)),
@@ -96,16 +97,34 @@ def _warnings(matrix: Matrix) -> list[str]:
     return "\n>\n".join(f"> {warning}" for warning in warnings).splitlines()
 
 
+def _not_judged(matrix: Matrix) -> Iterator[list[str]]:
+    """A list for each target: the requirements of the catalogue that its run did not judge."""
+    for total in totals(matrix):
+        if total.not_judged:
+            lines = [
+                f"- {one.count} {escape(f'{one.why}: {one.remedy}')}" for one in total.not_judged
+            ]
+            left = total.requirements - total.judged
+            yield [
+                f"{escape(total.target)}: {left} requirements of the catalogue not judged",
+                "",
+                *lines,
+            ]
+
+
 def _counts(matrix: Matrix) -> list[str]:
     rows = (
         [
             escape(total.target),
-            f"**{total.must['passed']}** of {total.must_asked}",
+            f"{total.judged} of {total.requirements}",
+            f"**{total.must['passed']}** of {total.musts}",
             *(str(total.counts[word.name] or "") for word in WORST_FIRST),
         ]
         for total in totals(matrix)
     )
-    return table(["target", "MUST passed", *(word.words for word in WORST_FIRST)], rows)[1:]
+    return table(["target", "judged", "MUST passed", *(word.words for word in WORST_FIRST)], rows)[
+        1:
+    ]
 
 
 def _findings(matrix: Matrix) -> list[list[str]]:

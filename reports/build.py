@@ -79,6 +79,7 @@ def build_report(
             _matrix(folder, datasets),
             observed=wording.observed,
             mutants=tuple(wording.mutants),
+            headlines=wording.headlines,
         )
         for name, render in RENDERINGS.items():
             (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .arrow import pa, pq
 from .beside import FAULTS, HISTORIES, WIRE, ReportedDataset
 from .dataset import Dataset
+from .headlines import ReportedHeadline
 from .mutant_matrix import ReportedMutants
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Wording:
     requirements with checks that report whether an answer could be decoded. `observed`: by
     requirement, the releases of Kafka where it was seen to hold or not, in words. `mutants`: how
     many wrong brokers the suites noticed. `name_of_unknown_api`: from an API key that
-    `api_names` lacks."""
+    `api_names` lacks. `headlines`: by run, what of the catalogue it judged."""
 
     statements: Mapping[str, str] = field(default_factory=dict)
     api_names: Mapping[int, str] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class Wording:
     observed: Mapping[str, str] = field(default_factory=dict)
     mutants: Sequence[ReportedMutants] = ()
     name_of_unknown_api: Callable[[int], str] = "API {}".format
+    headlines: Mapping[str, ReportedHeadline] = field(default_factory=dict)
 
 
 @contextmanager

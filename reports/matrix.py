@@ -12,6 +12,7 @@ from .arrow import pq
 from .dataset import ResultFile
 from .defect_matrix import DefectRow, defect_rows
 from .fault_timelines import FaultTimeline, timelines
+from .headlines import ReportedHeadline
 from .histories import History, histories
 from .mutant_matrix import ReportedMutants
 from .verdicts import LEVELS, WORST_FIRST
@@ -115,7 +116,8 @@ class Matrix:
 
     `apis`, `wire`, `faults`, `histories` and `defects` are empty where nothing was recorded.
     `evidence` holds what was found of the files that notes name, by run and path; `observed` what
-    other runs of Kafka's releases say of requirements; `mutants` the published score of the suites.
+    other runs of Kafka's releases say of requirements; `mutants` the published score of the suites;
+    `headlines`, by run, what of the catalogue it judged.
     """
 
     targets: tuple[str, ...]
@@ -131,6 +133,7 @@ class Matrix:
     evidence: Mapping[tuple[str, str], str] = field(default_factory=dict)
     observed: Mapping[str, str] = field(default_factory=dict)
     mutants: tuple[ReportedMutants, ...] = ()
+    headlines: Mapping[str, ReportedHeadline] = field(default_factory=dict)
 
     @property
     def wire_missing(self) -> tuple[str, ...]:

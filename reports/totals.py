@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from .headlines import ReportedGroup, ReportedHeadline
 from .matrix import Matrix
 from .verdicts import QUIET
 
 
 @dataclass(frozen=True)
 class Total:
-    """One target: `counts` by verdict over all levels, `must` by verdict of the MUSTs alone."""
+    """One target: `counts` by verdict over all levels, `must` by verdict of the MUSTs alone.
+
+    `headline` has the counts of the catalogue; None where the report got no catalogue.
+    """
 
     target: str
     counts: Counter[str]
     must: Counter[str]
+    headline: ReportedHeadline | None = None
 
     @property
     def loud(self) -> int:
@@ -23,14 +28,33 @@ class Total:
         return sum(count for verdict, count in self.counts.items() if verdict not in QUIET)
 
     @property
-    def must_asked(self) -> int:
-        """MUSTs that the target could be asked for."""
-        return sum(self.must.values()) - self.must["not_supported"] - self.must["not_applicable"]
+    def musts(self) -> int:
+        """The MUSTs of the catalogue; without one, those that the run has a verdict for."""
+        return self.headline.musts if self.headline else sum(self.must.values())
+
+    @property
+    def judged(self) -> int:
+        """Requirements that were seen to hold or not to hold."""
+        return sum(self.counts[verdict] for verdict in ("passed", "failed", "warning"))
+
+    @property
+    def requirements(self) -> int:
+        """All of the catalogue; without one, those that the run has a verdict for."""
+        return self.headline.requirements if self.headline else sum(self.counts.values())
+
+    @property
+    def not_judged(self) -> tuple[ReportedGroup, ...]:
+        """The groups of requirements that the run did not judge."""
+        return self.headline.not_judged if self.headline else ()
 
 
 def totals(matrix: Matrix) -> list[Total]:
     """One for each target, in the order of the columns."""
-    made = {target: Total(target, Counter(), Counter()) for target in matrix.targets}
+    runs = {target: run.run for target, run in matrix.counted_runs.items()}
+    made = {
+        target: Total(target, Counter(), Counter(), matrix.headlines.get(runs.get(target, "")))
+        for target in matrix.targets
+    }
     for area in matrix.areas:
         if area.level is None:
             continue

@@ -11,6 +11,7 @@ import click
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import ResultsNotFound
 from harness.conformance.gate import GateResult, ResultsNotWhole, gate, write_profile
+from harness.conformance.headline import as_json as headline_as_json
 from harness.conformance.profile import ProfileError, load_profile
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -47,7 +48,9 @@ def gate_command(
 
 
 def _as_text(found: GateResult) -> str:
-    lines = [f"{target}: {run}" for target, run in found.runs.items()]
+    lines = []
+    for target, run in found.runs.items():
+        lines += [f"{target}: {run}", *(f"  {line}" for line in found.headlines[target].lines)]
     lines += [f"known failure: {target} {name}" for target, name in found.known]
     lines += [f"{finding.target or 'all'}: {finding.sentence}" for finding in found.findings]
     return "\n".join([*lines, f"exit {int(found.exit_code)}: {found.sentence}"])
@@ -68,6 +71,7 @@ def _as_json(found: GateResult) -> str:
             "exit": int(found.exit_code),
             "sentence": found.sentence,
             "runs": found.runs,
+            "headlines": {name: headline_as_json(one) for name, one in found.headlines.items()},
             "known": [list(pair) for pair in found.known],
             "findings": findings,
         }

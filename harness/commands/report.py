@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,13 +17,19 @@ from harness.codec.unknown_apis import name_of_unknown
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
+from harness.conformance.headline import headline
 from harness.conformance.history_journal import HISTORIES
+from harness.conformance.journal import Journal
 from harness.conformance.mutation_score import the_score
 from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results import RESULTS, ResultsError
+from harness.conformance.summary import summarize
 from harness.conformance.wire import WIRE
 from harness.targets.java import JavaError, spark_java_home
+
+if TYPE_CHECKING:
+    from reports.headlines import ReportedHeadline
 
 INCOMPLETE = 3
 DECODING = "CONN-025"  # the sweep: every answer has the format of its version, nothing behind it
@@ -67,6 +74,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
             name_of_unknown_api=name_of_unknown,
             decoding=frozenset({DECODING}),
             observed=_observed(),
+            headlines=_headlines(folders),
             mutants=[ReportedMutants(*astuple(one)) for one in the_score()],
         )
         paths = build_report(list(folders), out, master, wording=wording)
@@ -77,6 +85,26 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
     for run in incomplete:
         click.echo(f"incomplete: {run}", err=True)
     sys.exit(INCOMPLETE if incomplete else 0)
+
+
+def _headlines(folders: tuple[Path, ...]) -> dict[str, ReportedHeadline]:
+    """By run; a folder that holds no readable run has none."""
+    from reports.headlines import ReportedGroup, ReportedHeadline
+
+    made = {}
+    for run in _newest_runs(folders):
+        found = headline(summarize(run), load_catalogue())
+        groups = [ReportedGroup(one.why, one.remedy, len(one.requirements))
+                  for one in found.not_judged]  # fmt: skip
+        counts = (found.requirements, found.judged, found.musts, found.musts_passed)
+        made[run.header.run] = ReportedHeadline(*counts, tuple(groups))
+    return made
+
+
+def _newest_runs(folders: tuple[Path, ...]) -> Iterator[Journal]:
+    for folder in folders:
+        with contextlib.suppress(ResultsNotFound):  # the report says so
+            yield from find_runs(folder).newest_by_target().values()
 
 
 def _observed() -> dict[str, str]:

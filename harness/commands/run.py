@@ -26,6 +26,7 @@ from harness.commands.progress import RunProgress
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
 from harness.conformance.catalogue import load_catalogue
+from harness.conformance.headline import as_json, headline
 from harness.conformance.summary import (
     RequirementSummary,
     RunExit,
@@ -248,7 +249,7 @@ def _verdicts(one: JudgedTarget) -> list[str]:
 def _sentences(one: JudgedTarget) -> list[str]:
     if one.summary is None:
         return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
-    lines = list(one.summary.sentences())
+    lines = [*headline(one.summary, load_catalogue()).lines, *one.summary.sentences()]
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
     if one.death:
@@ -303,6 +304,7 @@ def _as_json(one: JudgedTarget, *, strict: bool) -> dict[str, Any]:
     return {
         **base,
         "exit": int(summary.exit_code_if(strict=strict)),
+        "headline": as_json(headline(summary, load_catalogue())),
         "counts": {verdict.value: number for verdict, number in summary.counts.items()},
         "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
         "sentences": list(summary.sentences()),

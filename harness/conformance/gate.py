@@ -28,7 +28,9 @@ from datetime import UTC, date, datetime
 from enum import Enum, IntEnum
 from pathlib import Path
 
+from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import FoundRuns, find_runs
+from harness.conformance.headline import Headline, headline
 from harness.conformance.kafka_name import kafka_range
 from harness.conformance.profile import (
     KnownFailure,
@@ -105,11 +107,13 @@ class GateResult:
         runs: the run that counted, by target.
         findings: all of them, the deciding ones first.
         known: (target, requirement) that failed as the profile says.
+        headlines: what of the catalogue each run judged, by target.
     """
 
     runs: dict[str, str]
     findings: tuple[GateFinding, ...]
     known: tuple[tuple[str, str], ...]
+    headlines: dict[str, Headline]
 
     @property
     def exit_code(self) -> GateExit:
@@ -164,6 +168,10 @@ def gate(
         runs={target: summary.header.run for target, summary in sorted(summaries.items())},
         findings=tuple(sorted(findings, key=lambda finding: finding.kind.value)),
         known=tuple(known),
+        headlines={
+            target: headline(summary, load_catalogue())
+            for target, summary in sorted(summaries.items())
+        },
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from reports.api_matrix import ApiVersion
 from reports.defect_matrix import ChangedVerdict, DefectRow
 from reports.fault_timelines import FaultEvent, FaultTimeline
+from reports.headlines import ReportedGroup, ReportedHeadline
 from reports.histories import History, Span
 from reports.matrix import AreaCount, Cell, CellPart, Matrix, MatrixRow, MatrixRun, Note
 from reports.mutant_matrix import ReportedMutants
@@ -35,6 +36,15 @@ MUTANTS = (
     ReportedMutants(*_SAMPLE, "META", "timer", "not_reached", 3),
     ReportedMutants(*_SAMPLE, "META", "timer", "equivalent", 4),
     ReportedMutants("reference,disk", "2026-01-02", 8, "STOR", "timer", "elsewhere", 6),
+)
+
+
+HEADLINE = ReportedHeadline(
+    requirements=1053,
+    judged=5,
+    musts=961,
+    musts_passed=3,
+    not_judged=(ReportedGroup("need several nodes", "--target reference,nodes=3", 900),),
 )
 
 

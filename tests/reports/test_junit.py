@@ -14,7 +14,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from reports.as_junit import matrix_junit
 from reports.matrix import Matrix
 
-from .made_matrix import TARGETS, fallen, matrix, passed, row, run, small
+from .made_matrix import HEADLINE, TARGETS, fallen, matrix, passed, row, run, small
 
 FORM = xmlschema.XMLSchema(str(Path(__file__).parent / "junit.xsd"))
 
@@ -39,6 +39,14 @@ def test_junit_has_suite_per_target_and_case_per_requirement() -> None:
     assert (stranger.failures, stranger.errors, stranger.skipped) == (1, 2, 1)
     said = {one.name: one.value for one in stranger.properties()}  # type: ignore[no-untyped-call]
     assert (said["run"], said["seed"]) == ("run-stranger", "7")
+
+
+def test_properties_count_catalogue_and_name_reasons_of_what_was_not_judged() -> None:
+    made = replace(small(), headlines={"run-stranger": HEADLINE})
+    listed = suites(made)["stranger"].properties()  # type: ignore[no-untyped-call]
+    said = {one.name: one.value for one in listed}
+    assert (said["judged"], said["must_passed"]) == ("5 of 1053", "3 of 961")
+    assert said["not_judged"] == "900 need several nodes: --target reference,nodes=3"
 
 
 @pytest.mark.parametrize(

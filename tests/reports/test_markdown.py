@@ -10,13 +10,13 @@ from markdown_it import MarkdownIt
 from reports import as_markdown
 from reports.as_markdown import SIZE_LIMIT_BYTES, matrix_markdown
 
-from .made_matrix import fallen, large, matrix, passed, row, small
+from .made_matrix import HEADLINE, fallen, large, matrix, passed, row, run, small
 
 
 def test_counts_and_failures_precede_folded_details() -> None:
     text = matrix_markdown(small())
     open_, _, rest = text.partition("<details>")
-    assert "| stranger | **3** of 6 |" in open_
+    assert "| stranger | 5 of 8 | **3** of 7 |" in open_
     found = re.findall(r"^- \*\*([A-Z]+-\d+)\*\* \(\w+\) on \*\*(\S+)\*\*", open_, re.MULTILINE)
     assert found == [
         ("META-001", "stranger"),  # harness_error
@@ -28,6 +28,14 @@ def test_counts_and_failures_precede_folded_details() -> None:
     assert "error\\_code is 0, expected 2" in open_
     assert "| PROD-002 | MUST |" in rest
     assert text.count("<details>") == text.count("</details>")
+
+
+def test_headline_counts_catalogue_and_lists_what_was_not_judged() -> None:
+    made = replace(small(), headlines={run("stranger").run: HEADLINE})
+    open_ = matrix_markdown(made).partition("<details>")[0]
+    assert "| stranger | 5 of 1053 | **3** of 961 |" in open_
+    assert "stranger: 1048 requirements of the catalogue not judged" in open_
+    assert "- 900 need several nodes: --target reference,nodes=3" in open_
 
 
 def test_markdown_tables_render_as_html_tables() -> None:

@@ -1,0 +1,218 @@
+"""The headline of a run: how much of the catalogue it judged, and what it did not judge, and why.
+
+Each requirement of the catalogue is judged (it holds or it does not), or belongs to one group of
+those that are not judged. A group has the reason in words and the option or target that would have
+them judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from harness.conformance.catalogue import Catalogue, Requirement
+from harness.conformance.record import CheckRecord, RunHeader
+from harness.conformance.summary import RequirementSummary, RunSummary
+from harness.conformance.verdict import DECIDED, Verdict
+
+_DATED = (
+    (re.compile(r"promised since (\S+); this is "), "since", "from"),
+    (re.compile(r"promised until (\S+); this is "), "until", "up to"),
+)
+"""The reasons of :mod:`harness.conformance.dated`, with the words before the release."""
+EXTERNAL = "external:"
+ACCESS_FILE = f"{EXTERNAL}HOST:PORT,profile=FILE with"
+
+
+class NotJudgedReason(NamedTuple):
+    """``why``, and ``remedy``: what to do to have the requirement judged."""
+
+    why: str
+    remedy: str
+
+
+class NotJudgedGroup(NamedTuple):
+    """Requirements that a run did not judge for one reason; their ids are sorted."""
+
+    why: str
+    remedy: str
+    requirements: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{len(self.requirements)} {self.why}: {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """The numbers of one run.
+
+    Attributes:
+        requirements: in the catalogue.
+        judged: of them, those that were seen to hold or not to hold.
+        musts, musts_passed: the MUSTs of the catalogue, and those that passed.
+        not_judged: the groups of the others, the largest first.
+    """
+
+    requirements: int
+    judged: int
+    musts: int
+    musts_passed: int
+    not_judged: tuple[NotJudgedGroup, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Counts of the catalogue, as one sentence without its end."""
+        return (
+            f"{self.judged} of the {self.requirements} requirements of the catalogue judged; "
+            f"{self.musts_passed} of its {self.musts} MUSTs passed"
+        )
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The sentence, and one line a group."""
+        left = self.requirements - self.judged
+        head = f"{left} not judged:" if left else "nothing is left to judge"
+        return (self.sentence, head, *(f"  {group}" for group in self.not_judged))
+
+
+def headline(summary: RunSummary, catalogue: Catalogue) -> Headline:
+    """Count what the run judged of the catalogue, and group the rest by reason."""
+    found = summary.requirements
+    judged = {name for name, one in found.items() if one.verdict in DECIDED}
+    groups: dict[NotJudgedReason, list[str]] = {}
+    for name, requirement in sorted(catalogue.requirements.items()):
+        if name not in judged:
+            reason = _reason(requirement, found.get(name), summary)
+            groups.setdefault(reason, []).append(name)
+    musts = {one.id for one in catalogue.requirements.values() if one.level == "MUST"}
+    passed = {name for name, one in found.items() if one.verdict is Verdict.PASSED}
+    listed = (NotJudgedGroup(*reason, tuple(names)) for reason, names in groups.items())
+    return Headline(
+        requirements=len(catalogue.requirements),
+        judged=len(judged & catalogue.requirements.keys()),
+        musts=len(musts),
+        musts_passed=len(musts & passed),
+        not_judged=tuple(sorted(listed, key=lambda group: (-len(group.requirements), group.why))),
+    )
+
+
+def as_json(found: Headline) -> dict[str, Any]:
+    """Plain JSON values; a group has its ids."""
+    return {
+        "requirements": found.requirements,
+        "judged": found.judged,
+        "musts": found.musts,
+        "musts_passed": found.musts_passed,
+        "not_judged": [
+            {"why": one.why, "remedy": one.remedy, "requirements": list(one.requirements)}
+            for one in found.not_judged
+        ],
+    }
+
+
+def _reason(
+    requirement: Requirement, found: RequirementSummary | None, summary: RunSummary
+) -> NotJudgedReason:
+    if found is None:
+        return _without_check(requirement, summary)
+    check = next(one for one in found.checks if one.verdict is found.verdict)
+    return _BY_VERDICT[found.verdict](check, summary.header)
+
+
+def _without_check(requirement: Requirement, summary: RunSummary) -> NotJudgedReason:
+    if requirement.not_judged:
+        return NotJudgedReason("have no test", "`kafka-conformance requirements show ID` says why")
+    if summary.ended_at_first_contact:
+        return NotJudgedReason("come after the first contact", "correct the first answers")
+    if not summary.complete:
+        return NotJudgedReason(
+            "left no check, for the run is incomplete or did not select them", "run it again"
+        )
+    return NotJudgedReason(
+        "are outside of what the run selected",
+        "run without --requirement, --case and --suite, and with a target that the suites take",
+    )
+
+
+def _inconclusive(_check: CheckRecord, _header: RunHeader) -> NotJudgedReason:
+    return NotJudgedReason("are inconclusive", "their evidence has the reasons; run them again")
+
+
+def _harness_error(_check: CheckRecord, _header: RunHeader) -> NotJudgedReason:
+    return NotJudgedReason("ended in a harness error", "report it, with their evidence")
+
+
+def _not_supported(check: CheckRecord, header: RunHeader) -> NotJudgedReason:
+    """By the dates of the catalogue, or because the broker does not offer it."""
+    for pattern, word, remedy in _DATED:
+        if dated := pattern.match(check.reason):
+            return NotJudgedReason(
+                f"are not promised by {header.release} ({word} {dated[1]})",
+                f"--target kafka:RELEASE, {remedy} {dated[1]}",
+            )
+    return NotJudgedReason(
+        "are about APIs, versions or features that the broker does not offer",
+        "a broker that offers them, as --target kafka:latest",
+    )
+
+
+def _not_applicable(check: CheckRecord, header: RunHeader) -> NotJudgedReason:
+    capability = check.capability_missing or ""
+    if capability in _TARGETS:
+        return NotJudgedReason(
+            _TARGETS[capability].why,
+            _TARGETS[capability].remedy.format(target=header.target.split(",")[0]),
+        )
+    grant = _GRANTS.get(capability)
+    if grant is None:
+        return NotJudgedReason(
+            f'need "{capability}", which this broker lacks', "a broker or release that has it"
+        )
+    why = f"need a broker that may be changed: {grant.why}"
+    if header.target.startswith(EXTERNAL):
+        return NotJudgedReason(why, f"--target {ACCESS_FILE} {grant.remedy}")
+    return NotJudgedReason(why, "--target kafka:latest, or a command file with an own broker")
+
+
+_STARTED = "--target kafka:RELEASE, reference or command:FILE, which start brokers"
+_TARGETS: Mapping[str, NotJudgedReason] = {
+    "offline": NotJudgedReason("judge documents and no broker", "--target by-document"),
+    "nodes": NotJudgedReason("need several nodes", "--target {target},nodes=3"),
+    "controllers": NotJudgedReason(
+        "need several controllers", "--target kafka:latest,nodes=3,controllers=3"
+    ),
+    "own_broker": NotJudgedReason("need a private broker", _STARTED),
+    "broker_config": NotJudgedReason("need a broker with settings of its own", _STARTED),
+    "join_as_broker": NotJudgedReason("need a broker that the harness joins", _STARTED),
+    "links": NotJudgedReason(
+        "need links between brokers that can be cut", "--target kafka:latest,nodes=3"
+    ),
+    "power_loss": NotJudgedReason(
+        "need disks that lose power", "--target kafka:latest, as root with loop devices"
+    ),
+    "upgrade": NotJudgedReason("need an upgrade of the broker", "--target kafka:latest"),
+}
+"""By the name of the missing capability; ``{target}`` is the run's without its options."""
+
+_GRANTS: Mapping[str, NotJudgedReason] = {
+    "create_topics": NotJudgedReason("topics", "create_topics = true"),
+    "read requests": NotJudgedReason("requests that read", 'safety = ["read"]'),
+    "own-names requests": NotJudgedReason("objects", 'safety = ["read", "own-names"]'),
+    "stop_node": NotJudgedReason("stop", "commands.stop and commands.restart"),
+    "kill_node": NotJudgedReason("kill", "commands.kill and commands.restart"),
+    "pause_node": NotJudgedReason("pause", "commands.pause and commands.resume"),
+    "restart_node": NotJudgedReason("restart", "commands.restart"),
+    "disconnect_node": NotJudgedReason("disconnect", "commands.disconnect and commands.reconnect"),
+    "log_directory": NotJudgedReason("read its log folders", "[log_directories]"),
+    "logs": NotJudgedReason("read what it prints", "[logs]"),
+}
+"""What an access file can grant, by the name of the capability."""
+
+_BY_VERDICT: Mapping[Verdict, Callable[[CheckRecord, RunHeader], NotJudgedReason]] = {
+    Verdict.INCONCLUSIVE: _inconclusive,
+    Verdict.HARNESS_ERROR: _harness_error,
+    Verdict.NOT_SUPPORTED: _not_supported,
+    Verdict.NOT_APPLICABLE: _not_applicable,
+}

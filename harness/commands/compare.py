@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from rich.table import Table
 
 from harness.base.bundle import renamed_cases_file
 from harness.conformance.compare import (
+    OF_SCOPE,
     ChangeKind,
     ComparedRuns,
+    CompareExit,
     Comparison,
     RequirementChange,
     compare,
@@ -34,8 +37,12 @@ _STYLES = {ChangeKind.REGRESSED: "red", ChangeKind.VANISHED: "yellow", ChangeKin
 @click.argument("after", metavar="AFTER", type=_PLACE)
 @click.option("--json", "json_file", metavar="FILE", type=click.Path(allow_dash=True),
               help="Write the result as JSON to FILE; - prints it, and no table.")  # fmt: skip
-def compare_command(before: Path, after: Path, json_file: str | None) -> None:
+@click.option("--same-scope", is_flag=True,
+              help="What AFTER did not ask counts as vanished: exit 1.")  # fmt: skip
+def compare_command(before: Path, after: Path, json_file: str | None, *, same_scope: bool) -> None:
     """Show what is new, fixed, regressed, vanished and flaky from BEFORE to AFTER.
+
+    What only one of them asked (other suites, options, targets, releases) is counted apart.
 
     Each is a folder that `run --out` wrote, or the folder of one run in it. Of several runs the
     newest of each target is compared; the older ones only show what is flaky. Cases are compared
@@ -52,7 +59,7 @@ def compare_command(before: Path, after: Path, json_file: str | None) -> None:
             for side in (before, after)
         ]
         found = compare(*sides)
-        text = json.dumps(as_json(found), indent=2)
+        text = json.dumps(as_json(found, same_scope=same_scope), indent=2)
         if json_file not in (None, "-"):
             Path(str(json_file)).write_text(text + "\n", "utf-8")
     except (ResultsNotFound, OSError) as error:
@@ -60,20 +67,20 @@ def compare_command(before: Path, after: Path, json_file: str | None) -> None:
     if json_file == "-":
         click.echo(text)
     else:
-        _show(found, Console(file=sys.stdout))
-    sys.exit(found.exit_code)
+        _show(found, Console(file=sys.stdout), found.exit_code_if(same_scope=same_scope))
+    sys.exit(found.exit_code_if(same_scope=same_scope))
 
 
-def _show(found: ComparedRuns, screen: Console) -> None:
+def _show(found: ComparedRuns, screen: Console, exit_code: CompareExit) -> None:
     for one in found.comparisons:
         for line in _about(one):
             screen.print(line, markup=False, highlight=False, soft_wrap=True)
-        whole_target = one.before is None or one.after is None
-        if one.changes and not whole_target:
-            screen.print(_table(one.changes))
+        of_broker = tuple(change for change in one.changes if change.kind not in OF_SCOPE)
+        if of_broker:
+            screen.print(_table(of_broker))
     for flake in found.flaky:
         screen.print(_flaky(flake), markup=False, highlight=False, soft_wrap=True)
-    screen.print(_last_line(found), markup=False, highlight=False, soft_wrap=True)
+    screen.print(_last_line(found, exit_code), markup=False, highlight=False, soft_wrap=True)
 
 
 def _about(one: Comparison) -> Iterator[str]:
@@ -84,10 +91,15 @@ def _about(one: Comparison) -> Iterator[str]:
             f"{one.after.catalogue_version}), so a statement may mean something else"
         )
     yield from (f"{one.target}: {line}" for line in one.defects)
-    if one.after is None:
-        yield f"{one.target}: vanished as a whole, {len(one.changes)} requirements"
-    if one.before is None:
-        yield f"{one.target}: new as a whole, {len(one.changes)} requirements"
+    for kind, side in ((ChangeKind.NOT_ASKED, "AFTER"), (ChangeKind.NEWLY_ASKED, "BEFORE")):
+        reasons = Counter(change.reason.splitlines()[0] for change in one.changes
+                          if change.kind is kind)  # fmt: skip
+        for reason, number in reasons.most_common():
+            yield f"{one.target}: {number} {_words(kind)}, for {side}: {reason}"
+
+
+def _words(kind: ChangeKind) -> str:
+    return kind.value.replace("_", " ")
 
 
 def _side(header: RunHeader | None) -> str:
@@ -124,17 +136,17 @@ def _flaky(flake: Flake) -> str:
     return f"flaky: {flake.target} {flake.release} {flake.requirement} {flake.case}: {seen}"
 
 
-def _last_line(found: ComparedRuns) -> str:
+def _last_line(found: ComparedRuns, exit_code: CompareExit) -> str:
     kinds = [change.kind for one in found.comparisons for change in one.changes]
-    counts = [f"{kinds.count(kind)} {kind}" for kind in ChangeKind]
+    counts = [f"{kinds.count(kind)} {_words(kind)}" for kind in ChangeKind]
     counts.append(f"{len({flake.requirement for flake in found.flaky})} flaky")
-    return f"exit {int(found.exit_code)}: {', '.join(counts)}"
+    return f"exit {int(exit_code)}: {', '.join(counts)}"
 
 
-def as_json(found: ComparedRuns) -> dict[str, Any]:
+def as_json(found: ComparedRuns, *, same_scope: bool = False) -> dict[str, Any]:
     """The published form, described in docs/compare.md."""
     return {
-        "exit": int(found.exit_code),
+        "exit": int(found.exit_code_if(same_scope=same_scope)),
         "comparisons": [_comparison_as_json(one) for one in found.comparisons],
         "flaky": [_flake_as_json(flake) for flake in found.flaky],
     }

@@ -1,35 +1,38 @@
-"""Two results side by side: what is new, fixed, regressed, vanished.
+"""Two results side by side: what is new, fixed, regressed, vanished, or asked by one run only.
 
 Three states stand behind the words. A requirement *holds* (passed), is *broken* (failed, or a
 SHOULD's warning), or is *undecided*: everything else, and not being there at all.
 
-==========  ====================================  =============================================
-kind        from                                  to
-==========  ====================================  =============================================
-new         undecided                             holds or broken
-fixed       broken                                holds
-regressed   holds                                 broken
-vanished    holds or broken                       undecided
-==========  ====================================  =============================================
+===========  ====================================  ============================================
+kind         from                                  to
+===========  ====================================  ============================================
+new          undecided                             holds or broken
+fixed        broken                                holds
+regressed    holds                                 broken
+vanished     holds or broken                       undecided
+not asked    holds or broken                       the later run asked none of these cases
+newly asked  the earlier run asked none of them    holds or broken
+===========  ====================================  ============================================
 
 They are said of a whole requirement by its joined verdict. Where that stays the same, its cases
 still speak: one that held and is broken makes the requirement regressed, one that was decided and
-is undecided makes it vanished (an API version that is no longer advertised, say). A case that the
-later run did not plan is the suite's doing and counts only when the whole requirement went with it.
+is undecided makes it vanished (an API version that is no longer advertised, say). A case that only
+one run asked decides nothing (see `harness.conformance.compare_scope`): a failure there is newly
+asked, not a regression.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TypeAlias
 
+from harness.conformance.compare_scope import NOT_PLANNED, Cases, ComparedSide, same_tests
 from harness.conformance.flaky import Flake, flakes_in
 from harness.conformance.journal import Journal
 from harness.conformance.record import CheckRecord, RunHeader
-from harness.conformance.summary import RequirementSummary, RunSummary, summarize
-from harness.conformance.verdict import BROKEN, DECIDED, Verdict, worst
+from harness.conformance.summary import RequirementSummary, RunSummary
+from harness.conformance.verdict import BROKEN, DECIDED, Verdict
 
 
 class CompareExit(IntEnum):
@@ -47,9 +50,13 @@ class ChangeKind(StrEnum):
     VANISHED = "vanished"
     FIXED = "fixed"
     NEW = "new"
+    NOT_ASKED = "not_asked"
+    NEWLY_ASKED = "newly_asked"
 
 
 WORSE = frozenset({ChangeKind.REGRESSED, ChangeKind.VANISHED})
+OF_SCOPE = frozenset({ChangeKind.NOT_ASKED, ChangeKind.NEWLY_ASKED})
+"""The runs differ in what they asked; they say nothing about the broker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +118,13 @@ class ComparedRuns:
     @property
     def exit_code(self) -> CompareExit:
         """Worse as soon as anything regressed or vanished, flaky or not."""
+        return self.exit_code_if(same_scope=False)
+
+    def exit_code_if(self, *, same_scope: bool) -> CompareExit:
+        """``same_scope``: what the later run did not ask counts as vanished."""
         kinds = {change.kind for one in self.comparisons for change in one.changes}
-        return CompareExit.WORSE if kinds & WORSE else CompareExit.NOTHING_WORSE
+        worse = WORSE | {ChangeKind.NOT_ASKED} if same_scope else WORSE
+        return CompareExit.WORSE if kinds & worse else CompareExit.NOTHING_WORSE
 
 
 def compare(before: Sequence[Journal], after: Sequence[Journal]) -> ComparedRuns:
@@ -142,28 +154,25 @@ def _pairs(
 
 
 def _compared(old: Journal | None, new: Journal | None, flakes: Sequence[Flake]) -> Comparison:
-    sides = [(run, summarize(run)) if run else None for run in (old, new)]
-    summaries = [side[1] if side else None for side in sides]
-    before, after = (summary.requirements if summary else {} for summary in summaries)
+    before, after = ComparedSide(old), ComparedSide(new)
     shaky = {
         flake.requirement
         for flake in flakes
         if any(run and flake.of_release(run.header) for run in (old, new))
     }
-    changes = []
-    for name in sorted(before.keys() | after.keys()):
-        missing = [case for case, of in summaries[1].missing if of == name] if summaries[1] else []
-        change = _change(before.get(name), after.get(name), missing, name in shaky)
-        if change:
-            changes.append(change)
+    names = before.requirements.keys() | after.requirements.keys()
+    found = (_change(before, after, name, flaky=name in shaky) for name in sorted(names))
+    changes = [change for change in found if change]
     places = list(ChangeKind)
     changes.sort(key=lambda change: places.index(change.kind))
     return Comparison(
         before=old.header if old else None,
         after=new.header if new else None,
-        defects=tuple(line for summary in summaries if summary for line in _defects(summary)),
+        defects=tuple(
+            line for side in (before, after) if side.summary for line in _defects(side.summary)
+        ),
         changes=tuple(changes),
-        unchanged=len(before.keys() | after.keys()) - len(changes),
+        unchanged=len(names) - len(changes),
     )
 
 
@@ -176,17 +185,18 @@ def _defects(summary: RunSummary) -> Iterator[str]:
 
 
 def _change(
-    old: RequirementSummary | None,
-    new: RequirementSummary | None,
-    missing: Sequence[str],
-    flaky: bool,
+    before: ComparedSide, after: ComparedSide, name: str, *, flaky: bool
 ) -> RequirementChange | None:
-    """``missing``: cases of the later run that were planned and left no check."""
-    before, after = old.verdict if old else None, new.verdict if new else None
-    old_cases = _by_case(old)
-    new_cases = dict.fromkeys(missing) | _by_case(new)
-    kind = _kind(before, after)
-    if kind is None:
+    old, new = before.requirements.get(name), after.requirements.get(name)
+    verdicts = (old.verdict if old else None, new.verdict if new else None)
+    old_cases, new_cases = before.cases(name), after.cases(name)
+    kind, why = _kind(*verdicts), ""
+    if kind in _UNDECIDED_SIDE:
+        kind, why = _by_scope(kind, before, after, name)
+    elif kind is not None:
+        kind = _of_shared_cases(kind, old_cases, new_cases)
+        why = NOT_PLANNED if kind in OF_SCOPE else ""
+    else:
         kind = _kind_of_cases(old_cases, new_cases)
     if kind is None:
         return None
@@ -199,12 +209,43 @@ def _change(
         requirement=known.requirement,
         area=known.area,
         level=known.level,
-        before=before,
-        after=after,
+        before=verdicts[0],
+        after=verdicts[1],
         cases=cases,
-        reason=_reason(told, cases),
+        reason=why or _reason(told, cases),
         flaky=flaky,
     )
+
+
+_UNDECIDED_SIDE = {
+    ChangeKind.VANISHED: ChangeKind.NOT_ASKED,
+    ChangeKind.NEW: ChangeKind.NEWLY_ASKED,
+}
+"""A kind with one side undecided, and the kind if that side did not ask."""
+
+
+def _by_scope(
+    kind: ChangeKind, before: ComparedSide, after: ComparedSide, name: str
+) -> tuple[ChangeKind, str]:
+    """The kind, and the reason if one side did not ask."""
+    asker, other = (before, after) if kind is ChangeKind.VANISHED else (after, before)
+    releases = {side.run.header.release for side in (before, after) if side.run}
+    decided = [case for case, verdict in asker.cases(name).items() if verdict in DECIDED]
+    why = other.why_not_asked(name, decided, other_release=len(releases) > 1)
+    return (kind, "") if why is None else (_UNDECIDED_SIDE[kind], why)
+
+
+def _of_shared_cases(kind: ChangeKind, old: Cases, new: Cases) -> ChangeKind:
+    """Regressed or fixed, unless only cases show it that the other run did not ask.
+
+    A test without a case in the other run was renamed or written anew: then all its cases count.
+    """
+    side, other = (new, old) if kind is ChangeKind.REGRESSED else (old, new)
+    broken = {case for case, verdict in side.items() if verdict in BROKEN}
+    if broken & other.keys() or not same_tests(broken, other):
+        return kind
+    scope = ChangeKind.NEWLY_ASKED if kind is ChangeKind.REGRESSED else ChangeKind.NOT_ASKED
+    return _kind_of_cases(old, new) or scope
 
 
 def _kind(before: Verdict | None, after: Verdict | None) -> ChangeKind | None:
@@ -217,28 +258,19 @@ def _kind(before: Verdict | None, after: Verdict | None) -> ChangeKind | None:
     return ChangeKind.REGRESSED if after in BROKEN else ChangeKind.FIXED
 
 
-_Cases: TypeAlias = Mapping[str, Verdict | None]
-
-
-def _kind_of_cases(old: _Cases, new: _Cases) -> ChangeKind | None:
+def _kind_of_cases(old: Cases, new: Cases) -> ChangeKind | None:
     """The worst that became of a case which both runs have."""
     kinds = {_kind(old[case], new[case]) for case in old.keys() & new.keys()}
     return next((kind for kind in ChangeKind if kind in kinds and kind in WORSE), None)
 
 
-def _showing(kind: ChangeKind, old: _Cases, new: _Cases) -> tuple[str, ...]:
+def _showing(kind: ChangeKind, old: Cases, new: Cases) -> tuple[str, ...]:
     """The cases that went this very way; with other names, those that make the verdict."""
     same = [case for case in old.keys() | new.keys() if _kind(old.get(case), new.get(case)) is kind]
-    side = new if kind in (ChangeKind.REGRESSED, ChangeKind.NEW) else old
+    later = (ChangeKind.REGRESSED, ChangeKind.NEW, ChangeKind.NEWLY_ASKED)
+    side = new if kind in later else old
     states = BROKEN if kind in (ChangeKind.REGRESSED, ChangeKind.FIXED) else DECIDED
     return tuple(sorted(same or (case for case, verdict in side.items() if verdict in states)))
-
-
-def _by_case(summary: RequirementSummary | None) -> dict[str, Verdict | None]:
-    found: dict[str, list[Verdict]] = {}
-    for check in summary.checks if summary else ():
-        found.setdefault(check.case, []).append(check.verdict)
-    return {case: worst(verdicts) for case, verdicts in found.items()}
 
 
 def _reason(summary: RequirementSummary | None, cases: Sequence[str]) -> str:

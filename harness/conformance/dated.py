@@ -25,6 +25,7 @@ UNDATED = "-"
 
 ReleaseNumbers: TypeAlias = tuple[int, ...]
 
+_DATED_REASON = re.compile(r"promised (since|until) \S+; this is ")
 _RELEASE = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -58,6 +59,11 @@ def why_not_promised(requirement: Requirement, release: str) -> str | None:
         if numbers[: len(last)] > last:
             return f"promised until {requirement.until}; this is {release}"
     return None
+
+
+def is_by_date(reason: str) -> bool:
+    """True for the reason of a not_supported that :func:`by_date` has made."""
+    return _DATED_REASON.match(reason) is not None
 
 
 def by_date(

@@ -210,6 +210,9 @@ _GRANTS: Mapping[str, NotJudgedReason] = {
 }
 """What an access file can grant, by the name of the capability."""
 
+OF_TARGET = frozenset(_TARGETS) | frozenset(_GRANTS)
+"""The capabilities that follow from the target's string and its access file."""
+
 _BY_VERDICT: Mapping[Verdict, Callable[[CheckRecord, RunHeader], NotJudgedReason]] = {
     Verdict.INCONCLUSIVE: _inconclusive,
     Verdict.HARNESS_ERROR: _harness_error,

@@ -15,8 +15,9 @@ from harness.conformance.compare import (
     Comparison,
     compare,
 )
+from harness.conformance.compare_scope import NO_RUN
 from harness.conformance.flaky import Sighting, flakes_in, goes_both_ways
-from harness.conformance.journal import Journal
+from harness.conformance.journal import FIRST_CONTACT, Journal
 from harness.conformance.record import CheckRecord, Footer
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, header, plan_of
@@ -150,14 +151,16 @@ def test_compare_uses_newest_run_of_each_target() -> None:
     }
 
 
-def test_target_without_new_run_is_vanished() -> None:
+def test_target_with_run_on_one_side_only_is_not_asked() -> None:
     both = [run_of(check()), run_of(check(), run="k1", target="kafka:4.4.0")]
     found = compare(both, both[:1])
     gone = found.comparisons[0]
     assert (gone.target, gone.after) == ("kafka:4.4.0", None)
-    assert [change.kind for change in gone.changes] == [ChangeKind.VANISHED]
-    assert found.exit_code == CompareExit.WORSE
-    assert compare(both[:1], both).exit_code == CompareExit.NOTHING_WORSE
+    assert [(c.kind, c.reason) for c in gone.changes] == [(ChangeKind.NOT_ASKED, NO_RUN)]
+    assert found.exit_code == CompareExit.NOTHING_WORSE
+    assert found.exit_code_if(same_scope=True) == CompareExit.WORSE
+    came = compare(both[:1], both).comparisons[0]
+    assert [change.kind for change in came.changes] == [ChangeKind.NEWLY_ASKED]
 
 
 def test_compare_pairs_two_single_targets_with_different_names() -> None:
@@ -165,6 +168,81 @@ def test_compare_pairs_two_single_targets_with_different_names() -> None:
     new = run_of(check(verdict=V.FAILED), run="r2", target="kafka:4.4.0")
     assert only(compare([old], [new])).target == "kafka:4.3.1 -> kafka:4.4.0"
     assert kinds(compare([old], [new])) == {"CONN-001": "regressed"}
+
+
+# -- scope -------------------------------------------------------------------------------------
+
+
+def lacking(capability: str) -> CheckRecord:
+    return replace(check("PROD-001", V.NOT_APPLICABLE), capability_missing=capability)
+
+
+def dated(word: str) -> CheckRecord:
+    return check("PROD-001", V.NOT_SUPPORTED, reason=f"promised {word} 3.0; this is 2.8.2: x")
+
+
+P1, P1_FAILED = check("PROD-001"), check("PROD-001", V.FAILED)
+OTHER = check("PROD-002")
+
+
+def at(version: int, verdict: Verdict = V.PASSED) -> CheckRecord:
+    return check("PROD-001", verdict, case=f"test_x.py::test_it[v{version}]")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ([P1, OTHER], [OTHER], "not_asked"),  # --requirement, --suite, a retired requirement
+        ([OTHER], [P1, OTHER], "newly_asked"),
+        ([OTHER], [P1_FAILED, OTHER], "newly_asked"),
+        ([P1_FAILED, OTHER], [OTHER], "not_asked"),
+        ([P1], [lacking("nodes")], "not_asked"),
+        ([P1], [lacking("own_broker")], "not_asked"),
+        ([lacking("kill_node")], [P1], "newly_asked"),
+        ([P1], [lacking("fetch_sessions")], "vanished"),  # by the broker's own answer
+        ([P1], [check("PROD-001", V.NOT_SUPPORTED, reason="Fetch v3: advertised is not at all")],
+         "vanished"),
+        ([P1], [check("PROD-001", V.HARNESS_ERROR)], "vanished"),
+        ([P1], [check("PROD-001", V.INCONCLUSIVE)], "vanished"),
+        ([at(3)], [at(4, V.FAILED)], "newly_asked"),  # other versions were drawn
+        ([at(3)], [at(3), at(4, V.FAILED)], "newly_asked"),
+        ([at(3)], [at(3, V.FAILED), at(4)], "regressed"),
+        ([at(3), at(4)], [at(3, V.INCONCLUSIVE), at(5, V.FAILED)], "vanished"),
+        ([at(3, V.INCONCLUSIVE)], [at(3, V.FAILED)], "new"),
+        ([at(3, V.FAILED), at(4)], [at(4)], "not_asked"),  # not fixed: v3 was not asked
+        ([at(3, V.FAILED), at(4)], [at(3), at(5)], "fixed"),
+        ([at(3), at(4, V.NOT_SUPPORTED)], [at(4, V.NOT_SUPPORTED)], "not_asked"),
+        ([check("PROD-001", case="a.py::test_old[v3]")], [at(3, V.FAILED)], "regressed"),
+        ([check("PROD-001", case="a.py::test_old[v3]")], [at(3, V.INCONCLUSIVE)], "vanished"),
+    ],
+)  # fmt: skip
+def test_cases_of_one_run_only_are_no_change_of_the_broker(
+    old: list[CheckRecord], new: list[CheckRecord], wanted: str
+) -> None:
+    found = compare([run_of(*old)], [after(*new)])
+    assert kinds(found) == {"PROD-001": wanted}
+    worse = wanted in ("regressed", "vanished")
+    assert found.exit_code == (CompareExit.WORSE if worse else CompareExit.NOTHING_WORSE)
+
+
+@pytest.mark.parametrize(("release", "wanted"), [("3.0.0", "not_asked"), ("2.8.2", "vanished")])
+@pytest.mark.parametrize("word", ["since", "until"])
+def test_dates_excuse_another_release_only(word: str, release: str, wanted: str) -> None:
+    """On the same release the broker has changed."""
+    old = run_of(P1, release=release)
+    new = run_of(dated(word), run="r2", hour=11, release="2.8.2")
+    assert kinds(compare([old], [new])) == {"PROD-001": wanted}
+
+
+def test_run_that_ended_at_first_contact_has_asked_everything() -> None:
+    failed = check("CONN-003", V.FAILED, case=FIRST_CONTACT)
+    found = compare([run_of(P1, check("CONN-003"))], [after(failed)])
+    assert kinds(found) == {"CONN-003": "regressed", "PROD-001": "vanished"}
+
+
+def test_run_that_died_before_its_plan_has_asked_everything() -> None:
+    found = compare([run_of(P1)], [after()])
+    assert kinds(found) == {"PROD-001": "vanished"}
 
 
 # -- flaky ---------------------------------------------------------------------------------------

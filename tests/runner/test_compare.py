@@ -16,11 +16,19 @@ from harness.conformance.results import RESULTS
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, header, write_run
 
-BEFORE = (check("PROD-001"), check("PROD-002", Verdict.FAILED), check("PROD-003"))
+BEFORE = (
+    check("PROD-001", case="test_x.py::test_it[v3]"),
+    check("PROD-002", Verdict.FAILED),
+    check("PROD-003"),
+    check("PROD-004", Verdict.INCONCLUSIVE),
+    check("PROD-005"),
+)
 AFTER = (
     check("PROD-001", Verdict.FAILED, case="test_x.py::test_it[v3]", reason="[3] is not 4\nmore"),
     check("PROD-002"),
+    check("PROD-003", Verdict.INCONCLUSIVE),
     check("PROD-004"),
+    check("PROD-006"),
 )
 
 
@@ -43,7 +51,10 @@ def test_compare_prints_table_and_counts(folders: tuple[Path, Path]) -> None:
     assert ended.exit_code == 1
     said = " ".join(ended.output.split())
     assert "reference: r1 (A broker 4.4.0) -> r2 (A broker 4.4.0), 0 unchanged" in said
-    assert "exit 1: 1 regressed, 1 vanished, 1 fixed, 1 new, 0 flaky" in said
+    assert "exit 1: 1 regressed, 1 vanished, 1 fixed, 1 new, 1 not asked, 1 newly asked" in said
+    assert "reference: 1 not asked, for AFTER: the run did not plan these cases" in said
+    assert "reference: 1 newly asked, for BEFORE: the run did not plan these cases" in said
+    assert "PROD-005" not in said
     assert "\x1b" not in ended.output
 
 
@@ -53,7 +64,8 @@ def test_compare_prints_or_writes_json(folders: tuple[Path, Path], tmp_path: Pat
     assert found["exit"] == printed.exit_code == 1
     (one,) = found["comparisons"]
     assert one["before"]["run"] == "r1"
-    assert one["counts"] == {"regressed": 1, "vanished": 1, "fixed": 1, "new": 1, "unchanged": 0}
+    kinds = ("regressed", "vanished", "fixed", "new", "not_asked", "newly_asked")
+    assert one["counts"] == dict.fromkeys(kinds, 1) | {"unchanged": 0}
     changes = {change["kind"]: change for change in one["changes"]}
     assert changes["regressed"] == {
         "kind": "regressed",
@@ -71,6 +83,16 @@ def test_compare_prints_or_writes_json(folders: tuple[Path, Path], tmp_path: Pat
     assert json.loads(file.read_text()) == found
 
 
+def test_runs_of_other_scope_exit_0_but_with_same_scope(tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    write_run(before, [check("PROD-001"), check("PROD-002")])
+    write_run(after, [check("PROD-001")])
+    assert "exit 0: 0 regressed, 0 vanished" in _invoke(before, after).output
+    ended = _invoke(before, after, "--same-scope")
+    assert (ended.exit_code, "exit 1: " in ended.output) == (1, True)
+    assert json.loads(_invoke(before, after, "--same-scope", "--json", "-").output)["exit"] == 1
+
+
 def test_compare_of_equal_runs_exits_0(folders: tuple[Path, Path]) -> None:
     assert _invoke(folders[0], folders[0]).exit_code == 0
 
@@ -82,7 +104,8 @@ def test_compare_shows_flaky_case_with_its_verdicts(folders: tuple[Path, Path]) 
     fourth = header(run="r4", started_at="2026-05-04T10:00:00+00:00")
     write_run(folders[1], [check("PROD-001", Verdict.FAILED, case=same)], about=fourth)
     said = " ".join(_invoke(*folders).output.split())
-    assert "flaky: reference 4.4.0 PROD-001 test_x.py::test_it[v3]: failed (r2, attempt 1)" in said
+    assert "flaky: reference 4.4.0 PROD-001 test_x.py::test_it[v3]: passed (r1, attempt 1)" in said
+    assert "failed (r2, attempt 1)" in said
     assert "regressed, flaky" in said
 
 

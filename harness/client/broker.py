@@ -82,6 +82,7 @@ class BrokerUnderTest:
         greases: bool = False,
         node: int | None = None,
         private: bool = False,
+        reached: Mapping[Address, Address] | None = None,
     ) -> None:
         """``seed`` starts ``random``, the only source of chance that a test may use.
 
@@ -89,6 +90,8 @@ class BrokerUnderTest:
         ``topic_maker``: for brokers without CreateTopics. ``node``: this broker's id where there
         are others too, so that topics and groups have to be made with it; None: it is alone, or
         that does not matter. ``private``: another one may be at its address later.
+        ``reached``: where this machine reaches the addresses that the cluster lists, for those
+        that differ.
         """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
@@ -98,6 +101,7 @@ class BrokerUnderTest:
         self.observer, self.topic_maker = observer, topic_maker
         self.grants, self.greases = grants or Grants(), greases
         self.node, self.private = node, private
+        self.reached = dict(reached or {})
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -185,6 +189,7 @@ class BrokerUnderTest:
             grants=self.grants,
             node=self.node,
             private=self.private,
+            reached=self.reached,
         )
 
     def is_alive(self) -> bool:

@@ -287,6 +287,7 @@ class CaseSession:
             greases=self.context.greases,
             node=node,
             private=own,
+            reached=None if own else {(*at,): here for at, here in info.reached.items()},
         )
         self.brokers.append(client)
         return client

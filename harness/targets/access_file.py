@@ -17,6 +17,9 @@
     disconnect = ["./firewall", "{node}", "down"]
     reconnect = ["./firewall", "{node}", "up"]
 
+    [addresses]                          # optional; as the cluster lists a broker = from here
+    "kafka-1.internal:9092" = "10.0.0.5:19092"
+
     [log_directories]                    # optional; by broker id: folders that we can read
     1 = ["/data/kafka-1"]
 
@@ -38,12 +41,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.base.address import Address
 from harness.base.own_names import DEFAULT_PREFIX, prefix_problem
 from harness.base.suggestion import did_you_mean
+from harness.targets.address import parse_address
 from harness.targets.command_file import placeholders
 from harness.targets.errors import TargetError
 from harness.targets.target import (
@@ -70,7 +75,7 @@ COMMANDS_OF = {
 """Capability to the commands that it needs."""
 LIMITS_MS = {"command_timeout_ms": 60_000, "answer_timeout_ms": 60_000}
 _COMMANDS = [name for names in COMMANDS_OF.values() for name in names]
-_TABLES = ("commands", "log_directories", "logs", "limits")
+_TABLES = ("commands", "addresses", "log_directories", "logs", "limits")
 _KEYS = ("implementation", "release", "name_prefix", "create_topics", "safety", *_TABLES)
 
 
@@ -78,7 +83,8 @@ _KEYS = ("implementation", "release", "name_prefix", "create_topics", "safety", 
 class AccessFile:
     """A file as it was read; texts still hold their placeholders.
 
-    ``log_directories``: broker id -> folders. At most one of ``logs_file`` and ``logs_command``.
+    ``log_directories``: broker id -> folders. ``addresses``: as the cluster lists a broker -> where
+    this machine reaches it. At most one of ``logs_file`` and ``logs_command``.
     """
 
     path: Path
@@ -89,6 +95,7 @@ class AccessFile:
     safety: frozenset[str] = frozenset(SAFETY_CLASSES) - {NEVER}
     commands: Mapping[str, tuple[str, ...]]
     log_directories: Mapping[int, tuple[Path, ...]]
+    addresses: Mapping[Address, Address] = field(default_factory=dict)
     logs_file: str | None = None
     logs_command: tuple[str, ...] = ()
     command_timeout_ms: int
@@ -139,6 +146,7 @@ class _Reader:
             path=self.path,
             commands=commands,
             log_directories=dict(self.log_directories()),
+            addresses=dict(self.addresses()),
             **self.plain(),
             **self.logs(),
             **self.limits(),
@@ -241,6 +249,14 @@ class _Reader:
                 raise self.fail(key, 'must be a list of folders, as ["/data/kafka-1"]')
             folders = [self.path.absolute().parent / self.text(key, one) for one in value]
             yield int(node), tuple(folders)
+
+    def addresses(self) -> Iterator[tuple[Address, Address]]:
+        for listed, here in self.table("addresses", None).items():
+            key = f"addresses.{listed}"
+            try:
+                yield parse_address(listed), parse_address(self.text(key, here))
+            except TargetError as problem:
+                raise self.fail(key, f'{problem}; write "listed:9092" = "here:19092"') from problem
 
     def logs(self) -> dict[str, Any]:
         given = self.table("logs", ("file", "command"))

@@ -72,7 +72,7 @@ class ExternalBroker(Target):
             self.spec += f",profile={access.path}"
             self.implementation, self.release = access.implementation, access.release
             self.capabilities, self.safety = access.capabilities, access.safety
-            self.name_prefix = access.name_prefix
+            self.name_prefix, self.reached = access.name_prefix, access.addresses
 
     @property
     def log_path(self) -> Path | None:
@@ -93,7 +93,7 @@ class ExternalBroker(Target):
             except NotAnswered as problem:
                 raise TargetStartError(problem.at(address)) from problem
         if self._granted is not None and self.capabilities - {CREATE_TOPICS}:
-            self.nodes = find_nodes(self.bootstrap, self._answer_timeout_ms)
+            self.nodes = find_nodes(self.bootstrap, self._answer_timeout_ms, self.reached)
         self.addresses = list(self.bootstrap)
         return self.addresses
 

@@ -6,8 +6,9 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from harness.base.address import Address
 from harness.targets.access_file import AccessFile
@@ -16,15 +17,20 @@ from harness.targets.command_file import filled
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.not_answered import NotAnswered
 
+NOWHERE_ELSE: Mapping[Address, Address] = MappingProxyType({})
+"""This machine reaches the brokers at the addresses that they list."""
 LOG_LIMIT_BYTES = 64 * 1024
 SHOWN_LINES = 20
 
 
-def find_nodes(bootstrap: Sequence[Address], timeout_ms: int) -> list[int]:
+def find_nodes(
+    bootstrap: Sequence[Address], timeout_ms: int, reached: Mapping[Address, Address] = NOWHERE_ELSE
+) -> list[int]:
     """Return the broker ids behind the addresses, in their order, by Metadata.
 
-    Names that mean the same host are equal. Raises TargetStartError: an address is none of those
-    that the cluster returns to its clients, so the node behind it is unknown.
+    Names that mean the same host are equal; ``reached`` as in Target. Raises TargetStartError: an
+    address is none of those that the cluster returns to its clients, so the node behind it is
+    unknown.
     """
     try:
         cluster = ask_cluster(bootstrap[0], timeout_ms)
@@ -32,7 +38,8 @@ def find_nodes(bootstrap: Sequence[Address], timeout_ms: int) -> list[int]:
         raise TargetStartError(
             f"{bootstrap[0]} does not name its nodes: {problem}. {problem.advice}"
         ) from problem
-    shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
+    here = (reached.get(address, address) for address in cluster.brokers)
+    shown = dict(zip(cluster.nodes, here, strict=True))
     return [_node_at(address, shown) for address in bootstrap]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from harness.base.address import Address
@@ -45,7 +45,8 @@ class TargetInfo:
     ApiVersions (0.8, 0.9) those that it was seen to serve, and ``versions_source`` is then
     :data:`OBSERVED`. ``time_scale``: what every wait of a test is multiplied by, see
     :func:`time_scale`. ``log_path``: None without a log. ``zookeeper``: as in Target.
-    ``safety``, ``name_prefix``, ``like``, ``newer`` and ``nodes`` as in :class:`Target`.
+    ``safety``, ``name_prefix``, ``like``, ``newer``, ``nodes`` and ``reached`` as in
+    :class:`Target`.
     """
 
     spec: str
@@ -63,6 +64,7 @@ class TargetInfo:
     like: str = ""
     newer: str = ""
     nodes: tuple[int, ...] = ()
+    reached: Mapping[Address, Address] = field(default_factory=dict)
 
     @property
     def is_broker(self) -> bool:
@@ -74,6 +76,7 @@ class TargetInfo:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         fields["capabilities"] = sorted(self.capabilities)
         fields["safety"] = sorted(self.safety)
+        fields["reached"] = list(self.reached.items())
         return json.dumps(fields)
 
     @classmethod
@@ -98,6 +101,7 @@ class TargetInfo:
             like=fields["like"],
             newer=fields["newer"],
             nodes=tuple(fields["nodes"]),
+            reached={Address(*shown): Address(*here) for shown, here in fields["reached"]},
         )
 
 
@@ -132,6 +136,7 @@ def probe(target: Target) -> TargetInfo:
         like=target.like,
         newer=target.newer,
         nodes=tuple(target.nodes),
+        reached=dict(target.reached),
     )
 
 

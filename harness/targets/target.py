@@ -6,6 +6,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from harness.base.address import Address
@@ -93,6 +94,9 @@ class Target(ABC):
     """Its brokers take so little memory that several private clusters of it run side by side."""
     name_prefix: str = DEFAULT_PREFIX
     """Begins the name of everything that is made on it."""
+    reached: Mapping[Address, Address] = MappingProxyType({})
+    """The address at which this machine reaches a broker, by the address that the cluster lists,
+    where the two differ."""
 
     def __init__(self, log_dir: Path | None = None) -> None:
         """``log_dir`` gets the logs; default: a new folder in the system's temporary one."""

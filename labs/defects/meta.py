@@ -14,7 +14,9 @@ from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
+from labs.defects.one_client import is_from
 
+CLOSED_PORT = 1
 NO_BROKER_ID = 987_654
 
 
@@ -119,7 +121,31 @@ def what_is_named_twice_comes_twice(request: MetadataRequest, answer: MetadataRe
     answer.topics += [topic for topic in answer.topics if names.count(topic.name) > 1]
 
 
+@answers("META-042", r"no client reaches it there")
+def a_port_is_listed_where_nothing_listens(seen: SeenRequest, answer: MetadataResponse) -> None:
+    """Metadata lists a port at which the broker does not listen."""
+    for listed in answer.brokers if is_from(seen, "META-042") else ():
+        listed.port = CLOSED_PORT
+
+
+@answers("META-042", r"all addresses of the broker's own machine")
+def the_meta_address_is_listed(seen: SeenRequest, answer: MetadataResponse) -> None:
+    """Metadata lists the address at which the broker listens, 0.0.0.0, as that for clients."""
+    for listed in answer.brokers if is_from(seen, "META-042") else ():
+        listed.host = "0.0.0.0"  # listed, not bound
+
+
+@answers("META-042", r"v0 lists")
+def the_first_version_lists_another_host(seen: SeenRequest, answer: MetadataResponse) -> None:
+    """Metadata v0 lists another address than later versions."""
+    for listed in answer.brokers if is_from(seen, "META-042") and seen.version == 0 else ():
+        listed.host = "another.host.invalid"
+
+
 DEFECTS = [
+    a_port_is_listed_where_nothing_listens,
+    the_meta_address_is_listed,
+    the_first_version_lists_another_host,
     what_is_named_twice_comes_twice,
     changed_field("META-009", "topic_in_creation_has_no_partitions",
         r"the first answer is NONE \(0\) with 0 partitions",

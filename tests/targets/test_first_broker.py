@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from harness.base.address import Address
+from harness.codec.frame import frame
 from harness.codec.messages import ApiVersionsResponse, MetadataResponse
 from harness.targets.first_broker import LEADER_AND_ISR, FirstBroker, first_broker
 from tests.client.scripted import Peer, scripted
+from tests.targets.wrong_brokers import listening, right
 
 API_VERSIONS, METADATA = 18, 3
 KRAFT = {METADATA: (0, 13), API_VERSIONS: (0, 4)}
 ZOOKEEPER = {**KRAFT, LEADER_AND_ISR: (0, 7)}
+UNREACHABLE = Address("127.0.0.1", 1)
 OTHER, THIRD = Address("10.0.0.2", 9092), Address("10.0.0.3", 9092)
 
 
@@ -38,7 +41,9 @@ def door_of(
 
     with scripted(script) as address:
         here = Address(*address)
-        return first_broker([here, OTHER], served), here
+        with listening(lambda payload: frame(right(payload))) as there:
+            reached = {OTHER: there, THIRD: there._replace(host="localhost")}
+            return first_broker([here, OTHER], served, reached), here
 
 
 def test_single_broker_is_chosen_without_id() -> None:
@@ -55,7 +60,7 @@ def test_broker_at_given_address_is_chosen(own: int) -> None:
 
 def test_controller_is_chosen_with_zookeeper() -> None:
     found, _ = door_of({1: None, 2: OTHER, 3: THIRD}, ZOOKEEPER, controller=3)
-    assert found == (THIRD, 3)
+    assert (found.address.host, found.node) == ("localhost", 3)
 
 
 def test_broker_at_given_address_is_chosen_without_controller() -> None:
@@ -65,7 +70,13 @@ def test_broker_at_given_address_is_chosen_without_controller() -> None:
 
 def test_lowest_id_is_chosen_behind_load_balancer() -> None:
     found, _ = door_of({7: THIRD, 4: OTHER}, KRAFT)
-    assert found == (OTHER, 4)
+    assert (found.address.host, found.node) == ("127.0.0.1", 4)
+
+
+def test_unreachable_broker_is_not_chosen() -> None:
+    """The tests then see the first address alone, and find out what is wrong."""
+    found, here = door_of({7: UNREACHABLE, 4: UNREACHABLE}, KRAFT)
+    assert found == (here, None)
 
 
 def test_unreachable_first_address_is_returned_without_id() -> None:

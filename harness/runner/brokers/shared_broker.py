@@ -35,7 +35,9 @@ class SharedBroker:
     def client(self) -> FirstBroker:
         """The broker that tests of one broker ask."""
         if self._client is None:
-            self._client = first_broker(self.addresses, self.context.info.api_versions)
+            info = self.context.info
+            reached = {} if self.own else info.reached
+            self._client = first_broker(self.addresses, info.api_versions, reached)
         return self._client
 
     @property

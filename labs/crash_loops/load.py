@@ -1,9 +1,9 @@
-"""Three producers and a consumer at work on one topic while the block runs."""
+"""Producers and a consumer at work on one topic while the block runs."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from harness.client.cluster import Cluster
@@ -21,13 +21,20 @@ PARTITIONS = EACH * len(PRODUCERS)
 class Load:
     """The producers and the consumer in their threads, and their unexpected errors."""
 
-    def __init__(self, cluster: Cluster, topic: Topic, notes: CrashNotes, seed: str) -> None:
-        self._cluster, self._notes = cluster, notes
+    def __init__(
+        self,
+        cluster: Cluster,
+        topic: Topic,
+        notes: CrashNotes,
+        seed: str,
+        producers: Mapping[str, int],
+    ) -> None:
+        self._cluster, self._notes, self._producers = cluster, notes, producers
         self._failed: list[BaseException] = []
         self._workers: list[LoadProducer | Consumer] = [
             Consumer(PARTITIONS, LoadClients(cluster.own_clients(), topic), notes)
         ]
-        for number, (name, acks) in enumerate(PRODUCERS.items()):
+        for number, (name, acks) in enumerate(producers.items()):
             kind = Idempotent if name == IDEMPOTENT else Plain
             own = range(number * EACH, (number + 1) * EACH)
             clients = LoadClients(cluster.own_clients(), topic)
@@ -49,9 +56,9 @@ class Load:
 
         Raises the first error of a thread.
         """
-        wanted = {name: self._notes.acknowledged(name) + count for name in PRODUCERS}
+        wanted = {name: self._notes.acknowledged(name) + count for name in self._producers}
         self._cluster.await_that(
-            lambda: {name: self._notes.acknowledged(name) for name in PRODUCERS},
+            lambda: {name: self._notes.acknowledged(name) for name in self._producers},
             lambda seen: bool(self._failed) or all(seen[one] >= wanted[one] for one in wanted),
             f"{count} more records of each producer are acknowledged",
         )
@@ -67,9 +74,15 @@ class Load:
 
 
 @contextmanager
-def under_load(cluster: Cluster, topic: Topic, notes: CrashNotes, seed: str) -> Iterator[Load]:
-    """Run a load during the block."""
-    load = Load(cluster, topic, notes, seed)
+def under_load(
+    cluster: Cluster,
+    topic: Topic,
+    notes: CrashNotes,
+    seed: str,
+    producers: Mapping[str, int] = PRODUCERS,
+) -> Iterator[Load]:
+    """Run a load during the block, of these producers with their acks."""
+    load = Load(cluster, topic, notes, seed, producers)
     load.begin()
     try:
         yield load

@@ -14,7 +14,7 @@ import click
 from harness.client.errors import ResponseTimeout
 from harness.histories.history import to_lines
 from harness.targets.errors import TargetError
-from labs.rolling_changes.journeys import MIGRATIONS, Journey, migration, rolling_upgrade
+from labs.rolling_changes.changes import MIGRATIONS, ClusterChange, migration, rolling_upgrade
 from labs.rolling_changes.run import Played, play
 from labs.rolling_changes.table import markdown
 
@@ -34,23 +34,23 @@ def main(
     """Upgrade or migrate a cluster of Kafka under load, and judge the fate of each record."""
     out.mkdir(parents=True, exist_ok=True)
     try:
-        journeys = [migration(name, release, out / "logs") for name in names]
-        journeys += [_upgrade(text, out / "logs") for text in upgrades]
+        changes = [migration(name, release, out / "logs") for name in names]
+        changes += [_upgrade(text, out / "logs") for text in upgrades]
     except TargetError as error:
         raise click.UsageError(str(error)) from error
-    if not journeys:
+    if not changes:
         raise click.UsageError("nothing to do: name a --migration or an --upgrade OLDER..NEWER")
     try:
-        played = [play(journey, f"{seed}/{journey.name}") for journey in journeys]
+        played = [play(change, f"{seed}/{change.name}") for change in changes]
     except (TargetError, ResponseTimeout) as error:
-        click.echo(f"the journey ended: {error}", err=True)
+        click.echo(f"the change ended: {error}", err=True)
         sys.exit(1)
     for each in played:
         _keep(each, out)
     sys.exit(1 if any(each.broken for each in played) else 0)
 
 
-def _upgrade(text: str, log_dir: Path) -> Journey:
+def _upgrade(text: str, log_dir: Path) -> ClusterChange:
     older, dots, newer = text.partition("..")
     if not (older and dots and newer):
         raise click.UsageError(f"--upgrade {text}: write OLDER..NEWER, such as 3.9.2..4.4.0")
@@ -59,7 +59,7 @@ def _upgrade(text: str, log_dir: Path) -> Journey:
 
 def _keep(played: Played, out: Path) -> None:
     """Write the text, and the history of the records."""
-    name = played.journey.replace(" ", "-")
+    name = played.change.replace(" ", "-")
     (out / f"{name}.md").write_text(markdown(played), "utf-8")
     (out / f"{name}.history.jsonl").write_text(to_lines(played.notes.history), "utf-8")
     click.echo(markdown(played))

@@ -44,7 +44,7 @@ class CommitEvent:
     detail: str = ""
 
 
-class Committer:
+class OffsetCommitter:
     """Commits growing offsets of one group, one at a time, and fetches the committed offset."""
 
     def __init__(self, group: str, topic: Topic, clients: dict[int, BrokerUnderTest]) -> None:

@@ -1,4 +1,4 @@
-"""A journey under load, and its verdict."""
+"""A change under load, and its verdict."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.histories.durability import SurvivalVerdict, judge
 from harness.histories.history import ClientAction, OperationOutcome
-from labs.crash_loops.cases import CASES, LEADER
+from labs.crash_loops.cases import LEADER, PRODUCERS
 from labs.crash_loops.load import PARTITIONS, Load, under_load
 from labs.crash_loops.notes import CrashNotes
 from labs.crash_loops.reading import final_read
 from labs.crash_loops.stage import cluster_of
-from labs.rolling_changes.commits import CommitEvent, CommitStep, Committer, broken_commits
-from labs.rolling_changes.journeys import Journey
+from labs.rolling_changes.changes import ClusterChange
+from labs.rolling_changes.commits import CommitEvent, CommitStep, OffsetCommitter, broken_commits
 from labs.rolling_changes.shown import Shown, shown_by
 
 MORE = 5
 """Acknowledged records of each producer, and commits, that are awaited after each node."""
 WITHIN_MS = 120_000
-MAY_LOSE = {LEADER: next(case for case in CASES if case.name == "kill-one").may_lose[LEADER]}
-"""With acks=1 the records that a new leader had not fetched yet may go."""
+SAFE = {name: acks for name, acks in PRODUCERS.items() if name != LEADER}
+"""The producers of which no record may be lost: with acks=1 each new leader may lack some."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Played:
     ``errors``: what the producers without retries, and the committer, got in each stage.
     """
 
-    journey: str
+    change: str
     shown: list[Shown] = field(default_factory=list)
     errors: dict[str, Counter[str]] = field(default_factory=dict)
     restarts: int = 0
@@ -45,42 +45,43 @@ class Played:
     broken: tuple[str, ...] = ()
 
 
-def play(journey: Journey, seed: str) -> Played:
+def play(change: ClusterChange, seed: str) -> Played:
     """Start the target, lead it through all stages under load, and judge the histories.
 
-    Raises TargetError, ResponseTimeout: the journey or the load does not go on.
+    Raises TargetError, ResponseTimeout: the change or the load does not go on.
     """
-    played = Played(journey.name)
+    played = Played(change.name)
     with ExitStack() as opened:
-        target = opened.enter_context(journey.target)
+        target = opened.enter_context(change.target)
         cluster = opened.enter_context(cluster_of(target))
         topic = cluster.create_topic(_assignment(cluster))
-        committer = Committer(cluster.at_any.unique_group(), topic, cluster.own_clients())
+        committer = OffsetCommitter(cluster.at_any.unique_group(), topic, cluster.own_clients())
         played.commits = committer.events
-        with under_load(cluster, topic, played.notes, seed) as load, _working(committer):
-            traveller = Traveller(cluster, topic, load, committer, played)
-            traveller.go_on()
-            played.shown.append(shown_by(target, journey.begins))
-            for stage in journey.stages:
-                traveller.enter(stage.name)
-                stage.change(traveller.between)
-                traveller.go_on()
+        with under_load(cluster, topic, played.notes, seed, SAFE) as load, _working(committer):
+            progress = LoadProgress(cluster, topic, load, committer, played)
+            progress.go_on()
+            played.shown.append(shown_by(target, change.begins))
+            for stage in change.stages:
+                progress.enter(stage.name)
+                stage.apply(progress.between)
+                progress.go_on()
                 played.shown.append(shown_by(target, stage.name))
         final_read(cluster, topic, PARTITIONS, played.notes)
         cluster.await_that(committer.fetch_last, bool, "the committed offset is returned")
-    played.verdict = judge(played.notes.history, MAY_LOSE)
+    played.verdict = judge(played.notes.history, {})
     played.broken = (*played.verdict.broken, *broken_commits(played.commits))
     return played
 
 
-class Traveller:
+class LoadProgress:
     """Waits between two changes until all replicas are in sync and all clients go on."""
 
     def __init__(
-        self, cluster: Cluster, topic: Topic, load: Load, committer: Committer, played: Played
+        self, cluster: Cluster, topic: Topic, load: Load, committer: OffsetCommitter, played: Played
     ) -> None:
         self._cluster, self._topic, self._load = cluster, topic, load
         self._committer, self._played = committer, played
+        self._stage = "the beginning"
         self._seen = self._committed = 0
 
     def enter(self, stage: str) -> None:
@@ -98,8 +99,6 @@ class Traveller:
             self._cluster.await_leader(self._topic, partition)
             self._cluster.await_isr(self._topic, replicas, partition)
         self.go_on()
-
-    _stage = "the beginning"
 
     def go_on(self) -> None:
         """Await more records and commits; count the errors since the last time."""
@@ -127,7 +126,7 @@ class Traveller:
 
 
 @contextmanager
-def _working(committer: Committer) -> Iterator[None]:
+def _working(committer: OffsetCommitter) -> Iterator[None]:
     thread = threading.Thread(target=committer.run)
     thread.start()
     try:

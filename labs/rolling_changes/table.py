@@ -1,4 +1,4 @@
-"""A journey as text: the verdict, what the brokers showed, the errors of clients."""
+"""A change as text: the verdict, what the brokers showed, the errors of clients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from labs.rolling_changes.shown import Shown, ShownBroker, version_changes
 def markdown(played: Played) -> str:
     """Return all of it as Markdown."""
     parts = (
-        [f"## {played.journey}"],
+        [f"## {played.change}"],
         _verdict(played),
         _shown(played.shown),
         _changes(played.shown),

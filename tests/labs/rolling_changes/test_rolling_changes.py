@@ -1,4 +1,4 @@
-"""Journeys of a cluster under load: their stages, their judgement, a real one."""
+"""Changes of a cluster under load: their stages, their judgement, a real one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from harness.histories.durability import judge
 from harness.targets.errors import TargetError
 from harness.targets.kafka.zookeeper import PIN
 from labs.rolling_changes.__main__ import main
+from labs.rolling_changes.changes import MIGRATIONS, migration, rolling_upgrade
 from labs.rolling_changes.commits import CommitEvent, CommitStep, broken_commits
-from labs.rolling_changes.journeys import MIGRATIONS, migration, rolling_upgrade
 from labs.rolling_changes.run import Played, play
 from labs.rolling_changes.shown import Shown, ShownBroker, version_changes
 from labs.rolling_changes.table import markdown
@@ -132,7 +132,7 @@ def test_text_has_what_brokers_show_and_what_is_broken() -> None:
         Shown("after", {1: broker({1: (4, 18)}, (1, 2)), 2: broker({1: (0, 17)}, (1,))}),
     ]
     played = Played(
-        "a journey",
+        "a change",
         shown,
         {"before": Counter(), "after": Counter({"Produce ConnectionClosed": 2})},
         restarts=3,

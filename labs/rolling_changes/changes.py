@@ -32,14 +32,14 @@ Between = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Stage:
-    """``name``: the state of the cluster when ``change`` is done."""
+    """``name``: the state of the cluster when ``apply`` is done."""
 
     name: str
-    change: Callable[[Between], None]
+    apply: Callable[[Between], None]
 
 
 @dataclass(frozen=True)
-class Journey:
+class ClusterChange:
     """A target in its first state, named ``begins``, and the stages behind it."""
 
     name: str
@@ -61,7 +61,7 @@ MIGRATIONS = {
 """The phases behind the first one; the last two lead back to it."""
 
 
-def migration(name: str, release: str, log_dir: Path) -> Journey:
+def migration(name: str, release: str, log_dir: Path) -> ClusterChange:
     """One of ``MIGRATIONS``. Raises TargetError: this release cannot migrate."""
     target = MigratingKafka(release, Phase.ZOOKEEPER, nodes=NODES, log_dir=log_dir)
 
@@ -69,10 +69,10 @@ def migration(name: str, release: str, log_dir: Path) -> Journey:
         return Stage(phase.value, lambda between: target.advance(phase, between))
 
     stages = tuple(stage(phase) for phase in MIGRATIONS[name])
-    return Journey(name, target, Phase.ZOOKEEPER.value, stages)
+    return ClusterChange(name, target, Phase.ZOOKEEPER.value, stages)
 
 
-def rolling_upgrade(older: str, newer: str, log_dir: Path) -> Journey:
+def rolling_upgrade(older: str, newer: str, log_dir: Path) -> ClusterChange:
     """An upgrade with a stage for each node, and one for the level. Raises TargetError."""
     mode = choose_mode(newer, None)
     if mode is not choose_mode(older, None):
@@ -87,7 +87,7 @@ def rolling_upgrade(older: str, newer: str, log_dir: Path) -> Journey:
         last = Stage(f"{newer} at its own level", lambda between: _raise(target, newer, between))
     else:
         last = Stage(f"{newer} at its own level", lambda _: raise_metadata_version(target))
-    return Journey(f"{older} to {newer}", target, older, (*stages, last))
+    return ClusterChange(f"{older} to {newer}", target, older, (*stages, last))
 
 
 def _one_node(target: KafkaTarget, node: int, newer: str, level: dict[str, str]) -> Stage:

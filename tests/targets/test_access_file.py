@@ -28,6 +28,9 @@ resume = ["resume"]
 disconnect = ["cut"]
 reconnect = ["join"]
 
+[addresses]
+"kafka-1.internal:9092" = "[::1]:19092"
+
 [log_directories]
 1 = ["data-1", "/data-2"]
 
@@ -63,6 +66,7 @@ def test_access_file_with_all_keys_is_read(tmp_path: Path) -> None:
     everything = set(CAPABILITIES) - withheld - {"power_loss", "upgrade"}
     assert file.capabilities == everything
     assert file.commands["stop"] == ("stop", "{node}", "")
+    assert file.addresses == {("kafka-1.internal", 9092): ("::1", 19092)}
     assert file.log_directories == {1: (tmp_path / "data-1", Path("/data-2"))}
     assert (file.logs_file, file.logs_command) == ("{node}.log", ())
     assert (file.command_timeout_ms, file.answer_timeout_ms) == (5, 7)
@@ -90,6 +94,9 @@ BAD = [
     ("[commands]\n\npause = ['x']", ":3: commands.pause: needs resume beside it"),
     ("[commands]\nreconnect = ['x']", ":2: commands.reconnect: needs disconnect beside it"),
     ("commands = 1", ":1: commands: must be a table [commands]"),
+    ("[addresses]\n'kafka-1' = 'here:1'", "addresses.kafka-1: the address 'kafka-1' is not HOST"),
+    ("[addresses]\n'kafka-1:1' = 'here'", "the address 'here' is not HOST:PORT"),
+    ("[addresses]\n'kafka-1:1' = 7", "must be a string that is not empty"),
     ("[log_directories]\none = ['x']", ":2: log_directories.one: is no broker id"),
     ("[log_directories]\n1 = 'x'", ":2: log_directories.1: must be a list of folders"),
     ("[logs]\nfile = 'a'\ncommand = ['b']", ":3: logs.command: give either file or command"),

@@ -2,150 +2,40 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
-from typing import TypeAlias
-
 from harness.client.broker import BrokerUnderTest
-from harness.client.connection import Connection
-from harness.client.errors import BrokerMisbehaved, ConnectionClosed
 from harness.codec.apis import api_named
-from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DescribeConfigsRequest, MetadataRequest, MetadataResponse
+from harness.codec.messages import MetadataResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import judges
+from suites.protocol.support.listed_address import Place, ask_brokers, expect_reached
 
 METADATA = api_named("Metadata")
-Listed: TypeAlias = MetadataResponse.MetadataResponseBroker
-Place: TypeAlias = tuple[str, int]
-BROKER = 4
-"""The type of a broker's configs as a resource."""
-WITH_CLUSTER_ID = 2
-PORTS = range(1, 65_536)
-START_MS = 5_000
-"""A broker that starts is listed a moment before it listens."""
-CONNECT_MS = 5_000
-MAPPED = "an access file's [addresses] maps it if only this machine reaches it elsewhere"
-UNKNOWN_BROKER = {ErrorCode.INVALID_REQUEST, ErrorCode.BROKER_NOT_AVAILABLE}
 
 
 @judges("META-042")
 def test_each_listed_broker_answers_at_its_address(broker: BrokerUnderTest) -> None:
     """By a connection of its own, at the same address in every version of Metadata."""
-    connection = broker.connect("META-042")
-    answer = _ask(connection, _highest(broker))
+    connection, highest = broker.connect("META-042"), broker.version("Metadata")
+    answer = ask_brokers(connection, highest)
     if not answer.brokers:  # before 0.9 a cluster without topics lists no broker
         broker.create_topic()
-        answer = _ask(connection, _highest(broker))
+        answer = ask_brokers(connection, highest)
     with requirement("META-042", api_key=METADATA.key) as check:
         assert answer.brokers, "Metadata lists no broker"
         for listed in answer.brokers:
             with check.subtest(f"broker {listed.node_id}"):
-                _expect_reached(broker, listed, answer.cluster_id)
+                expect_reached(broker, listed, answer.cluster_id)
         with check.subtest("every version"):
             for version in broker.advertised("Metadata") & METADATA.valid_versions:
-                older = _places(_ask(connection, version))
-                assert older == _places(answer), f"v{version} lists {older}, not {_places(answer)}"
+                _expect_same_places(ask_brokers(connection, version), answer, version)
 
 
-def _highest(broker: BrokerUnderTest) -> int:
-    return broker.version("Metadata")
-
-
-def _ask(connection: Connection, version: int) -> MetadataResponse:
-    return connection.ask(MetadataRequest(topics=[]), version, tolerant=True)
+def _expect_same_places(older: MetadataResponse, answer: MetadataResponse, version: int) -> None:
+    """Of the brokers in both: one that starts or ends meanwhile is in one of them."""
+    found, right = _places(older), _places(answer)
+    for node in found.keys() & right.keys():
+        assert found[node] == right[node], f"v{version} lists {found}, not {right}"
 
 
 def _places(answer: MetadataResponse) -> dict[int, Place]:
     return {one.node_id: (one.host, one.port) for one in answer.brokers}
-
-
-def _expect_reached(broker: BrokerUnderTest, listed: Listed, cluster_id: str | None) -> None:
-    place = (listed.host, listed.port)
-    where = f"Metadata lists broker {listed.node_id} at {listed.host!r}, port {listed.port}"
-    mapped = broker.reached.get(place)
-    if mapped is None:
-        problem = _no_address(broker, place)
-        assert not problem, f"{where}: {problem}"
-    try:
-        found = _await_answer(broker, mapped or place)
-    except BrokerMisbehaved as error:
-        reason = f"{where}, and no client reaches it there: {error}; {MAPPED}"
-        raise AssertionError(reason) from error
-    assert found.cluster_id == cluster_id, (
-        f"{where}, and a broker of cluster {found.cluster_id} answers there, not of {cluster_id}"
-    )
-    own = _is_own_id(broker, mapped or place, listed.node_id)
-    assert own, f"{where}, and another broker answers there"
-
-
-def _no_address(broker: BrokerUnderTest, place: Place) -> str:
-    """Return what is wrong with an address that no client may receive; empty if nothing is."""
-    host, port = place
-    if not host.strip():
-        return "the host is empty"
-    if port not in PORTS:
-        return "there is no such port"
-    if _is_literal(host) and ipaddress.ip_address(host).is_unspecified:
-        return "this address means all addresses of the broker's own machine"
-    if _is_loopback(host) and not _is_loopback(broker.address[0]):
-        return (
-            f"clients elsewhere reach themselves there, and this one reaches the broker at "
-            f"{broker.address[0]}; {MAPPED}"
-        )
-    return ""
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_loopback(host: str) -> bool:
-    """True if every address of the host is one of the loopback interface."""
-    try:
-        found = {str(info[4][0]) for info in socket.getaddrinfo(host, None)}
-    except OSError:
-        return False
-    return all(ipaddress.ip_address(one.partition("%")[0]).is_loopback for one in found)
-
-
-def _await_answer(broker: BrokerUnderTest, place: Place) -> MetadataResponse:
-    """The answer there; a refused connection is tried again for a while."""
-    refused: list[ConnectionClosed] = []
-
-    def ask() -> MetadataResponse | None:
-        try:
-            with broker.connect(timeout_ms=CONNECT_MS, through=place) as connection:
-                return _ask(connection, _highest(broker))
-        except ConnectionClosed as error:
-            refused.append(error)
-            return None
-
-    answer = broker.last_seen(ask, lambda found: found is not None, START_MS)
-    if answer is None:
-        raise refused[-1]
-    return answer
-
-
-def _is_own_id(broker: BrokerUnderTest, place: Place, node_id: int) -> bool:
-    """False if the broker there describes no configs of a broker with this id.
-
-    Kafka describes its own configs only (ConfigHelper). A broker that does not answer
-    DescribeConfigs is taken for the listed one.
-    """
-    if not broker.advertised("DescribeConfigs"):
-        return True
-    resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=BROKER, resource_name=str(node_id), configuration_keys=["broker.id"]
-    )
-    request = DescribeConfigsRequest(resources=[resource])
-    try:
-        with broker.connect(timeout_ms=CONNECT_MS, through=place) as connection:
-            answer = connection.ask(request, broker.version("DescribeConfigs"), tolerant=True)
-    except BrokerMisbehaved:
-        return True
-    return all(one.error_code not in UNKNOWN_BROKER for one in answer.results)

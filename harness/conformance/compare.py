@@ -27,7 +27,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from harness.conformance.compare_scope import NOT_PLANNED, Cases, ComparedSide, same_tests
+from harness.conformance.compare_scope import NOT_PLANNED, Cases, RunSide, same_tests
 from harness.conformance.flaky import Flake, flakes_in
 from harness.conformance.journal import Journal
 from harness.conformance.record import CheckRecord, RunHeader
@@ -154,7 +154,7 @@ def _pairs(
 
 
 def _compared(old: Journal | None, new: Journal | None, flakes: Sequence[Flake]) -> Comparison:
-    before, after = ComparedSide(old), ComparedSide(new)
+    before, after = RunSide(old), RunSide(new)
     shaky = {
         flake.requirement
         for flake in flakes
@@ -184,9 +184,7 @@ def _defects(summary: RunSummary) -> Iterator[str]:
         yield f"run {run} is incomplete: {len(summary.missing)} planned checks are missing"
 
 
-def _change(
-    before: ComparedSide, after: ComparedSide, name: str, *, flaky: bool
-) -> RequirementChange | None:
+def _change(before: RunSide, after: RunSide, name: str, *, flaky: bool) -> RequirementChange | None:
     old, new = before.requirements.get(name), after.requirements.get(name)
     verdicts = (old.verdict if old else None, new.verdict if new else None)
     old_cases, new_cases = before.cases(name), after.cases(name)
@@ -225,7 +223,7 @@ _UNDECIDED_SIDE = {
 
 
 def _by_scope(
-    kind: ChangeKind, before: ComparedSide, after: ComparedSide, name: str
+    kind: ChangeKind, before: RunSide, after: RunSide, name: str
 ) -> tuple[ChangeKind, str]:
     """The kind, and the reason if one side did not ask."""
     asker, other = (before, after) if kind is ChangeKind.VANISHED else (after, before)

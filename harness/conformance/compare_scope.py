@@ -27,7 +27,7 @@ NOT_PLANNED = (
 )
 
 
-class ComparedSide:
+class RunSide:
     """One run, or none."""
 
     def __init__(self, run: Journal | None) -> None:

@@ -7,18 +7,20 @@ before its request.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from harness.capture.conversation import CapturedConversation
 from harness.capture.events import ConnectionInfo, Event, Notice
 from harness.capture.frame_reader import Frame, FrameReader, Passed
 from harness.capture.frame_search import RequestSearch, ResponseSearch
+from harness.capture.key_log import KeyLog
 from harness.capture.limits import CaptureLimits
 from harness.capture.mentions import TopicNames
 from harness.capture.reassembly import Chunk, Reassembly
 from harness.capture.roles import RoleSearch
 from harness.capture.segment import ACK, FIN, RST, SYN, SocketAddress, TcpSegment
-from harness.capture.tls import is_tls
+from harness.capture.tls import is_tls, plain_alert
+from harness.capture.tls_watch import TlsState, TlsWatch
 
 Identify = Callable[[SocketAddress, SocketAddress], ConnectionInfo]
 """(client, server) -> the connection, numbered; called once both are identified."""
@@ -28,6 +30,7 @@ class CapturedConnection:
     """Feed its segments in the order of the capture; take events.
 
     ``server``: the end that is the server, where that is known beforehand; a SYN overrides it.
+    ``key_log``: the secrets of TLS connections.
     """
 
     def __init__(
@@ -37,8 +40,10 @@ class CapturedConnection:
         names: TopicNames,
         limits: CaptureLimits,
         identify: Identify,
+        key_log: KeyLog | None = None,
     ) -> None:
         self._ends, self._names, self._limits, self._identify = ends, names, limits, identify
+        self._key_log = key_log
         self._streams = {end: Reassembly(limits) for end in ends}
         self._from_start = dict.fromkeys(ends, False)  # whether its SYN was seen
         self._first_seq: dict[SocketAddress, int] = {}
@@ -48,7 +53,7 @@ class CapturedConnection:
         self._late: deque[Chunk] = deque()  # of the server, while the client's stream waits
         self._readers: dict[SocketAddress, FrameReader] = {}
         self.conversation: CapturedConversation | None = None
-        self.encrypted = False
+        self._tls: TlsWatch | None = None
         self.spoke = False
         self._seen: set[SocketAddress] = set()  # the ends with a packet in the capture
         self._ended: set[SocketAddress] = set()
@@ -58,6 +63,13 @@ class CapturedConnection:
     def over(self) -> bool:
         """True if no bytes are missing, and both sides have ended or one has sent RST."""
         return len(self._ended) == 2 and not any(s.blocked for s in self._streams.values())
+
+    @property
+    def encrypted(self) -> bool:
+        """True for a TLS connection with bytes that are not decrypted."""
+        if self._tls is None:
+            return self._roles.is_tls
+        return self._tls.state is TlsState.CLOSED
 
     @property
     def repeated_bytes(self) -> int:
@@ -167,18 +179,46 @@ class CapturedConnection:
 
     def _read(self, source: SocketAddress, chunk: Chunk) -> list[Event]:
         assert self._server is not None
-        if self.encrypted:
-            return []
         if self.conversation is None:
             self._converse(self._server)
         assert self.conversation is not None
         reader = self._readers[source]
+        if self._tls is None and self._begins_tls(chunk):
+            info = self.conversation.info
+            self._tls = TlsWatch(str(info.client), str(info.server), self._key_log)
+        if self._tls is not None:
+            return self._read_tls(self._tls, source, chunk)
         if chunk.lost:
             return self._events(source, reader.gap(chunk.lost, chunk.time_ns))
-        if not self.conversation.recognised and is_tls(chunk.data):
-            self.encrypted = True
-            return [Notice(self.conversation.info, chunk.time_ns, "tls", "TLS: cannot be read")]
+        alert = plain_alert(chunk.data)
+        if alert and source == self._server and not reader.held_bytes:
+            text = f"TLS alert of {source}: {alert}, in answer to plain bytes: a TLS listener"
+            return [Notice(self.conversation.info, chunk.time_ns, "tls", text)]
         return self._events(source, reader.feed(chunk.data, chunk.time_ns))
+
+    def _begins_tls(self, chunk: Chunk) -> bool:
+        """True if TLS begins here; an alert after a plain request is no beginning."""
+        assert self.conversation is not None
+        is_plain = self.conversation.recognised or self.conversation.is_awaiting
+        return not is_plain and is_tls(chunk.data)
+
+    def _read_tls(self, tls: TlsWatch, source: SocketAddress, chunk: Chunk) -> list[Event]:
+        assert self.conversation is not None
+        info, events = self.conversation.info, list[Event]()
+        from_server = source == self._server
+        if chunk.lost and tls.state is not TlsState.CLOSED:
+            events += _notices(info, source, Passed(chunk.time_ns, chunk.lost, 0))
+        found: Iterable[bytes | str] = (
+            tls.lost(from_server=from_server)
+            if chunk.lost
+            else tls.feed(chunk.data, from_server=from_server)
+        )
+        for one in found:
+            if isinstance(one, str):
+                events.append(Notice(info, chunk.time_ns, "tls", one))
+            else:
+                events += self._events(source, self._readers[source].feed(one, chunk.time_ns))
+        return events
 
     def _converse(self, server: SocketAddress) -> None:
         client = self._other(server)
@@ -212,6 +252,10 @@ class CapturedConnection:
             events += self._decided()
         if self.conversation is None:
             return events
+        if self._tls is not None:
+            texts = self._tls.finish(is_ended=self._server in self._ended & self._seen)
+            info = self.conversation.info
+            events += [Notice(info, self.last_ns, "tls", text) for text in texts]
         is_closed = bool(self._ended)
         for end in sorted(self._ends, key=lambda end: end == self._server):
             rest = self._readers[end].finish(self.last_ns, is_closed=end in self._ended)

@@ -48,6 +48,11 @@ class CapturedConversation:
         self.recognised = False
         """True once the bytes were surely Kafka's: see ``harness.capture.evidence``."""
 
+    @property
+    def is_awaiting(self) -> bool:
+        """True if a request has no response yet."""
+        return bool(self._pending)
+
     def pending(self) -> Iterator[PendingResponse]:
         """The responses that are awaited, oldest first."""
         for request in self._pending:

@@ -15,3 +15,13 @@ class ScapyMissing(CaptureError):
             "reading captures needs scapy, which is not installed: "
             "pip install 'kafka-conformance[capture]'"
         )
+
+
+class CryptographyMissing(CaptureError):
+    """The optional package that decrypts TLS is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "decrypting TLS needs cryptography, which is not installed: "
+            "pip install 'kafka-conformance[capture]'"
+        )

@@ -9,6 +9,7 @@ from typing import IO
 from harness.capture.capture_file import CaptureFile
 from harness.capture.connection import CapturedConnection
 from harness.capture.events import REQUEST, ConnectionInfo, Event, Notice, Totals
+from harness.capture.key_log import KeyLog
 from harness.capture.limits import LIMITS, CaptureLimits
 from harness.capture.mentions import TopicNames
 from harness.capture.segment import FIN, RST, SYN, SocketAddress, TcpSegment
@@ -28,11 +29,17 @@ class Follower:
     """Iterate ``events``; ``totals`` count along and are complete at the end.
 
     ``ports`` of servers: with them only their connections are read, and taken for Kafka. Without, a
-    connection is reported once a request in it was recognised.
+    connection is reported once a request in it was recognised. ``key_log``: the secrets of TLS
+    connections, which are then decrypted.
     """
 
-    def __init__(self, ports: Collection[int] = (), limits: CaptureLimits = LIMITS) -> None:
-        self._ports, self._limits = frozenset(ports), limits
+    def __init__(
+        self,
+        ports: Collection[int] = (),
+        limits: CaptureLimits = LIMITS,
+        key_log: KeyLog | None = None,
+    ) -> None:
+        self._ports, self._limits, self._key_log = frozenset(ports), limits, key_log
         self._names = TopicNames()
         self._open: OrderedDict[Key, CapturedConnection] = OrderedDict()
         self._held: dict[Key, deque[Event]] = {}
@@ -80,7 +87,7 @@ class Follower:
             self._numbered += 1
             return ConnectionInfo(self._numbered, client, server, interface)
 
-        return CapturedConnection(key, server, self._names, self._limits, identify)
+        return CapturedConnection(key, server, self._names, self._limits, identify, self._key_log)
 
     def _tell(
         self, key: Key, connection: CapturedConnection, events: list[Event]

@@ -15,6 +15,7 @@ from harness.capture.frame_search import RequestSearch, ResponseSearch
 from harness.capture.limits import CaptureLimits
 from harness.capture.reassembly import Chunk
 from harness.capture.segment import SocketAddress
+from harness.capture.tls import CLIENT_HELLO, fills_records, hello_of
 from harness.codec.frame import LENGTH_BYTES
 
 _API_VERSIONS_LOOKED_FOR = 64  # packets in which such a response may begin
@@ -50,7 +51,8 @@ class _Side:
 class RoleSearch:
     """Feed the chunks of both ends; ``server`` is None until it is known.
 
-    ``early``: the chunks that were fed, at most ``Limits.search_bytes`` of them.
+    ``early``: the chunks that were fed, at most ``Limits.search_bytes`` of them. ``is_tls``: they
+    are records of TLS, with unknown roles.
     """
 
     def __init__(self, ends: tuple[SocketAddress, SocketAddress], limits: CaptureLimits) -> None:
@@ -59,19 +61,35 @@ class RoleSearch:
         self.early: deque[tuple[SocketAddress, Chunk]] = deque()
         self._early_bytes = 0
         self.server: SocketAddress | None = None
+        self.is_tls = False
 
     def feed(self, source: SocketAddress, chunks: list[Chunk]) -> None:
         """Take the next bytes of ``source``, and search in them."""
+        if self.is_tls:
+            return
         for chunk in chunks:
             self.early.append((source, chunk))
             self._early_bytes += len(chunk.data)
             self._sides[source].add(chunk)
-        if chunks:
+        self._look_for_tls(source, chunks)
+        if chunks and self.server is None and not self.is_tls:
             self._search(source)
         while self.server is None and self._early_bytes > self._limits.search_bytes:
             end, chunk = self.early.popleft()
             self._early_bytes -= len(chunk.data)
             self._sides[end].forget(len(chunk.data))
+
+    def _look_for_tls(self, source: SocketAddress, chunks: list[Chunk]) -> None:
+        for chunk in chunks:
+            hello = hello_of(chunk.data)
+            if hello is not None:
+                self.server = self._other(source) if hello == CLIENT_HELLO else source
+                return
+            if fills_records(chunk.data):
+                self.is_tls = True
+                self.early.clear()
+                self._sides.clear()
+                return
 
     def _search(self, source: SocketAddress) -> None:
         side, other = self._sides[source], self._other(source)
@@ -93,6 +111,8 @@ class RoleSearch:
 
     def finish(self) -> None:
         """Search once more: nothing follows. A stream without the other may be of responses."""
+        if self.is_tls:
+            return
         silent = [end for end in self._ends if not self._sides[end].buffer]
         if self.server is None and len(silent) == 1:
             server = self._other(silent[0])

@@ -22,11 +22,11 @@ from harness.proxies.front import Front
 CHANGES = frozenset(
     {
         "armed", "capture_ended", "cut", "disabled", "disarmed", "enabled", "error", "healed",
-        "mapped", "not_proxied", "other_node", "released", "reset", "toxic_added", "toxic_removed",
-        "toxic_updated",
+        "mapped", "not_proxied", "other_node", "released", "reset", "tls", "toxic_added",
+        "toxic_removed", "toxic_updated",
     }
 )  # fmt: skip
-FIRST_ONLY = frozenset({"error", "expired", "fired", "not_proxied", "skipped"})
+FIRST_ONLY = frozenset({"error", "expired", "fired", "not_proxied", "skipped", "tls"})
 MOST_REMEMBERED = 1_000
 ROWS = 40
 LAST_CHANGES = 8
@@ -140,7 +140,8 @@ def is_change(event: Event, first: set[tuple[Any, ...]]) -> bool:
     if event.what in FIRST_ONLY:
         key: tuple[Any, ...] = (event.what, event.rule)
         if event.rule is None:
-            key = (event.what, event.link, str(event.detail.get("error", "")))
+            about = event.detail.get("error", "") or event.detail.get("text", "")
+            key = (event.what, event.link, str(about))
         if key in first or len(first) >= MOST_REMEMBERED:
             return False
         first.add(key)

@@ -83,6 +83,7 @@ class Proxy:
             self.interceptor,
             Rewriter() if rewriter is None else rewriter,
             self._guarded,
+            self._tls_seen,
             limits,
         )
         self._plan = ConnectionPlan(
@@ -320,6 +321,12 @@ class Proxy:
             Event(self.now_ms(), "fired", self.link, place.connection, named.direction,
                   rule=named.name, detail={"toxic": named.toxic.type})
         )  # fmt: skip
+
+    def _tls_seen(self, place: SeenConnection, direction: Direction, text: str) -> None:
+        detail = {"text": text}
+        self._tell_event(
+            Event(self.now_ms(), "tls", self.link, place.connection, direction, detail=detail)
+        )
 
     def _guarded(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         try:

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable
 from functools import partial
 
+from harness.capture.tls import plain_alert
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import UNKNOWN, Traffic
 from harness.proxies.direction import Direction
@@ -50,6 +51,12 @@ class RequestWatch(FrameWatch):
         self.finder: FrameFinder[Claim] = FrameFinder(
             self, HEAD.size, longest=shared.limits.request_bytes
         )
+
+    def tls_text(self, data: bytes) -> str:
+        alert = plain_alert(data)
+        if alert:
+            return f"TLS alert of the client: {alert}"
+        return "the client speaks TLS: its bytes pass unread"
 
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
         ordinal = self.ordinal

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable
 from functools import partial
 
+from harness.capture.tls import plain_alert
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import UNKNOWN, Traffic
 from harness.proxies.direction import Direction
@@ -41,6 +42,13 @@ class ResponseWatch(FrameWatch):
         self._unanswered = unanswered
         self.requests: FrameWatch  # of the same connection
         self.finder: FrameFinder[Claim] = FrameFinder(self, _CORRELATION_ID.size)
+
+    def tls_text(self, data: bytes) -> str:
+        alert = plain_alert(data)
+        if not alert:
+            return ""
+        reason = "" if self.requests.is_tls else ", in answer to plain bytes: a TLS listener"
+        return f"TLS alert of the broker: {alert}{reason}"
 
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
         ordinal = self.ordinal
@@ -118,6 +126,9 @@ class ResponseWatch(FrameWatch):
 
         ``ask``: ask the interceptor for steps in place of a missing answer.
         """
+        if self.requests.is_tls and not self.has_begun:
+            text = "the broker ended the connection at the client's TLS, as a plain listener does"
+            self.shared.tls_seen(self.place, self.direction, text)
         self.flush()
         waiting = self._unanswered.first()
         for data in self._unanswered.own_due(all_of_them=True):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar, get_args
 
+from harness.capture.tls import is_tls
 from harness.proxies.counters import Traffic
 from harness.proxies.deferred_frames import DeferredFrames
 from harness.proxies.direction import Direction
@@ -41,6 +42,7 @@ class Shared:
     interceptor: Interceptor
     rewriter: Rewriter
     guarded: GuardedInterceptor
+    tls_seen: Callable[[SeenConnection, Direction, str], None]
     limits: ProxyLimits = field(default=LIMITS)
     collected_bytes: int = 0  # that unfinished frames hold now
 
@@ -58,6 +60,7 @@ class FrameWatch:
         self.stream, self.traffic, self.place, self.shared = stream, traffic, place, shared
         self.passes: Callable[[bytes], None] = self._pass
         self.ordinal = 0
+        self.has_begun = self.is_tls = False  # is_tls: with a record of TLS
         self.routing = FrameRouting(
             self.direction, traffic.by_api, shared.interceptor, shared.rewriter
         )
@@ -69,6 +72,9 @@ class FrameWatch:
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the stream."""
+        if not self.has_begun:
+            self.has_begun = True
+            self._look_for_tls(data)
         if not self.finder.is_stopped:
             self.finder.feed(data)
             if self.finder.is_behind:
@@ -134,6 +140,18 @@ class FrameWatch:
         self.passes = self._pass_unparsed
         self.refused(length, rest)
         self.between()
+
+    def _look_for_tls(self, data: bytes) -> None:
+        """Report TLS in the place of the first frame."""
+        if is_tls(data):
+            self.is_tls = True
+            text = self.tls_text(data)
+            if text:
+                self.shared.tls_seen(self.place, self.direction, text)
+
+    def tls_text(self, data: bytes) -> str:
+        """Return a text for TLS records in this direction; empty if they are nothing special."""
+        raise NotImplementedError
 
     def refused(self, length: int, rest: bytes) -> None:  # noqa: ARG002
         """Pass on or replace the bytes from an impossible length on."""

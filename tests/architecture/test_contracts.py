@@ -38,6 +38,7 @@ PLANTS = {
     "tests": ("harness/commands", "import labs.defects"),
     "labs": ("labs/defects", "import tests.labs"),
     "scapy": ("harness/proxies", "import scapy"),
+    "cryptography": ("harness/proxies", "import cryptography"),
     "docker": ("harness/client", "import docker"),
     "aiohttp": ("harness/targets", "import aiohttp"),
     "histories": ("harness/histories", "import harness.proxies"),

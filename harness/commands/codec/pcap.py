@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import click
 
@@ -11,6 +12,7 @@ from harness.base.suggestion import did_you_mean
 from harness.capture.capture_file import CaptureFile
 from harness.capture.errors import CaptureError
 from harness.capture.follow import Follower
+from harness.capture.key_log import read_key_log
 from harness.capture.lines import connection_line, line_of, object_of, totals_line, totals_object
 from harness.capture.selection import Selection
 from harness.codec.apis import APIS
@@ -30,6 +32,9 @@ from harness.codec.apis import APIS
 @click.option("--errors", is_flag=True,
               help="Only responses that hold an error code, with their requests, and what could "
               "not be decoded.")  # fmt: skip
+@click.option("--keylog", type=click.Path(path_type=Path), metavar="FILE",
+              help="Decrypt TLS with the secrets in FILE, as SSLKEYLOGFILE makes clients write "
+              "them.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
 @click.option("--verbose", is_flag=True, help="Show the decoded bodies, too.")
 def pcap_command(
@@ -39,6 +44,7 @@ def pcap_command(
     client_ids: tuple[str, ...],
     topics: tuple[str, ...],
     errors: bool,
+    keylog: Path | None,
     as_json: bool,
     verbose: bool,
 ) -> None:
@@ -47,11 +53,13 @@ def pcap_command(
     TCP is put together again, responses are paired with their requests, and a capture may begin
     in the middle. What was lost or cannot be read is said, and the rest goes on.
 
-    Exit 0: read to the end; 1: FILE is no capture, or scapy is not installed; 2: usage.
+    Exit 0: read to the end; 1: FILE is no capture, the key log is none, or scapy (cryptography for
+    --keylog) is not installed; 2: usage.
     """
     selection = Selection(_known(apis), client_ids, topics, errors)
-    follower = Follower(ports)
     try:
+        key_log = read_key_log(keylog) if keylog is not None else None
+        follower = Follower(ports, key_log=key_log)
         capture = CaptureFile(file if file != "-" else sys.stdin.buffer)
         introduced: set[int] = set()
         for event in follower.events(capture):

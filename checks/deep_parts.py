@@ -63,7 +63,7 @@ def swept(*specs: str) -> tuple[Command, ...]:
 
 
 def sweep_slices() -> tuple[tuple[Command, ...], ...]:
-    """All pinned releases, some in each slice, then those with two modes in their other one."""
+    """One release of each line, some in a slice, then those with two modes in their other one."""
     releases = [f"kafka:{release}" for release in releases_meant("..")]
     cuts = [releases[at : at + SWEPT_AT_ONCE] for at in range(0, len(releases), SWEPT_AT_ONCE)]
     return tuple(swept(*specs) for specs in [*cuts, *([mode] for mode in TWO_MODES)])

@@ -111,6 +111,7 @@ def _promise(requirement: Requirement) -> Promise:
         since=requirement.since,
         until=requirement.until,
         note=requirement.since_note,
+        not_in=requirement.not_in,
         holds_in=lambda release: why_not_promised(requirement, release) is None,
     )
 
@@ -193,6 +194,7 @@ def _as_json(found: Archaeology, out: Path) -> dict[str, Any]:
             row.id: {
                 "since": row.promise.since,
                 "until": row.promise.until,
+                "not_in": list(row.promise.not_in),
                 "agreement": row.agreement.value,
                 "observed": {
                     state.value: at

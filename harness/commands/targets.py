@@ -7,6 +7,7 @@ import json
 import click
 
 from harness.targets.artifacts import pinned_releases
+from harness.targets.kafka.release import JUDGED
 from harness.targets.spec import target_kinds
 from harness.targets.target import CAPABILITIES
 
@@ -29,6 +30,8 @@ def targets(as_json: bool) -> None:
         for name, meaning in kind.options.items():
             click.echo(f"    option {name}: {meaning}")
         click.echo(f"    capabilities: {', '.join(sorted(kind.capabilities)) or 'none'}\n")
-    click.echo(f"Kafka releases: {', '.join(pinned_releases())}\n\nCapabilities:")
+    click.echo(f"Kafka releases: {', '.join(pinned_releases())}\n")
+    click.echo(f"of each minor line a range over several lines takes: {', '.join(JUDGED)}\n")
+    click.echo("Capabilities:")
     for name, meaning in CAPABILITIES.items():
         click.echo(f"    {name}: {meaning}")

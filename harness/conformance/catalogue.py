@@ -32,6 +32,7 @@ NEEDS = MappingProxyType(
 """Conditions that a requirement can need, by their short names."""
 
 _RELEASE = r"\d+\.(\d+(\.\d+)?|x)"
+_PATCH_RELEASE = r"\d+(\.\d+){2,3}"
 _ID = r"[A-Z][A-Z0-9]*-\d{3}"
 
 
@@ -56,6 +57,7 @@ class Requirement:
         source: KIP, Kafka class or test, ticket, or document section.
         since: first Kafka release that keeps it (``2.4``, ``2.x``), ``-`` where none applies.
         until: last release series that keeps it (``3.x``), None while it still holds.
+        not_in: releases (``4.0.0``) between these two that do not keep it.
         since_version, until_version: API versions between which it is visible, where one is known.
         since_note: what the release alone does not say.
         observe: how one sees it, in a few words.
@@ -73,6 +75,7 @@ class Requirement:
     source: str
     since: str
     until: str | None
+    not_in: tuple[str, ...]
     since_version: int | None
     until_version: int | None
     since_note: str | None
@@ -193,6 +196,7 @@ def _requirement(entry: TomlEntry, area: str) -> Requirement:
         source=entry.text("source"),
         since=entry.text("since", pattern=rf"{_RELEASE}|-"),
         until=entry.optional_text("until", pattern=_RELEASE),
+        not_in=entry.optional_texts("not_in", pattern=_PATCH_RELEASE),
         since_version=entry.optional_version("since_version"),
         until_version=entry.optional_version("until_version"),
         since_note=entry.optional_text("since_note"),

@@ -1,6 +1,7 @@
 """Requirements by date: those that a released Apache Kafka does not keep yet, or not any more.
 
-The catalogue has for each requirement the releases since when and until when Apache Kafka keeps it.
+The catalogue has for each requirement the releases since when and until when Apache Kafka keeps it,
+and the releases between these that do not.
 If a check does not hold on a release outside of these dates, it violates nothing: it is recorded as
 ``not_supported``, with the observation. If it holds nevertheless, it has passed; then the dates in
 the catalogue may be wrong. Other products, and builds that are no release, must keep all current
@@ -45,7 +46,8 @@ def why_not_promised(requirement: Requirement, release: str) -> str | None:
     """Return the reason why Apache Kafka ``release`` need not keep this; None when it must.
 
     ``since = "2.4"`` begins with the first 2.4.x, ``since = "2.x"`` with the first 2.x; ``until =
-    "3.x"`` ends with the last 3.x. A release without numbers must keep everything.
+    "3.x"`` ends with the last 3.x; ``not_in = ["4.0.0"]`` leaves out one release. A release without
+    numbers must keep everything.
     """
     numbers = release_numbers(release)
     if numbers is None:
@@ -58,6 +60,8 @@ def why_not_promised(requirement: Requirement, release: str) -> str | None:
         last = release_line(requirement.until)
         if numbers[: len(last)] > last:
             return f"promised until {requirement.until}; this is {release}"
+    if release in requirement.not_in:
+        return f"promised since {requirement.since}, not in {release}; this is {release}"
     return None
 
 

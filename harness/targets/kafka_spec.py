@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from harness.targets.errors import TargetError
 from harness.targets.kafka.jvm import AS_SHIPPED, HEAP, QUICK
 from harness.targets.kafka.migration_plan import MIGRATING, read_phase
+from harness.targets.kafka.release import LATEST
 from harness.targets.kafka.rolling_upgrade import (
     RollingUpgrade,
     read_upgraded,
@@ -16,7 +17,7 @@ from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kind import Making, TargetKind, refuse_words, settings_among
 from harness.targets.migrating import MigratingKafka
 from harness.targets.options import split_options
-from harness.targets.releases import LATEST, RANGE, releases_meant
+from harness.targets.releases import RANGE, releases_meant
 
 _OPTIONS = {
     "mode": "zk or kraft; default: kraft from 3.3 on, zk before; migrating from 3.6 to 3.9",
@@ -123,7 +124,8 @@ KIND = TargetKind(
     "[,nodes=N][,controllers=N][,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "
-    "latest, or for a run a range, A..B, A.. or ..B",
+    "latest, or for a run a range, A..B, A.. or ..B: within a minor line every release, over "
+    "several one of each",
     capabilities=KafkaTarget.capabilities,
     make=_make,
     options=_OPTIONS,

@@ -189,7 +189,16 @@ def described_groups_are_refused(answer: ConsumerGroupDescribeResponse) -> None:
         group.error_code = ErrorCode.UNSUPPORTED_VERSION
 
 
+@answers("APIV-020", r"JoinGroup is advertised from \[2\]", range(99))
+def join_group_begins_at_version_2(answer: ApiVersionsResponse) -> None:
+    """ApiVersions lists JoinGroup from version 2 on, as Kafka 4.0.0 did."""
+    for one in answer.api_keys:
+        if one.api_key == api_named("JoinGroup").key:
+            one.min_version = 2
+
+
 DEFECTS = [
+    join_group_begins_at_version_2,
     described_groups_are_refused,
     consumer_groups_are_finalized_and_not_served,
     features_that_are_off_are_finalized,

@@ -20,13 +20,16 @@ class Promise:
     since: str
     until: str | None
     note: str | None
+    not_in: tuple[str, ...]
     holds_in: Callable[[str], bool]
 
     @property
     def dates(self) -> str:
-        """`since 2.4, until 3.x`."""
-        since = "no date" if self.since == "-" else f"since {self.since}"
-        return since if self.until is None else f"{since}, until {self.until}"
+        """`since 2.4, until 3.x, not in 3.0.0`."""
+        dates = ["no date" if self.since == "-" else f"since {self.since}"]
+        dates += [] if self.until is None else [f"until {self.until}"]
+        dates += [f"not in {release}" for release in self.not_in]
+        return ", ".join(dates)
 
 
 @dataclass(frozen=True)

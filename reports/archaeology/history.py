@@ -193,7 +193,7 @@ def _promise(
     if name in given.promises:
         return given.promises[name]
     said = next(iter(found[name].values()))
-    return Promise(said["area"], said["level"], "", "-", None, None, lambda _: True)
+    return Promise(said["area"], said["level"], "", "-", None, None, (), lambda _: True)
 
 
 def _history(

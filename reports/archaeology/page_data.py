@@ -14,7 +14,7 @@ SIGNS: Final = {State.HOLDS: "✓", State.BROKEN: "✗", State.ABSENT: "–", St
 _STATES: Final = list(State)
 _AGREEMENTS: Final = list(DateAgreement)
 # Said beside the reasons anyway, and other in each release.
-_DATES: Final = re.compile(r"^promised (?:since|until) \S+; this is \S+: ")
+_DATES: Final = re.compile(r"^promised (?:since|until) \S+(?:, not in \S+)?; this is \S+: ")
 
 
 def archaeology_data(found: Archaeology) -> str:

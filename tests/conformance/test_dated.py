@@ -78,6 +78,32 @@ def test_release_after_until_is_not_promised(until: str, release: str, promised:
     assert why == (None if promised else f"promised until {until}; this is {release}")
 
 
+@pytest.mark.parametrize(
+    ("release", "promised"),
+    [("3.9.2", True), ("4.0.0", False), ("4.0.1", True), ("4.0.0-SNAPSHOT", True)],
+)
+def test_release_that_is_left_out_is_not_promised(release: str, promised: bool) -> None:
+    requirement = replace(dated("0.10"), not_in=("4.0.0",))
+    why = why_not_promised(requirement, release)
+    assert why == (None if promised else "promised since 0.10, not in 4.0.0; this is 4.0.0")
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "release", "promised"),
+    [
+        ("4.0.1", None, "4.0.0", False),
+        ("4.0.1", None, "4.0.1", True),
+        ("4.0.1", None, "4.1.0", True),
+        ("0.8", "4.0.0", "4.0.0", True),
+        ("0.8", "4.0.0", "4.0.1", False),
+    ],
+)
+def test_dates_may_name_patch_releases(
+    since: str, until: str | None, release: str, promised: bool
+) -> None:
+    assert (why_not_promised(dated(since, until), release) is None) is promised
+
+
 def test_release_and_release_line_parse_to_numbers() -> None:
     assert release_numbers("0.10.0.1") == (0, 10, 0, 1)
     assert [release_numbers(word) for word in ("4", "4.x", "", "4.4.0-rc1", "v4.4.0")] == [None] * 5

@@ -28,7 +28,7 @@ def promise(
     def holds_in(release: str) -> bool:
         return since[:3] <= release[:3] and (until is None or release[0] <= until[0])
 
-    return Promise("PROD", level, "The broker keeps <it>.", since, until, note, holds_in)
+    return Promise("PROD", level, "The broker keeps <it>.", since, until, note, (), holds_in)
 
 
 def place_of(target: str) -> TargetPlace | None:

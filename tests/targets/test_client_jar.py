@@ -11,14 +11,14 @@ from harness.targets.errors import TargetError
 
 def test_client_jar_is_pinned_for_every_release_that_has_one() -> None:
     pins = pinned_client_jars()
-    assert set(pinned_releases()) - set(pins) == {"0.8.0", "0.8.1.1"}
+    assert set(pinned_releases()) - set(pins) == {"0.8.0", "0.8.1", "0.8.1.1"}
     for release, pin in pins.items():
         assert (pin.artifact, pin.version, pin.classifier) == ("kafka-clients", release, None)
         assert pin.path.endswith(f"kafka-clients-{release}.jar")
 
 
 def test_fetch_of_unpinned_client_jar_raises_target_error() -> None:
-    with pytest.raises(TargetError, match=r"Kafka 1\.2\.3 is not pinned; pinned: 0\.8\.2\.2, "):
+    with pytest.raises(TargetError, match=r"Kafka 1\.2\.3 is not pinned; pinned: 0\.8\.2\.0, "):
         fetch_client_jar("1.2.3")
 
 

@@ -10,7 +10,7 @@ import pytest
 from harness.targets.artifacts import parse_pins, pinned_releases
 from harness.targets.errors import TargetError
 from harness.targets.kafka import pin
-from harness.targets.kafka.release import line_of
+from harness.targets.kafka.release import line_of, release_key
 
 LINES = (
     "0.8.0 0.8.1 0.8.2 0.9.0 0.10.0 0.10.1 0.10.2 0.11.0 1.0 1.1 2.0 2.1 2.2 2.3 2.4 2.5 2.6 2.7 "
@@ -34,6 +34,19 @@ def test_every_minor_line_has_pinned_release() -> None:
     assert not set(LINES.split()) - {line_of(release) for release in pinned_releases()}
 
 
+def test_patch_releases_are_pinned() -> None:
+    """All releases since 0.8.0 that have artifacts: no line lacks a patch between two others."""
+    pinned = pinned_releases()
+    assert {"0.8.1", "0.10.0.0", "2.8.0", "3.7.0", "4.0.0", "4.0.1", "4.2.2"} <= set(pinned)
+    assert len(pinned) == 88
+    patches: dict[str, list[int]] = {}
+    for release in pinned:
+        parts = release_key(release)
+        patch = parts[-1] if len(parts) > len(release_key(line_of(release))) else 0
+        patches.setdefault(line_of(release), []).append(patch)
+    assert {line: found for line, found in patches.items() if found != [*range(len(found))]} == {}
+
+
 def test_pins_file_round_trips() -> None:
     text = pin.PINS.read_text("utf-8")
     assert pin.pins_text(parse_pins(text)) == text
@@ -44,6 +57,7 @@ def test_pins_file_round_trips() -> None:
     [
         ("0.8.0", "kafka_2.10", [], ["jmxtools", "jmxri", "jms", "mail"]),
         ("0.8.2.2", "kafka_2.11", [], []),
+        ("0.10.1.0", "kafka_2.11", ["jaxb-api"], []),
         ("0.10.1.1", "kafka_2.12", ["jaxb-api"], []),
         ("3.1.2", "kafka_2.13", ["slf4j-reload4j", "reload4j"], []),
         ("4.4.0", "kafka_2.13", ["log4j-slf4j-impl"], ["kafka-tools-api"]),

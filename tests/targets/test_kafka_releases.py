@@ -12,6 +12,7 @@ from harness.targets.kafka.broker_config import server_properties
 from harness.targets.kafka.eras import choose_mode, modes_of
 from harness.targets.kafka.plan import KafkaPlan, NodePlan
 from harness.targets.kafka.release import (
+    JUDGED,
     latest_release,
     line_of,
     release_key,
@@ -35,7 +36,17 @@ def test_releases_between_and_latest_release_follow_pins() -> None:
     assert latest_release() == pinned_releases()[-1]
     assert releases_between("0.9.0.1", "0.10.0.1") == ["0.9.0.1", "0.10.0.1"]
     assert releases_between("3.9.2", "3.9.2") == ["3.9.2"]
-    assert releases_between("0.8.0", latest_release()) == pinned_releases()
+    assert releases_between("0.8.0", latest_release()) == list(JUDGED)
+    assert releases_between("4.0.0", "4.0.2") == ["4.0.0", "4.0.1", "4.0.2"]
+    assert releases_between("3.9.1", "4.1.0") == ["3.9.1", "3.9.2", "4.0.2", "4.1.0"]
+
+
+def test_one_pinned_release_of_each_minor_line_is_judged_at_depth() -> None:
+    assert set(JUDGED) <= set(pinned_releases())
+    lines = [line_of(release) for release in JUDGED]
+    assert len(lines) == len(set(lines))
+    assert set(lines) == {line_of(release) for release in pinned_releases()}
+    assert sorted(JUDGED, key=release_key) == list(JUDGED)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +115,8 @@ def test_kraft_node_of_2_8_lacks_restart_and_links() -> None:
 
 
 def test_start_of_unpinned_release_raises_target_error() -> None:
-    with pytest.raises(TargetError, match=r"Kafka 3\.9\.0 are not pinned; pinned: .*3\.9\.2"):
-        KafkaTarget("3.9.0").start()
+    with pytest.raises(TargetError, match=r"Kafka 3\.9\.7 are not pinned; pinned: .*3\.9\.2"):
+        KafkaTarget("3.9.7").start()
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 
 from harness.base.address import Address
 from harness.targets.address import parse_address
-from harness.targets.artifacts import pinned_releases
 from harness.targets.command import CommandTarget
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
+from harness.targets.kafka.release import JUDGED
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.reference import ReferenceBroker
 from harness.targets.spec import expand_all, expand_targets, parse_target, target_kinds
@@ -72,7 +72,7 @@ def test_target_strings_parse_to_target_classes() -> None:
         ("kafka:3.9", ["not pinned", 'did you mean "3.9.2"']),
         ("kafka:3", ['did you mean "3.9.2"']),
         ("kafka:0.10.2", ['did you mean "0.10.2.2"']),
-        ("kafka:2.8.0", ['did you mean "2.8.2"']),
+        ("kafka:2.8.9", ['did you mean "2.8.2"']),
         ("kafka:5.0", ['did you mean "4.4.0"']),
         ("kafka:0.7", ['did you mean "0.8.0"']),
         ("kafka:lastest", ['did you mean "latest"']),
@@ -124,6 +124,12 @@ def test_invalid_spec_raises_target_error_with_suggestion(spec: str, words: list
         ("kafka:4.3.1..latest", ["kafka:4.3.1", "kafka:4.4.0"]),
         ("kafka:4.3.1..", ["kafka:4.3.1", "kafka:4.4.0"]),
         ("kafka:..0.8.1.1", ["kafka:0.8.0", "kafka:0.8.1.1"]),
+        ("kafka:4.0.0..4.0.2", ["kafka:4.0.0", "kafka:4.0.1", "kafka:4.0.2"]),
+        (
+            "kafka:3.8.0..4.1.1",
+            ["kafka:3.8.0", "kafka:3.8.1", "kafka:3.9.2", "kafka:4.0.2", "kafka:4.1.1"],
+        ),
+        ("kafka:0.10.2.0..", ["kafka:0.10.2.0", *(f"kafka:{one}" for one in JUDGED[6:])]),
         ("kafka:2.7.2..2.8.2,mode=zk,nodes=3", ["kafka:2.7.2,nodes=3", "kafka:2.8.2,nodes=3"]),
         ("kafka:3.9.2..3.9.2,mode=zk", ["kafka:3.9.2,mode=zk"]),
         ("kafka:3.9.2,set.a.b=c,set.d=e", ["kafka:3.9.2,set.a.b=c,set.d=e"]),
@@ -134,10 +140,10 @@ def test_expand_targets_returns_canonical_specs(spec: str, meant: list[str]) -> 
     assert expand_all(meant) == meant, "what is meant means itself"
 
 
-def test_open_range_expands_to_all_pinned_releases() -> None:
+def test_open_range_expands_to_one_release_of_each_minor_line() -> None:
     """Both ends open, in the order of the releases, each with the mode of its time."""
     meant = expand_targets("kafka:..")
-    assert meant == [f"kafka:{release}" for release in pinned_releases()]
+    assert meant == [f"kafka:{release}" for release in JUDGED]
     assert len(meant) >= 30
 
 
@@ -146,6 +152,7 @@ def test_open_range_expands_to_all_pinned_releases() -> None:
     [
         ("kafka:3.9.2..3.8.1", ["goes backwards", "3.8.1..3.9.2"]),
         ("kafka:2.8..3.9.2", ["Kafka '2.8' is not pinned", 'did you mean "2.8.2"']),
+        ("kafka:4.0.5", ['did you mean "4.0.2"? Of 4.0 these are pinned: 4.0.0, 4.0.1, 4.0.2']),
         ("kafka:2.8.2..5.0", ['did you mean "4.4.0"']),
         ("kafka:3.8.1..4.0.2,mode=zk", ["Kafka 4.0.2 has no ZooKeeper mode"]),
         ("kafka:2.8.2...3.9.2", ["'.3.9.2' is not pinned"]),

@@ -36,7 +36,7 @@ PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"  # older ones 
 MAVEN_TIMEOUT_S = 900
 TAIL_LINES = 15
 
-SCALA_LINES = (("2.4", "2.13"), ("0.10.1", "2.12"), ("0.8.2", "2.11"), ("0.8", "2.10"))
+SCALA_LINES = (("2.4", "2.13"), ("0.10.1.1", "2.12"), ("0.8.2", "2.11"), ("0.8", "2.10"))
 """First release, and the Scala line that is taken from it on; newest first."""
 
 EXCLUDED = (

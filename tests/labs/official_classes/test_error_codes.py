@@ -11,8 +11,9 @@ import pytest
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.error_details import ErrorDetails, error_details
-from harness.targets.artifacts import fetch, pinned_artifacts, pinned_releases
+from harness.targets.artifacts import fetch, pinned_artifacts
 from harness.targets.java import JavaError, find_java
+from harness.targets.kafka.release import JUDGED
 from harness.targets.pinned_file import DownloadError
 from tests.targets.kinds import not_run
 
@@ -28,7 +29,7 @@ def _numbers(release: str) -> list[int]:
 # Before 0.10 the client's class lacked some of the codes that its broker sent.
 RELEASES = [
     release
-    for release in pinned_releases()
+    for release in JUDGED
     if _numbers(release) >= [0, 10]
     and any(one.artifact == "kafka-clients" for one in pinned_artifacts()[release])
 ]

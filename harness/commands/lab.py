@@ -15,6 +15,7 @@ _LABS = {
         "labs.recorded_responses.__main__",
         "Record conversations with an Apache Kafka.",
     ),
+    "null-forms": ("labs.null_forms.__main__", "Observe the nullable fields of Apache Kafka."),
     "recovery": ("labs.recovery.__main__", "Damage copies of a log, and compare two recoveries."),
     "crash-loops": ("labs.crash_loops.__main__", "Kill brokers, or cut their power, under load."),
     "rolling-changes": (

@@ -51,18 +51,24 @@ def likeness_of(info: TargetInfo) -> Likeness:
         raise NotApplicable(CAPABILITY, "the specification has the default settings")
     if info.zookeeper is not None and info.release not in _WITH_ZOOKEEPER:
         raise NotApplicable(CAPABILITY, "the specification is like brokers without a ZooKeeper")
-    if NEVER not in info.safety:
-        return _elsewhere(info)
+    if is_elsewhere(info):
+        release = _release_of(info)
+        return Likeness(release, f"kafka:{release}", is_elsewhere=True)
     if info.implementation == ReferenceBroker.implementation:
         return Likeness(info.like, info.spec)
     return Likeness(_release_of(info), info.spec)
 
 
-def _elsewhere(info: TargetInfo) -> Likeness:
+def is_elsewhere(info: TargetInfo) -> bool:
+    """True if the target was not started here.
+
+    Raises NotApplicable if such a target may not get conversations with objects of their own.
+    """
+    if NEVER in info.safety:
+        return False
     if not (info.safety >= _NEEDED and CREATE_TOPICS in info.capabilities):
         raise NotApplicable(CAPABILITY, "the conversations make topics and groups of their own")
-    release = _release_of(info)
-    return Likeness(release, f"kafka:{release}", is_elsewhere=True)
+    return True
 
 
 def _release_of(info: TargetInfo) -> str:

@@ -6,6 +6,7 @@ import struct
 from typing import NamedTuple
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import CorruptMessageError
 from harness.conformance.checks import requirement
@@ -91,7 +92,7 @@ class FlippedLogs(RolledLogs):
                 at = behind
                 continue
             expect_error(data.error_code, ErrorCode.NONE, f"{where} at {at}")
-            entries, _ = whole_entries(bytes(data.records or b""))
+            entries, _ = whole_entries(record_bytes(data))
             assert entries, f"{where} at {at} brings nothing"
             for entry in entries:
                 at = self._take(entry, flip, found, where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
@@ -100,7 +101,7 @@ def test_fetch_at_compacted_offset_returns_next_record(broker: BrokerUnderTest) 
                 with check.subtest(f"offset {offset}"):
                     answer = broker.fetch(log.topic, offset, version)
                     expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
-                    records = records_in(bytes(answer.records or b""))
+                    records = records_in(record_bytes(answer))
                     found = [each.offset for each in records if each.offset >= offset][:1]
                     following = [each.offset for each in left if each.offset >= offset][:1]
                     told = f"a fetch at {offset} brings offset {found}, the next is {following}"
@@ -309,7 +310,7 @@ def test_fetch_at_log_end_returns_every_record_during_compaction(broker: BrokerU
 def _fetched(broker: BrokerUnderTest, log: KeyedLog, offset: int) -> list[ReadRecord]:
     answer = broker.fetch(log.topic, offset)
     expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
-    return [each for each in records_in(answer.records or b"") if each.offset >= offset]
+    return [each for each in records_in(record_bytes(answer)) if each.offset >= offset]
 
 
 @judges("STOR-020")

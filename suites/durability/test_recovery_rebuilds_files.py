@@ -9,6 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.data_framing.index_files import offset_index_entries
 from harness.codec.error_code import ErrorCode
@@ -112,7 +113,7 @@ def _expect_served(logs: RolledLogs, partition: int, way: str) -> None:
     for offset, value in logs.before:
         answer = client.fetch(logs.topic, offset, partition=partition)
         expect_error(answer.error_code, ErrorCode.NONE, f"{way}, Fetch at {offset}")
-        there = [r.value for r in records_in(bytes(answer.records or b"")) if r.offset == offset]
+        there = [r.value for r in records_in(record_bytes(answer)) if r.offset == offset]
         assert there == [value], f"{way} offset {offset} holds {there}, not {value!r}"
     for number in range(SEGMENTS * BATCHES if knows_times(client) else 0):
         timestamp = timestamp_of(logs.begin_ms, *divmod(number, BATCHES))

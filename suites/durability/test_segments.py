@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
@@ -55,7 +56,7 @@ def test_fetch_in_progress_is_complete_while_its_records_are_deleted(
     _ask_for_all(reader, topic, broker.reading_version(topic))
     with requirement("STOR-006"):
         first = _next_answer(reader)
-        assert len(first.records or b"") == expected, f"{len(first.records or b'')} bytes came"
+        assert len(record_bytes(first)) == expected, f"{len(record_bytes(first))} bytes came"
         append(broker, topic, aged(0, b"the next segment"))
         begin = begin_once(broker, topic, LARGE_BATCHES)
         assert begin == LARGE_BATCHES, f"one byte is wanted, the log begins at {begin}"
@@ -85,8 +86,8 @@ def _expect_whole_or_gone(
     told = f"answer {place}, whose records are removed"
     if found.error_code != ErrorCode.OFFSET_OUT_OF_RANGE:
         expect_error(found.error_code, ErrorCode.NONE, told)
-        same = bytes(found.records or b"") == bytes(first.records or b"")
-        assert same, f"{told}: {len(found.records or b'')} bytes, not those of the one before"
+        same = record_bytes(found) == record_bytes(first)
+        assert same, f"{told}: {len(record_bytes(found))} bytes, not those of the one before"
 
 
 @judges("STOR-008")

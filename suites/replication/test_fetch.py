@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.only import only
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
@@ -50,7 +51,7 @@ def test_fetch_at_broker_without_replica_returns_not_leader_or_follower(
     with requirement("FETCH-016"):
         refused = _partition(_ask(cluster.at(stranger), topic, api_version))
         expect_error(refused.error_code, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        assert not refused.records, f"{len(refused.records or b'')} bytes of records came"
+        assert not record_bytes(refused), f"{len(record_bytes(refused))} bytes of records came"
 
 
 @judges("FETCH-010")

@@ -6,7 +6,8 @@ Behaviour
 
 Version notes
 - v1   key types: 0 group, 1 transaction (KIP-98)
-- v4   several keys at once (KIP-699)
+- v4   several keys at once (KIP-699); a coordinator has an empty error message, but for an unknown
+       key type
 - v6   key type 2, share group state (KIP-932)
 
 Not done
@@ -73,7 +74,11 @@ def _coordinator(
     error = _problem_with(key, key_type, context)
     if error is not ErrorCode.NONE:
         return FindCoordinatorResponse.Coordinator(
-            key=key, error_code=error, node_id=_NO_NODE, port=_NO_NODE
+            key=key,
+            error_code=error,
+            error_message="" if key_type in _TOPIC_OF_KEY_TYPE else _text_of(error),
+            node_id=_NO_NODE,
+            port=_NO_NODE,
         )
     topic = context.state.cluster.named(_TOPIC_OF_KEY_TYPE[key_type])
     assert topic is not None

@@ -5,6 +5,7 @@ Behaviour
   changes nothing and succeeds.
 - null cancels a reassignment; without one that is NO_REASSIGNMENT_IN_PROGRESS (85).
 - Each partition has its own result.
+- The message of the whole response is null; empty where no topic is named, or with a ZooKeeper.
 
 Version notes
 - v1   the client may forbid a change of the number of replicas (KIP-860)
@@ -31,8 +32,9 @@ _Problem = tuple[ErrorCode, str | None]
 
 def handle(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> Answer:
     """Check each reassignment, and begin the valid ones."""
+    is_empty = not request.topics or context.state.like.keeps_topics_in_zookeeper
     answer = _Response(
-        error_message=None,
+        error_message="" if is_empty else None,
         responses=[
             _Response.ReassignableTopicResponse(
                 name=topic.name,

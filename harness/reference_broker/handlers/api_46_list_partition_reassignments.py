@@ -3,6 +3,7 @@
 Behaviour
 - Returns the partitions that are being reassigned; others are left out, and so are unknown ones.
   Without a list all topics are meant.
+- The message is null; empty with a ZooKeeper.
 """
 
 from harness.codec.messages import (
@@ -28,7 +29,8 @@ def handle(request: ListPartitionReassignmentsRequest, context: RequestContext) 
         told = [_moving(topic, indexes) for topic, indexes in named if topic is not None]
     return Answer(
         ListPartitionReassignmentsResponse(
-            error_message=None, topics=[topic for topic in told if topic.partitions]
+            error_message="" if context.state.like.keeps_topics_in_zookeeper else None,
+            topics=[topic for topic in told if topic.partitions],
         )
     )
 

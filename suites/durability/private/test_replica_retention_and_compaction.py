@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.errors import PreparationFailed
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import LATEST, Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
@@ -134,5 +135,5 @@ def _first_from(log: KeyedLog, offset: int, leader: int) -> int | None:
     """The offset of the first record that a consumer at ``offset`` gets; None without any."""
     answer = log.broker.fetch(log.topic, offset)
     expect_error(answer.error_code, ErrorCode.NONE, f"broker {leader}: Fetch at {offset}")
-    found = (each.offset for each in records_in(bytes(answer.records or b"")))
+    found = (each.offset for each in records_in(record_bytes(answer)))
     return next((each for each in found if each >= offset), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.coordinator import TRANSACTION, await_coordinator
 from harness.client.only import only
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -134,7 +135,7 @@ def committed_records(broker: BrokerUnderTest, topic: Topic) -> list[Kept]:
         aborted = {
             each.producer_id: each.first_offset for each in answer.aborted_transactions or ()
         }
-        batches = batches_in(bytes(answer.records or b""))
+        batches = batches_in(record_bytes(answer))
         assert batches, f"nothing comes from offset {offset}, the last stable one is {end}"
         for batch in batches:
             offset = batch.base_offset + (batch.last_offset_delta or 0) + 1

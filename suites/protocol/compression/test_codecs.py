@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -111,7 +112,7 @@ def test_records_in_compressed_batch_get_consecutive_offsets(
 
 def _offsets(broker: BrokerUnderTest, topic: Topic, partition: int) -> list[int]:
     """Return the offsets of the records from offset 5 on."""
-    records = records_in(broker.fetch(topic, 5, partition=partition).records or b"")
+    records = records_in(record_bytes(broker.fetch(topic, 5, partition=partition)))
     return [record.offset for record in records if record.offset >= 5]
 
 
@@ -298,7 +299,7 @@ def test_fetch_returns_zstd_from_v10_and_refuses_it_below_v4(
                     expect_error(answer.error_code, ErrorCode.NONE, f"{name} in zstd")
                 if answer.error_code == ErrorCode.NONE:
                     found = [
-                        _name(_codec_of(entry)) for entry in whole_entries(answer.records or b"")[0]
+                        _name(_codec_of(entry)) for entry in whole_entries(record_bytes(answer))[0]
                     ]
                     assert found == ["zstd"], f"{name} in zstd: a batch in {found} came"
                 else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_request
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
@@ -60,12 +61,12 @@ def test_fetch_after_reset_with_unread_responses_returns_same_records(
     """The reader resets its connection in the midst of its answers: the next one gets the same."""
     topic = kept.topic(broker, _large_log)
     request = fetch_request([entry_of(topic, api_version, {0: 0})])
-    before = partition_of(broker.ask(request, api_version)).records or b""
+    before = record_bytes(partition_of(broker.ask(request, api_version)))
     with requirement("FETCH-040"):
         assert len(before) > BATCH_BYTES, f"{len(before)} bytes of a log of {BATCHES} batches"
         _ask_and_stall(broker, topic, api_version, GONE).reset()
         for _ in range(3):
             reader = broker.connect(READER)
-            again = partition_of(reader.ask(request, api_version)).records or b""
+            again = record_bytes(partition_of(reader.ask(request, api_version)))
             told = f"{len(before)} bytes before an answer broke off, {len(again)} after it"
             assert again == before, told

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import (
     EARLIEST,
     FETCH_BY_ID,
@@ -71,7 +72,7 @@ def test_fetch_starts_with_batch_that_contains_fetch_offset(
                 data = broker.fetch(topic, offset, api_version)
                 offsets = [at for at, _ in records_of(data)]
                 assert offsets, f"nothing at offset {offset} of a log that ends at 9"
-                first, last = first_offsets(data.records or b"")
+                first, last = first_offsets(record_bytes(data))
                 told = f"offset {offset}: the first batch is {first} to {last}"
                 assert first <= offset <= last, told
                 in_order = list(range(first, first + len(offsets)))
@@ -96,7 +97,8 @@ def test_fetch_outside_log_returns_offset_out_of_range(
             with check.subtest(where):
                 data = broker.fetch(topic, offset, api_version, partition=partition)
                 expect_error(data.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, where)
-                assert not data.records, f"{where}: {len(data.records or b'')} bytes"
+                records = record_bytes(data)
+                assert not records, f"{where}: {len(records)} bytes"
 
 
 @judges("FETCH-004")
@@ -126,7 +128,8 @@ def test_fetch_at_log_end_offset_returns_no_error_and_no_records(
             with check.subtest(f"partition {partition}"):
                 data = broker.fetch(topic, end, api_version, partition=partition)
                 expect_error(data.error_code, ErrorCode.NONE, f"at the log end {end}")
-                assert not data.records, f"{len(data.records or b'')} bytes at the log end {end}"
+                records = record_bytes(data)
+                assert not records, f"{len(records)} bytes at the log end {end}"
 
 
 @judges("FETCH-024")
@@ -169,7 +172,7 @@ def test_repeated_fetch_returns_same_bytes(
     readers = [broker.connect(), broker.connect()]
     with requirement("FETCH-040"):
         answers = [partition_of(reader.ask(request, api_version)) for reader in readers * 2]
-        read = [answer.records or b"" for answer in answers]
+        read = [record_bytes(answer) for answer in answers]
         assert read[0], "the first fetch has no data"
         told = f"bytes of four fetches of one range: {[len(data) for data in read]}"
         assert read[1:] == read[:1] * 3, told
@@ -236,7 +239,7 @@ def test_partition_max_bytes_limits_records_except_first_batch(
         for limit in (2 * size, 2 * size + 1):
             with check.subtest(f"partition_max_bytes {limit}"):
                 data = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
-                length = len(data.records or b"")
+                length = len(record_bytes(data))
                 assert length <= limit, f"{length} bytes with partition_max_bytes {limit}"
                 found = values_of(data)
                 assert found, f"nothing with partition_max_bytes {limit}"
@@ -244,7 +247,7 @@ def test_partition_max_bytes_limits_records_except_first_batch(
         for limit in (0, 1, size - 1, size):
             with check.subtest(f"partition_max_bytes {limit}"):
                 data = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
-                found, length = values_of(data), len(data.records or b"")
+                found, length = values_of(data), len(record_bytes(data))
                 told = f"{length} bytes with {found}, not the first batch alone"
                 assert (found, length) == (VALUES[:3], size), f"partition_max_bytes {limit}: {told}"
 

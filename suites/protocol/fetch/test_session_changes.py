@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import FETCH_BY_ID, Topic, fetch_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
@@ -165,7 +166,7 @@ def test_session_of_recreated_topic_returns_topic_id_error_without_records(
                     f"the topic is another one: error is {ErrorCode.describe(data.error_code)}, "
                     "expected UNKNOWN_TOPIC_ID or INCONSISTENT_TOPIC_ID"
                 )
-                assert not data.records, f"{len(data.records or b'')} bytes beside the error"
+                assert not record_bytes(data), f"{len(record_bytes(data))} bytes beside the error"
 
 
 @judges("FETCH-057")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
@@ -36,7 +37,7 @@ def test_partition_max_bytes_inside_second_batch_returns_only_first_whole(
     with requirement("FETCH-013"):
         answer = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
         expect_error(answer.error_code, ErrorCode.NONE)
-        data = answer.records or b""
+        data = record_bytes(answer)
         assert len(data) <= limit, f"{len(data)} bytes with partition_max_bytes {limit}"
         entries, _ = whole_entries(data)
         found = [record.offset for record in records_in(b"".join(entries))]
@@ -55,7 +56,7 @@ def test_first_message_above_partition_max_bytes_is_never_returned_whole(
             with check.subtest(f"partition_max_bytes {limit}"):
                 answer = broker.fetch(topic, 1, api_version, partition_max_bytes=limit)
                 expect_error(answer.error_code, ErrorCode.NONE, f"partition_max_bytes {limit}")
-                data = answer.records or b""
+                data = record_bytes(answer)
                 assert len(data) <= limit, f"{len(data)} bytes with partition_max_bytes {limit}"
                 whole, _ = whole_entries(data)
                 assert not whole, f"{len(b''.join(whole))} bytes of whole messages fit into {limit}"

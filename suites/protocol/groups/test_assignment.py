@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.data_framing.version_prefix import (
     read_assignment,
@@ -74,8 +75,8 @@ def _all_again(members: Sequence[ClientMember]) -> dict[str, JoinGroupResponse]:
 def _records_of(group: ClassicGroup, topic: Topic, partitions: Sequence[int]) -> list[bytes]:
     found: list[bytes] = []
     for partition in partitions:
-        records = group.broker.fetch(topic, 0, partition=partition).records
-        found += [bytes(record.value or b"") for record in records_in(bytes(records or b""))]
+        data = record_bytes(group.broker.fetch(topic, 0, partition=partition))
+        found += [bytes(record.value or b"") for record in records_in(data)]
     return found
 
 

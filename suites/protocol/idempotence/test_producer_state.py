@@ -237,7 +237,8 @@ def test_batches_sent_after_corrupt_batch_return_out_of_order_sequence_number(
     sent = [producer.request(topic, api_version, *each) for each in enumerate(IN_FLIGHT)]
     damaged = producer.request(topic, api_version, DAMAGED, IN_FLIGHT[DAMAGED])
     entry = damaged.topic_data[0].partition_data[0]
-    entry.records = (entry.records or b"")[:-1] + b"\x7f"  # the last byte counts headers
+    assert entry.records is not None
+    entry.records = entry.records[:-1] + b"\x7f"  # the last byte counts headers
     expected = [
         ErrorCode.NONE,
         ErrorCode.CORRUPT_MESSAGE,

@@ -8,6 +8,7 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import EARLIEST, Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceRequest, ProduceResponse
@@ -177,7 +178,7 @@ def test_produce_v0_to_v2_replaces_message_offsets_of_producer(
             answer = broker.produce(topic, message_set, api_version)
             expect_error(answer.error_code, ErrorCode.NONE, compression)
             assert answer.base_offset == before, f"{compression}: base offset {answer.base_offset}"
-        offsets = [record.offset for record in records_in(broker.fetch(topic, 0).records or b"")]
+        offsets = [record.offset for record in records_in(record_bytes(broker.fetch(topic, 0)))]
         assert offsets == [0, 1, 2, 3], f"twice two messages are stored at {offsets}"
 
 

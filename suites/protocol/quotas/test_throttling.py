@@ -6,6 +6,7 @@ import time
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.client.requests import produce_request as produce
 from harness.codec.apis import api_named
@@ -215,7 +216,7 @@ def _full_fetch(topic: Topic, version: int) -> FetchRequest:
 
 def _records_bytes(answer: FetchResponse) -> int:
     parts = [part for topic in answer.responses for part in topic.partitions]
-    return sum(len(part.records or b"") for part in parts)
+    return sum(len(record_bytes(part)) for part in parts)
 
 
 def _fetch_until_throttled(

@@ -10,6 +10,7 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.errors import ConnectionClosed
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.client.requests import produce_request as produce
 from harness.codec.error_code import ErrorCode
@@ -129,7 +130,7 @@ def _converted(
     while at < 2 * len(SENT):
         answer = broker.fetch(topic, at, version, partition=partition)
         expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {at}")
-        came = decode_message_set(bytes(answer.records or b""))
+        came = decode_message_set(record_bytes(answer))
         found += [one for one in came if one.offset >= at]
         behind = came[-1].offset + 1 if came else at
         assert behind > at, f"a fetch at {at} brings {came}"

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Sequence
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -183,7 +184,7 @@ def test_message_set_is_bounded_by_size_without_count(
             answer = broker.produce(topic, b"".join(sent), api_version)
             expect_error(answer.error_code, ErrorCode.NONE, f"{count} messages")
             for version in reading:
-                data = bytes(broker.fetch(topic, end, version).records or b"")
+                data = record_bytes(broker.fetch(topic, end, version))
                 began = struct.unpack_from(">q", data.ljust(8, b"\xff"))[0]
                 assert began == end, f"Fetch {version} at {end}: the set begins with {began}"
                 offsets = [read_message(one).offset for one in whole_entries(data)[0]]
@@ -280,5 +281,5 @@ def test_irregular_inner_offsets_of_magic_1_are_renumbered(
             wrapper = gzip_wrapper(1, inner, offset=odd[-1])
             answer = broker.produce(topic, wrapper, api_version)
             expect_error(answer.error_code, ErrorCode.NONE, f"numbered {odd}")
-            offsets = [one.offset for one in records_in(broker.fetch(topic, 0).records or b"")]
+            offsets = [one.offset for one in records_in(record_bytes(broker.fetch(topic, 0)))]
             assert offsets == [0, 1, 2], f"numbered {odd}, stored at {offsets}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -81,7 +82,7 @@ def batches_of(
         answer = broker.fetch(topic, offset, version, partition=partition)
         expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
         end = answer.high_watermark
-        batches = batches_in(bytes(answer.records or b""))
+        batches = batches_in(record_bytes(answer))
         assert batches, f"nothing comes from offset {offset}, the log ends at {end}"
         found += batches
         last = _span(batches[-1])[1]

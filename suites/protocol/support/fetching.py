@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_partition, fetch_topic
 from harness.codec.messages import FetchRequest
 from harness.codec.messages import FetchResponse as Answer
@@ -34,8 +35,7 @@ def partitions_of(response: Answer) -> list[Answer.PartitionData]:
 def records_by_partition(response: Answer) -> dict[int, bytes]:
     """The records of each partition of the only topic; a partition that is left out has none."""
     return {
-        partition.partition_index: bytes(partition.records or b"")
-        for partition in partitions_of(response)
+        partition.partition_index: record_bytes(partition) for partition in partitions_of(response)
     }
 
 
@@ -49,7 +49,7 @@ def partition_of(response: Answer, index: int = 0) -> Answer.PartitionData:
 
 def records_of(data: Answer.PartitionData) -> list[tuple[int, bytes | None]]:
     """Offset and value, in the order of the bytes."""
-    return [(record.offset, record.value) for record in records_in(data.records or b"")]
+    return [(record.offset, record.value) for record in records_in(record_bytes(data))]
 
 
 def values_of(data: Answer.PartitionData) -> list[bytes | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from suites.protocol.support.expect import expect_error
@@ -38,7 +39,7 @@ def fetched_entries(
     """The whole batches or messages that one Fetch brings; there has to be one at least."""
     answer = broker.fetch(topic, offset, version, partition=partition)
     expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
-    entries, _ = whole_entries(bytes(answer.records or b""))
+    entries, _ = whole_entries(record_bytes(answer))
     assert entries, f"Fetch at {offset} brings nothing, the log ends at {answer.high_watermark}"
     return entries
 

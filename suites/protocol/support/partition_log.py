@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import RecordBatch
@@ -48,7 +49,7 @@ def stored_batches(broker: BrokerUnderTest, topic: Topic, partition: int = 0) ->
         answer = broker.fetch(topic, offset, partition=partition)
         expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
         end = answer.high_watermark
-        batches = batches_in(answer.records or b"")
+        batches = batches_in(record_bytes(answer))
         assert batches or offset == end, (
             f"nothing comes from offset {offset}, the log ends at {end}"
         )

@@ -110,7 +110,8 @@ def quotas_in(answer: DescribeClientQuotasResponse) -> Quotas:
     told = f"DescribeClientQuotas: {ErrorCode.describe(answer.error_code)}"
     assert answer.error_code == ErrorCode.NONE, told
     found: Quotas = {}
-    for each in answer.entries or ():
+    assert answer.entries is not None, "DescribeClientQuotas: the entities are null"
+    for each in answer.entries:
         name = frozenset((e.entity_type, e.entity_name) for e in each.entity)
         assert name not in found, f"{sorted(name, key=str)} is described twice"
         found[name] = {value.key: value.value for value in each.values}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import EARLIEST, Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
@@ -73,7 +74,7 @@ def test_retention_ms_applies_to_largest_record_timestamp(broker: BrokerUnderTes
                 answer = broker.fetch(topic, 0, partition=partition)
                 where = f"partition {partition}, ages in days {days}"
                 expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at 0 of {where}")
-                found = [record.value for record in records_in(bytes(answer.records or b""))]
+                found = [record.value for record in records_in(record_bytes(answer))]
                 assert found == [b"%d days" % each for each in days], f"{where}: left is {found}"
         with check.subtest("LogAppendTime"):
             begin = _begin(broker, of_broker, 0)

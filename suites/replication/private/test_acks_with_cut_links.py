@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.cluster import Cluster
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
@@ -50,7 +51,7 @@ def _expect_in_order(cluster: Cluster, topic: Topic, node: int) -> None:
         lambda: read_as("ACKS-016", cluster.at(node), topic),
         lambda seen: seen.high_watermark >= kept,
     )
-    offsets, values = zip(*records_of(data), strict=True) if data.records else ((), ())
+    offsets, values = zip(*records_of(data), strict=True) if record_bytes(data) else ((), ())
     there = f"broker {node} has {dict(zip(offsets, values, strict=True))}"
     assert list(offsets) == list(range(len(offsets))), f"offsets leave a gap: {there}"
     left = [value for value in values if value in ALONE]

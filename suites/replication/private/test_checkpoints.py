@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.cluster import Cluster
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.records import decode_batches
 from harness.conformance.checks import requirement
@@ -48,7 +49,7 @@ def _starts(cluster: Cluster, topic: Topic) -> dict[int, int]:
     """The first offset of each epoch that wrote, by the batches of the leader's log."""
     data = cluster.leader_client(topic).fetch(topic, 0)
     found: dict[int, int] = {}
-    for batch in decode_batches(bytes(data.records or b"")):
+    for batch in decode_batches(record_bytes(data)):
         found.setdefault(batch.partition_leader_epoch, batch.base_offset)
     return found
 

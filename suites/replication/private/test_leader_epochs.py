@@ -9,6 +9,7 @@ from itertools import product
 from harness.client.cluster import Cluster
 from harness.client.errors import PreparationFailed
 from harness.client.only import only
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
@@ -148,7 +149,7 @@ def test_consumer_fetch_after_divergence_returns_diverging_epoch_no_records(
             assert (told.epoch, told.end_offset) == (first, end), (
                 f"diverging epoch {told.epoch}, {told.end_offset}; epoch {first} ends at {end}"
             )
-            assert not data.records, f"records came: {values_of(data)}"
+            assert not record_bytes(data), f"records came: {values_of(data)}"
             same = _fetched(cluster, topic, version, end, first).diverging_epoch
             assert same.end_offset == -1, f"at the end of its epoch: diverging, {same.end_offset}"
 
@@ -201,7 +202,7 @@ def test_batches_keep_leader_epoch_on_all_replicas_after_failover(cluster: Clust
     with requirement("EPOCH-012"):
         for node in cluster.nodes[:3]:
             data = await_served_by(cluster, node, topic, log_end)
-            batches = batches_in(data.records or b"")
+            batches = batches_in(record_bytes(data))
             found = [(batch.base_offset, batch.partition_leader_epoch) for batch in batches]
             assert found == expected, f"replica {node}: (offset, epoch) {found}, not {expected}"
 

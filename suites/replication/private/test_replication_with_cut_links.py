@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from harness.client.cluster import NOBODY, Cluster
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
@@ -87,7 +88,7 @@ def _write_to_all(cluster: Cluster, topic: Topic, seen: SeenRound, old: int) -> 
 def _expect_kept(cluster: Cluster, topic: Topic, seen: SeenRound) -> None:
     """All acknowledged records are in the log; in one epoch one broker alone acknowledged."""
     data = cluster.leader_client(topic).fetch(topic, 0)
-    there = {batch.base_offset: batch for batch in batches_in(data.records or b"")}
+    there = {batch.base_offset: batch for batch in batches_in(record_bytes(data))}
     by_epoch: defaultdict[int, set[int]] = defaultdict(set)
     for offset, every in seen.acknowledged.items():
         for node, value in every:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from harness.client.cluster import Cluster
+from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
@@ -38,7 +39,7 @@ def _log_of(cluster: Cluster, topic: Topic, node: int, end: int, name: str) -> b
             partial(read_as, name, cluster.at(node), topic, offset), partial(_is_enough, end)
         )
         expect_error(data.error_code, ErrorCode.NONE, f"replica {node} at offset {offset}")
-        records = bytes(data.records or b"")
+        records = record_bytes(data)
         found = [record.offset for record in records_in(records)]
         assert found, f"replica {node} has nothing from offset {offset} on, the log ends at {end}"
         log += records

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from harness.client.only import only
+from harness.client.record_bytes import record_bytes
 from harness.codec.data_framing.coordinator_records import UnknownRecord
 from harness.codec.data_framing.metadata_records import CLUSTER_METADATA
 from harness.codec.error_code import ErrorCode
@@ -41,7 +42,7 @@ def observe(member: KraftMember) -> ObservedMetadata:
     if data.error_code in OTHER_EPOCH:
         data = _fetch(member, data.current_leader.leader_epoch)
     expect_error(data.error_code, ErrorCode.NONE, "a fetch of the metadata log")
-    batches = read_records(bytes(data.records or b""), limit_bytes=LIMIT_BYTES).batches
+    batches = read_records(record_bytes(data), limit_bytes=LIMIT_BYTES).batches
     known: dict[int, Message] = {}
     for batch in batches:
         for offset, _, _, value in () if batch.is_control else batch.records.rows():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.errors import ApiNotAdvertised, ConnectionClosed
+from harness.client.record_bytes import record_bytes
 from harness.codec.records.any_format import read_records
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import KraftMember
@@ -64,7 +65,7 @@ class Rivals:
             told = self.partition.consume(0).told
         except ConnectionClosed:
             return []
-        found = read_records(bytes(told.records or b""), limit_bytes=LIMIT_BYTES)
+        found = read_records(record_bytes(told), limit_bytes=LIMIT_BYTES)
         return [
             (record.offset, batch.partition_leader_epoch, record.value)
             for batch in found.batches

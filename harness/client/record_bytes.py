@@ -1,0 +1,20 @@
+"""The records of a partition in a response to Fetch; null is never taken for empty."""
+
+from __future__ import annotations
+
+from harness.client.errors import WireViolation
+from harness.codec.messages import FetchResponse
+
+
+def record_bytes(partition: FetchResponse.PartitionData) -> bytes:
+    """Return the records, empty if there are none.
+
+    Raises WireViolation if they are null: Apache Kafka sends empty records, and librdkafka reports
+    a protocol error for null ones (FETCH-061).
+    """
+    if partition.records is None:
+        raise WireViolation(
+            f"Fetch: the records of partition {partition.partition_index} are null, beside error "
+            f"{partition.error_code}; Kafka sends empty ones"
+        )
+    return bytes(partition.records)

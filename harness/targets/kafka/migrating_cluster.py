@@ -12,13 +12,14 @@ from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from harness.base.address import Address
-from harness.targets.asking import NotAnswered, ask_cluster
+from harness.targets.asking import ask_cluster
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.broker_config import Quorum
 from harness.targets.kafka.cluster import START_TIMEOUT_MS, KafkaCluster
 from harness.targets.kafka.migration_plan import MigratingPlan, Phase
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.server import await_condition
+from harness.targets.not_answered import NotAnswered
 
 CONTROLLER, MIGRATION = "/controller", "/migration"
 ANSWER_MS = 30_000

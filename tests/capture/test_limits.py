@@ -9,9 +9,9 @@ import pytest
 
 from harness.capture.events import Notice
 from harness.capture.follow import Follower
-from harness.capture.frame_reader import CUT_END, CUT_GAP, CUT_LONG
+from harness.capture.frame_reader import CUT_CLOSED, CUT_END, CUT_GAP, CUT_LONG
 from harness.capture.limits import MIB, CaptureLimits
-from harness.capture.segment import ACK, SocketAddress, TcpSegment
+from harness.capture.segment import ACK, FIN, RST, SocketAddress, TcpSegment
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse, ProduceRequest
@@ -94,6 +94,16 @@ def test_frame_cut_by_end_of_capture_is_marked() -> None:
     talk = Conversation().open().request(big_produce(-1, 10_000), 9, 1)
     (found,) = messages(list(Follower().events(talk.segments[:7])))
     assert (found.cut, found.correlation_id) == (CUT_END, 1)
+
+
+@pytest.mark.parametrize("flags", [FIN | ACK, RST])
+def test_frame_cut_by_end_of_connection_is_marked(flags: int) -> None:
+    talk = Conversation().open().request(big_produce(-1, 10_000), 9, 1)
+    *begun, last = talk.segments[:8]
+    end = last._replace(source=CLIENT, destination=BROKER, flags=flags, payload=b"")
+    end = end._replace(seq=begun[-1].seq + len(begun[-1].payload))
+    (found,) = messages(list(Follower().events([*begun, end])))
+    assert (found.cut, found.correlation_id) == (CUT_CLOSED, 1)
 
 
 def test_memory_is_bounded_for_non_kafka_stream() -> None:

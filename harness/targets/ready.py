@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from harness.base.address import Address
 from harness.targets.asking import ask_api_versions, ask_cluster
 from harness.targets.errors import TargetStartError
-from harness.targets.not_answered import AnsweredWrong, NotAnswered
+from harness.targets.not_answered import AnsweredWrong, NotAnswered, Silence
 from harness.targets.process import Deadline
 from harness.targets.wrong_answer import BROKERS, WrongAnswer
 
@@ -49,7 +49,7 @@ def await_answers(
     """Ask each question until it is answered, one after the other; otherwise as above."""
     deadline = Deadline(timeout_ms)
     left = list(questions)
-    last = NotAnswered("it was not asked")
+    last = NotAnswered(f"no answer within {timeout_ms} ms")
     while left:
         check()
         left_ms = deadline.left_ms()
@@ -61,7 +61,8 @@ def await_answers(
             left[0](min(left_ms, ATTEMPT_TIMEOUT_MS))
             left.pop(0)
         except NotAnswered as problem:
-            last = problem
+            if left_ms >= ATTEMPT_TIMEOUT_MS or not isinstance(problem, Silence):
+                last = problem  # an attempt that the deadline cuts short has no reason of its own
             time.sleep(PAUSE_S)
 
 

@@ -22,8 +22,8 @@ from harness.codec.data_framing.log_folder import (
 )
 from harness.codec.data_framing.own_topics import WrittenTo, part_text
 from harness.commands.release_option import release_word
+from harness.log_tools.broker_check import BrokerCheck
 from harness.log_tools.findings import Finding
-from harness.log_tools.log_check import check_log
 from harness.log_tools.log_values import log_values
 
 EXIT_WRONG = 1
@@ -85,15 +85,18 @@ def verify_command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Check logs: show what is wrong, where, and how a broker treats it at its start.
 
     Checksums and records of every batch, offsets that rise, indexes that fit their segments, leader
-    epochs, checkpoints, snapshots of producers.
+    epochs, checkpoints, snapshots of producers. Log directories that are given together are those
+    of one broker: their ids, their partitions and the metadata log must fit each other.
 
     Exit 0: all is sound; 1: something is wrong; 2: usage, or a file that may not be read.
     """
-    wrong = 0
-    for path, found in zip(paths, _opened(paths), strict=True):
+    wrong, opened = 0, _opened(paths)
+    with _told_as_usage():
+        check = BrokerCheck(opened)
+    for path, found in zip(paths, opened, strict=True):
         before = wrong
         with _told_as_usage():
-            for finding in check_log(found):
+            for finding in check.findings(found):
                 wrong += 1
                 click.echo(_json(finding) if as_json else _sentence(finding))
         if not as_json:

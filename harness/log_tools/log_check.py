@@ -32,6 +32,7 @@ from harness.log_tools.notes_check import (
     check_offset_checkpoint,
     check_producer_snapshot,
 )
+from harness.log_tools.producer_check import LastBatches
 from harness.log_tools.segment_check import EpochStarts, SegmentCheck
 from harness.log_tools.segment_reader import SegmentDamage, SegmentReader
 
@@ -70,11 +71,13 @@ class PartitionCheck:
     def findings(self) -> Iterator[Finding]:
         """Yield the problems of the log. Raises OSError."""
         starts = _epoch_starts(self._folder)
-        yield from self._segments(EpochStarts(starts))
+        producers = LastBatches(self._folder.producer_snapshots)
+        yield from self._segments(EpochStarts(starts), producers)
         if self._folder.is_whole:
             yield from self._missing()
         for offset, path in self._folder.producer_snapshots:
             yield from check_producer_snapshot(path, offset, self.log_end)
+        yield from producers.findings()
         for path in self._folder.metadata_snapshots:
             yield from check_metadata_snapshot(path)
         for path in self._folder.notes:
@@ -82,7 +85,7 @@ class PartitionCheck:
             if path.name == LEADER_EPOCHS:
                 yield from check_leader_epochs(path, starts, self.log_end)
 
-    def _segments(self, epochs: EpochStarts) -> Iterator[Finding]:
+    def _segments(self, epochs: EpochStarts, producers: LastBatches) -> Iterator[Finding]:
         recovery, segments = recovery_of(self._folder), self._folder.segments
         bases = [segment.base_offset for segment in segments[1:]]
         before: SegmentCheck | None = None
@@ -93,6 +96,7 @@ class PartitionCheck:
                 next_base_offset=bases[place] if place < len(bases) else None,
                 later_segments=len(segments) - place - 1,
                 epochs=epochs,
+                producers=producers,
             )
             yield from check.findings()
             before = check

@@ -31,7 +31,7 @@ _EPOCH_LOST = "the shutdown counts as clean, the broker epoch is not known"
 _BEYOND = {  # the effect of a noted offset behind the log's end
     "recovery-point-offset-checkpoint": "the log counts as flushed up to its end",
     "replication-offset-checkpoint": "the high watermark begins at the log's end",
-    "log-start-offset-checkpoint": "all of the log goes: it begins anew at this offset",
+    "log-start-offset-checkpoint": "since 0.11 all of the log goes: it begins anew at this offset",
     "cleaner-offset-checkpoint": "cleaning begins again at the log's start",
 }
 READERS: Mapping[str, Callable[[bytes], object]] = {

@@ -20,6 +20,7 @@ from harness.log_tools.index_check import (
     TimeIndexCheck,
     check_transaction_index,
 )
+from harness.log_tools.producer_check import LastBatches
 from harness.log_tools.segment_reader import DamageKind, SegmentDamage, SegmentReader
 
 
@@ -49,7 +50,8 @@ class EpochStarts:
 class SegmentCheck:
     """The check of one segment.
 
-    ``next_base_offset``: of the next segment; None for the last one.
+    ``next_base_offset``: of the next segment; None for the last one. ``epochs``, ``producers``:
+    of the log; each batch is compared with them.
     """
 
     def __init__(
@@ -60,10 +62,12 @@ class SegmentCheck:
         next_base_offset: int | None = None,
         later_segments: int = 0,
         epochs: EpochStarts | None = None,
+        producers: LastBatches | None = None,
     ) -> None:
         self._segment, self._recovery, self._later = segment, recovery, later_segments
         self._next_base_offset = next_base_offset
         self._epochs = epochs or EpochStarts()
+        self._producers = producers or LastBatches()
         self._found = Gathered()
         self.next_offset = segment.base_offset
         """The offset behind the last record, after the segment was read."""
@@ -135,6 +139,7 @@ class SegmentCheck:
             self.is_damaged = True
         else:
             self.next_offset = batch.last_offset + 1
+            self._producers.see(batch)
         return not misplaced
 
     def _misplaced(self, batch: LogBatch) -> Iterator[tuple[str, str]]:

@@ -7,13 +7,16 @@ from pathlib import Path
 
 from harness.codec.data_framing.log_folder import open_log
 from harness.codec.records.batch import BatchHeader, split_batches
+from harness.log_tools.broker_check import BrokerCheck
 from harness.log_tools.findings import Finding
-from harness.log_tools.log_check import check_log
 from tests.reference_broker.storage.made_folder import PARTITION, name_of
 
 
-def findings(path: Path) -> list[Finding]:
-    return list(check_log(open_log(path)))
+def findings(*paths: Path) -> list[Finding]:
+    """All findings of folders and files; log directories among them are those of one broker."""
+    opened = [open_log(path) for path in paths]
+    check = BrokerCheck(opened)
+    return [finding for found in opened for finding in check.findings(found)]
 
 
 @dataclass

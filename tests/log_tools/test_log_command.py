@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import main
+from tests.log_tools.made_broker import MadeBroker
 from tests.log_tools.planted import Plant
 from tests.reference_broker.storage.made_folder import (
     BASES,
@@ -107,6 +108,21 @@ def test_verify_prints_problem_and_exits_1(plant: Plant) -> None:
     assert [(one["kind"], one["position"], one["offset"]) for one in found] == [
         ("log-torn", start, 140)
     ] * 2
+
+
+def test_verify_takes_directories_together_for_those_of_one_broker(tmp_path: Path) -> None:
+    made = MadeBroker(tmp_path)
+    assert invoke("verify", *made.folders).exit_code == 0
+    made.change(made.two, cluster_id="d")
+    for alone in made.folders:
+        assert invoke("verify", alone).exit_code == 0
+    ended = invoke("verify", *made.folders)
+    assert ended.exit_code == 1
+    first, problem, second = ended.output.splitlines()
+    assert first.startswith(f"{made.one}: all is sound")
+    told = f"{made.two}/meta.properties: cluster.id is d, in {made.one} it is c [meta-cluster; "
+    assert problem.startswith(told)
+    assert second.startswith(f"{made.two}: 1 problem")
 
 
 @pytest.mark.parametrize("command", ["dump", "verify"])

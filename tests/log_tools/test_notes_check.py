@@ -152,6 +152,41 @@ def test_damaged_producer_snapshot_is_reported(plant: Plant) -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("producer_id", 8, "producer 8, offset 69: the batch there is of producer 7"),
+        ("last_offset", 65, "producer 7, offset 65: the batch there ends at offset 69"),
+        ("last_sequence", 8, "producer 7, offset 69: sequence 8, in the batch there it is 9"),
+        ("epoch", -1, "producer 7, offset 69: epoch -1, in the batch there it is 0"),
+    ],
+)
+def test_producer_snapshot_unlike_its_log_is_reported(
+    plant: Plant, field: str, value: int, problem: str
+) -> None:
+    found = read_producer_snapshot(plant.file(SNAPSHOT).read_bytes())
+    setattr(found.producer_entries[0], field, value)
+    plant.write(SNAPSHOT, producer_snapshot_bytes(found))
+    one(plant, (SNAPSHOT, "producer-snapshot-batch", problem, "next batch"), None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("last_offset", -1), ("epoch", 1), ("last_offset", 49)],
+)
+def test_producer_snapshot_that_its_log_does_not_contradict_has_no_findings(
+    plant: Plant, field: str, value: int
+) -> None:
+    """No batch of it, an epoch that only a marker raised, a last batch that is gone."""
+    found = read_producer_snapshot(plant.file(SNAPSHOT).read_bytes())
+    setattr(found.producer_entries[0], field, value)
+    if value == 49:  # the segment with it was deleted
+        for path in (plant.folder / PARTITION).glob(f"{0:020}.*"):
+            path.unlink()
+    plant.write(SNAPSHOT, producer_snapshot_bytes(found))
+    assert findings(plant.folder) == []
+
+
+@pytest.mark.parametrize(
     ("data", "kind", "problem", "position", "offset"),
     [
         (b"0\n2\n0 0\n0 70\n", "leader-epoch-order", "epoch 0 from offset 70 on", None, 70),
@@ -175,7 +210,7 @@ def test_invalid_leader_epoch_checkpoint_is_reported(
     [
         ("recovery-point", "counts as flushed"),
         ("replication", "the high watermark"),
-        ("log-start", "all of the log goes"),
+        ("log-start", "since 0.11 all of the log goes"),
         ("cleaner", "cleaning begins again"),
     ],
 )

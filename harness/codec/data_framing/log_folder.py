@@ -81,9 +81,13 @@ class PartitionFolder:
 
 @dataclass(slots=True)
 class LogDirectoryFiles:
-    """One of ``log.dirs``: partitions, and notes about all of them."""
+    """One of ``log.dirs``: partitions, and notes about all of them, or only one named file.
+
+    ``is_whole``: True if all files of the directory are included.
+    """
 
     path: Path
+    is_whole: bool = True
     partitions: list[PartitionFolder] = field(default_factory=list)
     metadata_snapshots: list[Path] = field(default_factory=list)
     notes: list[Path] = field(default_factory=list)
@@ -113,9 +117,9 @@ def open_log(path: Path) -> LogDirectoryFiles | PartitionFolder:
 
 def _of_one_file(path: Path) -> LogDirectoryFiles | PartitionFolder:
     if path.name in DIRECTORY_NOTES:
-        return LogDirectoryFiles(path.parent, notes=[path])
+        return LogDirectoryFiles(path.parent, is_whole=False, notes=[path])
     if path.name == _BOOTSTRAP:
-        return LogDirectoryFiles(path.parent, metadata_snapshots=[path])
+        return LogDirectoryFiles(path.parent, is_whole=False, metadata_snapshots=[path])
     if not _is_of_log(path.name):
         raise NotALogFolder(f"{path}: no file of a log that can be read, by its name")
     return _partition_folder(path.parent, [path], is_whole=False)

@@ -1,6 +1,7 @@
 """A small log directory in Kafka's layout, made by this project's writers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -30,6 +31,7 @@ PARTITION = "made-0"
 BASES, BATCHES, COUNT = (0, 50, 100), 5, 10  # segments, batches in each, records in each
 END = 150
 EPOCHS = [EpochStart(0, 0), EpochStart(3, 70)]
+PRODUCER, ITS_BATCH = 7, 60  # its only batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 FIRST_TIME = 1_700_000_000_000
 
@@ -44,9 +46,13 @@ def make_folder(folder: Path, *, clean: bool = False, padding_bytes: int = 0) ->
     partition.mkdir(parents=True)
     for base_offset in BASES:
         _segment(partition, base_offset, padding_bytes if base_offset == BASES[-1] else 0)
-    aborted = AbortedTxn(producer_id=7, first_offset=60, last_offset=69, last_stable_offset=70)
+    aborted = AbortedTxn(
+        producer_id=PRODUCER, first_offset=60, last_offset=69, last_stable_offset=70
+    )
     (partition / name_of(50, ".txnindex")).write_bytes(transaction_index_bytes([aborted]))
-    entry = ProducerSnapshot.ProducerEntry(producer_id=7, last_offset=69)
+    entry = ProducerSnapshot.ProducerEntry(
+        producer_id=PRODUCER, epoch=0, last_sequence=COUNT - 1, last_offset=69, offset_delta=9
+    )
     snapshot = producer_snapshot_bytes(ProducerSnapshot(producer_entries=[entry]))
     (partition / name_of(100, ".snapshot")).write_bytes(snapshot)
     (partition / "leader-epoch-checkpoint").write_bytes(leader_epoch_checkpoint_bytes(EPOCHS))
@@ -90,9 +96,12 @@ def batch_at(first: int, records: Sequence[Record] | None = None) -> RecordBatch
         Record(b"v" * 300, b"k%d" % place, [Header("h", None)], timestamp_delta=1000 * place)
         for place in range(COUNT)
     ]
-    return RecordBatch(
+    batch = RecordBatch(
         made if records is None else records,
         base_offset=first,
         partition_leader_epoch=epoch,
         base_timestamp=time_of(first),
     )
+    if first == ITS_BATCH:
+        batch = replace(batch, producer_id=PRODUCER, producer_epoch=0, base_sequence=0)
+    return batch

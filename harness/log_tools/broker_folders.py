@@ -124,8 +124,10 @@ class BrokerFolders:
     @property
     def is_kraft(self) -> bool:
         """True if the node belongs to a KRaft cluster; False with ZooKeeper, or not known."""
-        has_log = any(is_metadata_log(one) for each in self.directories for one in each.partitions)
-        return has_log or any(each.id_key == NODE_ID for each in self.identities)
+        if any(is_metadata_log(one) for each in self.directories for one in each.partitions):
+            return True
+        keys = {each.id_key for each in self.identities if each.values}
+        return keys == {NODE_ID}
 
     @property
     def known(self) -> KnownReplicas | None:

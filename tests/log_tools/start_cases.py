@@ -89,7 +89,7 @@ def meta(**changes: str | None) -> Change:
 def other_version(starts: Starts) -> None:
     values = read_meta_properties((starts.two / META_PROPERTIES).read_bytes()).values
     if values["version"] == "0":
-        meta(version="1", node_id=None, cluster_id="c")(starts)
+        meta(version="1", node_id=None)(starts)
         with (starts.two / META_PROPERTIES).open("a") as file:
             file.write("node.id=1\n")
     else:

@@ -24,7 +24,13 @@ from labs.null_forms.observed_forms import ObservedForms
 from labs.null_forms.page import PAGE, page_text
 
 TARGETS = (
-    *("kafka:0.10.2.2", "kafka:2.8.2", "kafka:3.9.2,mode=zk", "kafka:3.9.2,mode=kraft"),
+    *(
+        "kafka:0.10.2.2",
+        "kafka:1.1.1",
+        "kafka:2.8.2",
+        "kafka:3.9.2,mode=zk",
+        "kafka:3.9.2,mode=kraft",
+    ),
     "kafka:4.4.0",
 )
 APIS = apis_with_nullable_fields()

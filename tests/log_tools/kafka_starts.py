@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,11 +118,17 @@ class Starts:
         self.producer = producer_id, epoch
         batch = RecordBatch(
             [Record(b"next")],
+            base_timestamp=int(time.time() * 1000),  # an older producer expires at the start
             producer_id=producer_id,
             producer_epoch=epoch,
             base_sequence=base_sequence,
         )
-        return self.append(self.victim, encode_batch(batch))
+        records = encode_batch(batch)
+        return await_right(
+            lambda: self.append(self.victim, records),
+            lambda error: error not in NOT_YET,
+            "the partition is served",
+        )
 
     def _new_producer(self) -> tuple[int, int] | None:
         asked = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)

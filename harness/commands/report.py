@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.base.bundle import shipped_root
 from harness.codec.apis import APIS
 from harness.codec.unknown_apis import name_of_unknown
 from harness.conformance.catalogue import load_catalogue
@@ -25,6 +26,7 @@ from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results import RESULTS, ResultsError
 from harness.conformance.summary import summarize
+from harness.conformance.where_judged import requirements_with_tests
 from harness.conformance.wire import WIRE
 from harness.targets.java import JavaError, spark_java_home
 
@@ -91,9 +93,10 @@ def _headlines(folders: tuple[Path, ...]) -> dict[str, ReportedHeadline]:
     """By run; a folder that holds no readable run has none."""
     from reports.headlines import ReportedGroup, ReportedHeadline
 
+    tested = requirements_with_tests(shipped_root()) or None
     made = {}
     for run in _newest_runs(folders):
-        found = headline(summarize(run), load_catalogue())
+        found = headline(summarize(run), load_catalogue(), tested)
         groups = [ReportedGroup(one.why, one.remedy, len(one.requirements))
                   for one in found.not_judged]  # fmt: skip
         counts = (found.requirements, found.judged, found.musts, found.musts_passed)

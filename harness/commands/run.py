@@ -21,12 +21,13 @@ from harness.commands.judging import (
     judge_target,
     kept_data,
     suite_folders,
+    suites_root,
 )
 from harness.commands.progress import RunProgress
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.headline import as_json, headline
+from harness.conformance.headline import Headline, as_json, headline
 from harness.conformance.summary import (
     RequirementSummary,
     RunExit,
@@ -34,6 +35,7 @@ from harness.conformance.summary import (
     joint_exit_code,
 )
 from harness.conformance.verdict import Verdict
+from harness.conformance.where_judged import requirements_with_tests
 from harness.runner.datasets import load_parquet, write_parquet
 from harness.runner.judging_files import count_tests
 from harness.runner.run_session import NOT_ANSWERED
@@ -246,10 +248,14 @@ def _verdicts(one: JudgedTarget) -> list[str]:
     ]
 
 
+def _headline(summary: RunSummary) -> Headline:
+    return headline(summary, load_catalogue(), requirements_with_tests(suites_root()))
+
+
 def _sentences(one: JudgedTarget) -> list[str]:
     if one.summary is None:
         return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
-    lines = [*headline(one.summary, load_catalogue()).lines, *one.summary.sentences()]
+    lines = [*_headline(one.summary).lines, *one.summary.sentences()]
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
     if one.death:
@@ -304,7 +310,7 @@ def _as_json(one: JudgedTarget, *, strict: bool) -> dict[str, Any]:
     return {
         **base,
         "exit": int(summary.exit_code_if(strict=strict)),
-        "headline": as_json(headline(summary, load_catalogue())),
+        "headline": as_json(_headline(summary)),
         "counts": {verdict.value: number for verdict, number in summary.counts.items()},
         "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
         "sentences": list(summary.sentences()),

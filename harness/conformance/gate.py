@@ -22,7 +22,7 @@ All findings are reported, each with its sentence; only the first one decides th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum, IntEnum
@@ -136,6 +136,7 @@ def gate(
     today: date | None = None,
     *,
     strict: bool = False,
+    tested: Collection[str] | None = None,
 ) -> GateResult:
     """Judge the results in a folder.
 
@@ -144,6 +145,7 @@ def gate(
         profile: known failures, None for none.
         today: for expiry dates, default the present day in UTC.
         strict: a SHOULD that does not hold is a failure.
+        tested: the requirements that some test declares, for the headlines.
 
     Raises:
         ResultsNotFound: no such folder (exit `GateExit.USAGE`).
@@ -169,7 +171,7 @@ def gate(
         findings=tuple(sorted(findings, key=lambda finding: finding.kind.value)),
         known=tuple(known),
         headlines={
-            target: headline(summary, load_catalogue())
+            target: headline(summary, load_catalogue(), tested)
             for target, summary in sorted(summaries.items())
         },
     )

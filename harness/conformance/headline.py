@@ -8,7 +8,7 @@ them judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -77,14 +77,20 @@ class Headline:
         return (self.sentence, head, *(f"  {group}" for group in self.not_judged))
 
 
-def headline(summary: RunSummary, catalogue: Catalogue) -> Headline:
-    """Count what the run judged of the catalogue, and group the rest by reason."""
+def headline(
+    summary: RunSummary, catalogue: Catalogue, tested: Collection[str] | None = None
+) -> Headline:
+    """Count what the run judged of the catalogue, and group the rest by reason.
+
+    ``tested``: the requirements that some test declares; None where that is not known.
+    """
     found = summary.requirements
     judged = {name for name, one in found.items() if one.verdict in DECIDED}
     groups: dict[NotJudgedReason, list[str]] = {}
     for name, requirement in sorted(catalogue.requirements.items()):
         if name not in judged:
-            reason = _reason(requirement, found.get(name), summary)
+            has_test = tested is None or name in tested
+            reason = _reason(requirement, found.get(name), summary, has_test=has_test)
             groups.setdefault(reason, []).append(name)
     musts = {one.id for one in catalogue.requirements.values() if one.level == "MUST"}
     passed = {name for name, one in found.items() if one.verdict is Verdict.PASSED}
@@ -112,9 +118,20 @@ def as_json(found: Headline) -> dict[str, Any]:
     }
 
 
+_WITHOUT_TEST = NotJudgedReason(
+    "have no test yet", "`kafka-conformance requirements coverage` counts them by area"
+)
+
+
 def _reason(
-    requirement: Requirement, found: RequirementSummary | None, summary: RunSummary
+    requirement: Requirement,
+    found: RequirementSummary | None,
+    summary: RunSummary,
+    *,
+    has_test: bool,
 ) -> NotJudgedReason:
+    if found is None and not (has_test or requirement.not_judged):
+        return _WITHOUT_TEST
     if found is None:
         return _without_check(requirement, summary)
     check = next(one for one in found.checks if one.verdict is found.verdict)
@@ -165,6 +182,8 @@ def _not_applicable(check: CheckRecord, header: RunHeader) -> NotJudgedReason:
             _TARGETS[capability].why,
             _TARGETS[capability].remedy.format(target=header.target.split(",")[0]),
         )
+    if capability in _FEATURES:
+        return _FEATURES[capability]
     grant = _GRANTS.get(capability)
     if grant is None:
         return NotJudgedReason(
@@ -185,7 +204,9 @@ _TARGETS: Mapping[str, NotJudgedReason] = {
     ),
     "own_broker": NotJudgedReason("need a private broker", _STARTED),
     "broker_config": NotJudgedReason("need a broker with settings of its own", _STARTED),
-    "join_as_broker": NotJudgedReason("need a broker that the harness joins", _STARTED),
+    "join_as_broker": NotJudgedReason(
+        "need a broker that the harness joins", "--target kafka:latest, or reference,nodes=1"
+    ),
     "links": NotJudgedReason(
         "need links between brokers that can be cut", "--target kafka:latest,nodes=3"
     ),
@@ -195,6 +216,20 @@ _TARGETS: Mapping[str, NotJudgedReason] = {
     "upgrade": NotJudgedReason("need an upgrade of the broker", "--target kafka:latest"),
 }
 """By the name of the missing capability; ``{target}`` is the run's without its options."""
+
+_OLD_FORMATS = NotJudgedReason(
+    "need topics of an older record format", "--target kafka:2.8.2, or reference,like=2.8.2"
+)
+_FEATURES: Mapping[str, NotJudgedReason] = {
+    "message.format.version": _OLD_FORMATS,
+    "message.downconversion.enable": _OLD_FORMATS,
+    "no_conversion": NotJudgedReason("need a broker that does not convert", "--target kafka:4.4.0"),
+    "any_first_sequence": NotJudgedReason(
+        "are about the first sequences before KIP-360",
+        "--target kafka:2.4.1, or reference,like=1.1.1",
+    ),
+}
+"""By the name of a feature that some releases alone have."""
 
 _GRANTS: Mapping[str, NotJudgedReason] = {
     "create_topics": NotJudgedReason("topics", "create_topics = true"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 JUDGES, AT_VERSIONS = "judges", "at_versions"
 """The marks of :mod:`harness.runner.marks`."""
+_JUDGES_CALL = re.compile(rf"^@{JUDGES}\(([^)]*)\)", re.MULTILINE)
+_QUOTED = re.compile(r'"([A-Z0-9]+-\d+)"')
 DEFECTS = "labs/defects"
 """The folder of defects; an installed package does not have it."""
 
@@ -39,6 +42,16 @@ def judging_tests(requirement_id: str, root: Path) -> list[JudgingTest]:
         for file in sorted((root / "suites").rglob("test_*.py"))
         for test in _in_file(requirement_id, file, root)
     ]
+
+
+def requirements_with_tests(root: Path) -> frozenset[str]:
+    """The requirements that some test below ``root/suites`` declares; nothing is imported."""
+    return frozenset(
+        name
+        for file in (root / "suites").rglob("test_*.py")
+        for words in _JUDGES_CALL.findall(file.read_text("utf-8"))
+        for name in _QUOTED.findall(words)
+    )
 
 
 def _in_file(requirement_id: str, file: Path, root: Path) -> Iterator[JudgingTest]:

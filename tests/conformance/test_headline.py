@@ -52,6 +52,15 @@ def test_counts_are_of_catalogue_and_groups_cover_the_rest() -> None:
     assert as_json(found)["judged"] == 3
 
 
+def test_requirements_that_no_test_declares_are_told_apart_from_those_not_selected() -> None:
+    run = Journal(header=header(), plan=(), checks=(), footer=None)
+    tested = frozenset({"CONN-001"})
+    found = headline(summarize(run), load_catalogue(), tested)
+    without = len(ALL) - WITHOUT_TEST - 1
+    assert group_of(found).startswith(f"{without} have no test yet: ")
+    assert "no test" not in group_of(found, "CONN-001")
+
+
 def test_requirements_without_test_are_a_group_of_their_own() -> None:
     without = [name for name, one in ALL.items() if one.not_judged]
     found = of(check("CONN-001"))
@@ -65,6 +74,8 @@ def test_requirements_without_test_are_a_group_of_their_own() -> None:
         ("nodes", "kafka:4.4.0", "need several nodes: --target kafka:4.4.0,nodes=3"),
         ("nodes", "kafka:3.9.2,mode=zk", "--target kafka:3.9.2,nodes=3"),
         ("offline", "reference", "--target by-document"),
+        ("join_as_broker", "reference", "--target kafka:latest, or reference,nodes=1"),
+        ("what.no.table.has", "reference", '"what.no.table.has", which this broker lacks'),
         ("own_broker", "external:b:1", "--target kafka:RELEASE, reference or command:FILE"),
         ("kill_node", "external:b:1", "profile=FILE with commands.kill and commands.restart"),
         ("log_directory", "external:b:1", "profile=FILE with [log_directories]"),
@@ -72,7 +83,7 @@ def test_requirements_without_test_are_a_group_of_their_own() -> None:
         (
             "message.format.version",
             "reference",
-            '"message.format.version", which this broker lacks',
+            "older record format: --target kafka:2.8.2, or reference,like=2.8.2",
         ),
     ],
 )

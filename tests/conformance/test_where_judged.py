@@ -1,8 +1,15 @@
 """Where a requirement is judged."""
 
+import ast
 from pathlib import Path
 
-from harness.conformance.where_judged import JudgingTest, defects, judging_tests
+from harness.base.bundle import shipped_root
+from harness.conformance.where_judged import (
+    JudgingTest,
+    defects,
+    judging_tests,
+    requirements_with_tests,
+)
 
 SUITE = '''
 @judges("GRP-001", "GRP-002")
@@ -44,3 +51,18 @@ def test_defects_returns_lines_of_rules_or_empty_list(tmp_path: Path) -> None:
     (tmp_path / "labs" / "defects").mkdir(parents=True)
     (tmp_path / "labs" / "defects" / "grp.py").write_text('x\nrule("GRP-001", x)\n"GRP-0011"\n')
     assert defects("GRP-001", tmp_path) == ["labs/defects/grp.py:2"]
+
+
+def test_tested_requirements_are_those_of_judges_marks(tmp_path: Path) -> None:
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "test_groups.py").write_text(SUITE)
+    assert requirements_with_tests(tmp_path) == {"GRP-001", "GRP-002"}
+
+
+def test_quick_search_of_tested_requirements_agrees_with_the_syntax_tree() -> None:
+    root, marked = shipped_root(), set()
+    for file in (root / "suites").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "judges":
+                marked |= {word.value for word in node.args if isinstance(word, ast.Constant)}
+    assert requirements_with_tests(root) == marked

@@ -19,6 +19,7 @@ from harness.targets.artifacts import fetch_release
 from harness.targets.cache import cache_dir
 from harness.targets.client_jar import fetch_client_jar, pinned_client_jars
 from harness.targets.java import find_java
+from harness.targets.kafka.release import JUDGED
 from harness.targets.pinned_file import exclusive
 from labs.client_versions.clients import CLIENTS as PINNED
 from labs.client_versions.packages import Package, fetch_package
@@ -88,9 +89,9 @@ def _java(release: str, bootstrap: str, topic: str) -> None:
 
 
 def _java_clients() -> list[CapturedClient]:
-    """The newest pinned release of each minor line."""
+    """The newest of each minor line among the releases that are judged."""
     lines: dict[tuple[int, ...], str] = {}
-    for release in pinned_client_jars():
+    for release in (one for one in pinned_client_jars() if one in JUDGED):
         numbers = _numbers(release)
         lines[numbers[: 3 if numbers[0] == 0 else 2]] = release
     return [

@@ -221,7 +221,9 @@ def named_twice_is_answered_twice(request: FetchRequest, answer: FetchResponse) 
     named = [(t.topic or t.topic_id, p.partition) for t in topics for p in t.partitions]
     if len(set(named)) < len(named):
         for topic in answer.responses:
-            empty = [Answered(partition_index=p.partition_index) for p in topic.partitions]
+            empty = [
+                Answered(partition_index=p.partition_index, records=b"") for p in topic.partitions
+            ]
             topic.partitions += empty
 
 

@@ -18,6 +18,7 @@ from tests.sweep.brokers import AdvertisesMore
 
 UNREGISTER_BROKER = 64
 API_VERSIONS = 18
+METADATA = 3
 
 
 def _sweep(*words: str) -> Result:
@@ -56,7 +57,7 @@ def test_dry_run_text_contains_safety_request_and_hex() -> None:
     ]
 
 
-def test_dry_run_at_target_sends_only_api_versions() -> None:
+def test_dry_run_at_target_sends_only_api_versions_and_metadata() -> None:
     rule = AdvertisesMore(UNREGISTER_BROKER)
     with running_broker() as address, RunningRelay(address, rule) as relay:
         spec = f"external:{relay.address[0]}:{relay.address[1]}"
@@ -66,7 +67,7 @@ def test_dry_run_at_target_sends_only_api_versions() -> None:
     assert rows["UnregisterBroker"]["to"] == "nobody"
     assert rows["Fetch"]["to"] == "the target"
     assert "Vote" not in rows
-    assert set(rule.asked) == {API_VERSIONS}
+    assert set(rule.asked) == {API_VERSIONS, METADATA}  # the first contact, without topics
 
 
 def test_sweep_text_reports_outcomes_and_unchanged_cluster() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.ids import Offset
+from harness.log_tools.findings import Finding
 from harness.reference_broker.state.cleaning.log_cleanable import cleanable
 from harness.reference_broker.state.cleaning.log_compaction import compact
 from harness.reference_broker.state.log.log_store import UnreadableLog
@@ -35,6 +36,11 @@ CONFIGS = {"index.interval.bytes": "0"}
 COMPACTED = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0", "segment.ms": "1"}
 
 
+def findings_in_log(folder: Path) -> list[Finding]:
+    """What `log verify` finds; the identity of these folders is no broker's."""
+    return [one for one in findings(folder) if one.file.name != "meta.properties"]
+
+
 def folder_with(folder: Path, *, clean: bool = False) -> bytes:
     with opened(folder, clean=clean) as logs:
         partition_in(logs, configs=CONFIGS)
@@ -57,7 +63,7 @@ def test_overflowed_segment_is_split_at_start(tmp_path: Path, clean: bool) -> No
     assert (
         names(tmp_path, ".deleted") == names(tmp_path, ".swap") == names(tmp_path, ".cleaned") == []
     )
-    assert findings(tmp_path) == []
+    assert findings_in_log(tmp_path) == []
 
 
 def test_overflowed_last_segment_after_clean_shutdown_is_split_at_recovery(tmp_path: Path) -> None:
@@ -130,4 +136,4 @@ def test_compaction_splits_overflowed_segment(
             pass
         assert all_of(partition) == written
         assert tuple(one.base_offset for one in partition.segments.all()) == SPLIT
-    assert findings(tmp_path) == []
+    assert findings_in_log(tmp_path) == []

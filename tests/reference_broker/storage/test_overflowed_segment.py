@@ -37,7 +37,7 @@ COMPACTED = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0", "seg
 
 
 def findings_in_log(folder: Path) -> list[Finding]:
-    """What `log verify` finds; the identity of these folders is no broker's."""
+    """The findings of `log verify` but for `meta.properties`: no broker has made these folders."""
     return [one for one in findings(folder) if one.file.name != "meta.properties"]
 
 

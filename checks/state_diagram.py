@@ -16,6 +16,7 @@ from harness.reference_broker.state.controller.leader_election import (
     ElectionRule,
 )
 from harness.reference_broker.state.groups import group_states
+from harness.reference_broker.state.transactions import transaction_states
 from harness.reference_broker.state.transitions import EventT, StateT
 
 
@@ -71,6 +72,7 @@ def _row(number: int, rule: ElectionRule) -> str:
 def drawings() -> Iterator[Drawing]:
     """Yield all tables of the documents."""
     yield Drawing("docs/groups.md", diagram(group_states.TRANSITIONS))
+    yield Drawing("docs/transactions.md", diagram(transaction_states.TRANSITIONS))
     yield Drawing("docs/broker-states.md", diagram(broker_states.TRANSITIONS))
     yield Drawing("docs/elections.md", diagram(leadership_states.TRANSITIONS))
     yield Drawing("docs/elections.md", rules_table())

@@ -33,7 +33,17 @@ from harness.reference_broker.state.registrations.brokers import (
 )
 from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.state.topics.topic_creation import CreationDefaults
-from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
+from harness.reference_broker.state.topics.topic_names import (
+    GROUP_METADATA_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+)
+from harness.reference_broker.state.transactions.marker_writing import MarkerWriter
+from harness.reference_broker.state.transactions.transaction import EPOCH_BUMPS
+from harness.reference_broker.state.transactions.transaction_log import TransactionLog
+from harness.reference_broker.state.transactions.transactions import (
+    TransactionLimits,
+    Transactions,
+)
 
 _MINUTE_MS = 60_000
 _WEEK_MS = 7 * 24 * 60 * _MINUTE_MS  # transactional.id.expiration.ms
@@ -52,6 +62,9 @@ _EXPIRED_IDS_END_DELAY = (4, 0)  # class GroupMetadataManager; before, class Ini
 _HELD_BELOW_MINIMUM = (3, 7)  # KAFKA-15583
 _ISR_IS_SELECTED = (3, 3, 2)  # KAFKA-14372
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
+_PARTITIONS_ARE_VERIFIED = (3, 6)  # KIP-890, part 1
+_TRANSACTION_VERSION = "transaction.version"
+_EPOCHS_ARE_RAISED = (4, 0)  # transaction.version 2 by default
 
 
 def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomness) -> BrokerState:
@@ -59,6 +72,8 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
     cluster_id = base64.urlsafe_b64encode(random_uuid(randomness).bytes).decode().rstrip("=")
     state = _state_at(settings, Endpoint(host, port), cluster_id, ProducerIds())
     _register_alone(state.cluster, settings, Endpoint(host, port), randomness)
+    if settings.like.since(*_EPOCHS_ARE_RAISED):
+        state.features[_TRANSACTION_VERSION] = EPOCH_BUMPS
     return state
 
 
@@ -89,6 +104,12 @@ def _state_at(
     host_of_replicas = _host_of(settings, broker_id if own is None else own)
     cluster = ClusterState(_producer_expiration(settings), host_of_replicas)
     group_log = GroupLog(lambda: cluster.named(GROUP_METADATA_TOPIC), settings.like)
+    offsets = CommittedOffsets(_offset_limits(settings), group_log)
+    features: dict[str, int] = {}
+    transaction_log = TransactionLog(
+        lambda: cluster.named(TRANSACTION_STATE_TOPIC),
+        lambda: features.get(_TRANSACTION_VERSION, 0),
+    )
     return BrokerState(
         identity=BrokerIdentity(
             broker_id,
@@ -102,7 +123,6 @@ def _state_at(
             delete_topics=settings.flag("delete.topic.enable"),
             describe_partitions=number("max.request.partition.size.limit"),
             fetch_max_bytes=number("fetch.max.bytes"),
-            transaction_max_timeout_ms=number("transaction.max.timeout.ms"),
             memory_bytes=machine_memory_bytes(),
             offset_commit_timeout_ms=number("offsets.commit.timeout.ms"),
         ),
@@ -121,7 +141,10 @@ def _state_at(
         configs=configs,
         groups=Groups(_group_limits(settings), group_log),
         group_log=group_log,
-        committed_offsets=CommittedOffsets(_offset_limits(settings), group_log),
+        committed_offsets=offsets,
+        transactions=Transactions(_transaction_limits(settings), transaction_log, producer_ids),
+        marker_writer=MarkerWriter(cluster, offsets, group_log),
+        features=features,
         apply_records=apply_records,
     )
 
@@ -156,6 +179,15 @@ def _offset_limits(settings: BrokerSettings) -> OffsetLimits:
     return OffsetLimits(
         retention_ms=settings.number("offsets.retention.minutes") * _MINUTE_MS,
         metadata_characters=settings.number("offset.metadata.max.bytes"),
+    )
+
+
+def _transaction_limits(settings: BrokerSettings) -> TransactionLimits:
+    verifies = settings.like.since(*_PARTITIONS_ARE_VERIFIED)
+    return TransactionLimits(
+        max_timeout_ms=settings.number("transaction.max.timeout.ms"),
+        expiration_ms=settings.number("transactional.id.expiration.ms"),
+        verifies=verifies and settings.flag("transaction.partition.verification.enable"),
     )
 
 
@@ -221,4 +253,5 @@ def _internal_sizes(settings: BrokerSettings) -> InternalTopicSizes:
         sizes("offsets.topic"),
         sizes("transaction.state.log"),
         sizes("share.coordinator.state.topic"),
+        settings.number("transaction.state.log.min.isr"),
     )

@@ -239,12 +239,14 @@ class Node:
 
     def carry_out(self, effects: list[Effect]) -> None:
         """Carry out these effects and those that follow: a woken request may leave more."""
+        self.state.settle_transactions(now_ms())
         pending = [*effects, *self.state.take_effects()]
         while pending:
             for effect in pending:
                 self.purgatory.wake(keys_of(effect))
                 if self._node_role.notice is not None:
                     self._node_role.notice(effect)
+            self.state.settle_transactions(now_ms())
             pending = self.state.take_effects()
 
     def _respond(

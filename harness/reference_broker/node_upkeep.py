@@ -12,8 +12,12 @@ from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.cleaning.log_retention import retention_round
 from harness.reference_broker.state.groups.groups import Groups
 from harness.reference_broker.state.topics.cluster import ClusterState
+from harness.reference_broker.state.transactions.expiry import abort_overdue, forget_expired
+from harness.reference_broker.state.transactions.transactions import Transactions
 from harness.reference_broker.upkeep import Upkeep
 from harness.reference_broker.wall_clock import now_ms
+
+_MARKERS_AGAIN_MS = 100
 
 CarryOut = Callable[[list[Effect]], None]
 """Carries out effects, and those that the state has collected."""
@@ -27,6 +31,7 @@ def upkeep_of(
     if settings.flag("log.cleaner.enable"):
         yield _compaction(state)
     yield _offset_expiry(state, settings, carry_out)
+    yield from _of_transactions(state, settings, carry_out)
     if in_cluster:
         yield _isr_shrink(state, settings, carry_out)
 
@@ -67,6 +72,33 @@ def _offset_expiry(state: BrokerState, settings: BrokerSettings, carry_out: Carr
 
     interval_ms = settings.number("offsets.retention.check.interval.ms")
     return Upkeep(expire, now_ms, interval_ms, _always(interval_ms))
+
+
+def _of_transactions(
+    state: BrokerState, settings: BrokerSettings, carry_out: CarryOut
+) -> Iterator[Upkeep]:
+    """Yield the ends of late transactions and unused ids, and the retry of markers."""
+    for name, work in (
+        ("transaction.abort.timed.out.transaction.cleanup.interval.ms", abort_overdue),
+        ("transaction.remove.expired.transaction.cleanup.interval.ms", forget_expired),
+    ):
+        interval_ms = settings.number(name)
+        begin = _on_transactions(state, work, carry_out)
+        yield Upkeep(begin, now_ms, interval_ms, _always(interval_ms))
+    begin = _on_transactions(state, lambda *_: None, carry_out)
+    yield Upkeep(begin, now_ms, _MARKERS_AGAIN_MS, _always(_MARKERS_AGAIN_MS))
+
+
+def _on_transactions(
+    state: BrokerState, work: Callable[[Transactions, TimeMs], None], carry_out: CarryOut
+) -> Callable[[TimeMs], Iterator[None]]:
+    def begin(now: TimeMs) -> Iterator[None]:
+        work(state.transactions, now)
+        if len(state.transactions.rounds):
+            carry_out([])
+        yield
+
+    return begin
 
 
 def _isr_shrink(state: BrokerState, settings: BrokerSettings, carry_out: CarryOut) -> Upkeep:

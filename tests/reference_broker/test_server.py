@@ -316,8 +316,8 @@ def produced(address: Address, topic: str, version: int, records: bytes, txn: st
     return response.responses[0].partition_responses[0].error_code
 
 
-@pytest.mark.parametrize(("version", "error"), [(9, 48), (11, 120), (12, 120)])
-def test_transactional_batch_outside_of_transaction_is_refused(
+@pytest.mark.parametrize(("version", "error"), [(9, 48), (11, 120), (12, 0)])
+def test_transactional_batch_outside_of_transaction_is_refused_or_begins_one(
     address: Address, topic_name: str, version: int, error: int
 ) -> None:
     create_topic(address, topic_name)
@@ -336,9 +336,9 @@ def test_transactional_batch_outside_of_transaction_is_refused(
         base_sequence=0,
     )
     records = encode_batch(batch)
-    assert produced(address, topic_name, version, records, topic_name) == error
     assert produced(address, topic_name, version, records, "unknown") == 49
     assert produced(address, topic_name, version, records, None) == 53
+    assert produced(address, topic_name, version, records, topic_name) == error
 
 
 def test_fetch_session_does_not_read_recreated_topic(address: Address, topic_name: str) -> None:
@@ -373,5 +373,6 @@ def test_transactional_batch_is_verified_before_acks_since_3_6(
     with running_broker(like=like) as address:
         create_topic(address, topic_name)
         with Connection(address) as connection:
+            connection.ask(FindCoordinatorRequest(key="unknown", key_type=1), 1)
             response = connection.ask(request, 9)
     assert response.responses[0].partition_responses[0].error_code == error

@@ -19,11 +19,8 @@ Version notes
 - v8   record errors (KIP-467)
 - v10  a broker that does not lead the partition returns its leader (KIP-951)
 - v11  TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE (KIP-890)
+- v12  a transactional batch adds its partition to the transaction (KIP-890, part 2)
 - v13  topic ids instead of names (KIP-516)
-
-Not done
-- Transactions: none is ever ongoing, so every transactional batch is refused, also from v12 on,
-  where it would begin one (KIP-890).
 """
 
 from dataclasses import dataclass
@@ -50,6 +47,8 @@ from harness.reference_broker.handlers.produced_records import (
     version_of_records,
 )
 from harness.reference_broker.handlers.replicated_answer import AwaitedPartition, replicated_answer
+from harness.reference_broker.handlers.transaction_check import Writing, problem_with_transaction
+from harness.reference_broker.handlers.transaction_coordinator import identity_of
 from harness.reference_broker.state.broker import BrokerPlace
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.batch_bytes import is_transactional
@@ -60,6 +59,7 @@ from harness.reference_broker.state.topics.topic import TopicState
 API_KEY = 0
 _FIRST_VERSION_WITH_BATCHES = 3
 _FIRST_VERSION_WITH_ABORTABLE = 11
+_FIRST_VERSION_THAT_ADDS = 12
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_LEADER = 10
 _ALL = -1
@@ -73,6 +73,10 @@ _TOO_FEW_REPLICAS_HIDE_LOG_START = (3, 9)
 """Seen: 2.8.2 returns the log start, 3.9.2 does not. In 2.8 ReplicaManager.appendToLocalLog has no
 case of its own for the error."""
 _ADMIN_CLIENT = "__admin_client"
+_TEXTS = {
+    ErrorCode.INVALID_TXN_STATE: "There is no transaction for the partition.",
+    ErrorCode.NOT_ENOUGH_REPLICAS: "The coordinator of the transaction did not answer.",
+}
 _TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
 _Asked = tuple[ProduceRequest, list[AwaitedPartition]]
@@ -199,10 +203,10 @@ def _checked(
     batch = records_of(data, version_of_records(context), context.state.like)
     verifies_first = context.state.like.since(*_VERIFIES_FIRST_SINCE)
     if verifies_first:
-        _check_transaction(batch, request.transactional_id, context)
+        _check_transaction(batch, request.transactional_id, target.partition, context)
     _check_place(target, request.acks, context)
     if batch and not verifies_first:
-        _check_transaction(batch, request.transactional_id, context)
+        _check_transaction(batch, request.transactional_id, target.partition, context)
     if batch:
         limit_bytes = target.partition.config.max_message_bytes
         check_format(batch, limit_bytes, context.state.like)
@@ -271,23 +275,24 @@ def _nothing_appended(index: int, partition: Partition) -> _Result:
     return _Result(index=index, base_offset=-1, log_start_offset=partition.log.start_offset)
 
 
-def _check_transaction(batch: bytes, transactional_id: str | None, context: RequestContext) -> None:
-    """Refuse a transactional batch: it needs a transaction, and none is ever ongoing here."""
+def _check_transaction(
+    batch: bytes, transactional_id: str | None, partition: Partition, context: RequestContext
+) -> None:
+    """Refuse a transactional batch for a partition that its transaction does not have."""
     if transactional_id is None or len(batch) < BATCH_HEADER_BYTES:
         return
     header = BatchHeader.read(batch)
     if header.producer_id < 0 or not header.attributes & TRANSACTIONAL:
         return
-    if not transactional_id:
-        raise AppendRefused(ErrorCode.INVALID_REQUEST)
-    known = context.state.producer_ids.current(transactional_id)
-    if known is None or known.producer_id != header.producer_id:
-        raise AppendRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if known.producer_epoch != header.producer_epoch:
-        raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH)
-    if context.api_version >= _FIRST_VERSION_WITH_ABORTABLE:
-        raise AppendRefused(ErrorCode.TRANSACTION_ABORTABLE)
-    raise AppendRefused(ErrorCode.INVALID_TXN_STATE, "There is no transaction for the partition.")
+    wanted = Writing(
+        transactional_id,
+        identity_of(header.producer_id, header.producer_epoch),
+        adds=context.api_version >= _FIRST_VERSION_THAT_ADDS,
+        is_abortable=context.api_version >= _FIRST_VERSION_WITH_ABORTABLE,
+    )
+    error = problem_with_transaction(partition, wanted, context)
+    if error is not ErrorCode.NONE:
+        raise AppendRefused(error, _TEXTS.get(error))
 
 
 def _target(wanted: _TopicKey, index: int, context: RequestContext) -> _Target | ErrorCode:

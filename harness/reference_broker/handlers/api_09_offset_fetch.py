@@ -13,13 +13,12 @@ Version notes
        UNSUPPORTED_VERSION without a ZooKeeper
 - v2   an error for the group, which v1 has in each partition
 - v5   leader epochs (KIP-320)
-- v7   require_stable (KIP-447)
+- v7   require_stable: UNSTABLE_OFFSET_COMMIT while a transaction is not decided (KIP-447)
 - v8   several groups at once (KIP-709)
 - v9   member id and epoch (KIP-848)
 - v10  topic ids instead of names; an unknown one is UNKNOWN_TOPIC_ID
 
 Not done
-- No transactions: every offset is stable.
 - No groups of the consumer protocol: member id and epoch are not looked at.
 """
 
@@ -56,13 +55,29 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> Answer:
     """Answer for each group."""
     if context.api_version >= _FIRST_VERSION_WITH_GROUPS:
         groups = [_answered_group(group, context) for group in request.groups]
+        for group in groups if request.require_stable else ():
+            _refuse_unstable(group, context)
         return Answer(OffsetFetchResponse(groups=groups))
     asked = None
     if request.topics is not None:
         asked = [((topic.name, ZERO_UUID), topic.partition_indexes) for topic in request.topics]
     if context.api_version == _ASIDE:
         return Answer(_of_one_group(_put_aside(request.group_id, asked or (), context)))
-    return Answer(_of_one_group(_answered(request.group_id, asked, context)))
+    only = _answered(request.group_id, asked, context)
+    if request.require_stable:
+        _refuse_unstable(only, context)
+    return Answer(_of_one_group(only))
+
+
+def _refuse_unstable(group: _Group, context: RequestContext) -> None:
+    """Replace the offsets of partitions with an offset in a transaction that is not decided."""
+    pending = context.state.committed_offsets.pending
+    for topic in group.topics:
+        for at, result in enumerate(topic.partitions):
+            place = (topic.name, PartitionIndex(result.partition_index))
+            if pending.is_pending(group.group_id, place):
+                error = ErrorCode.UNSTABLE_OFFSET_COMMIT
+                topic.partitions[at] = _partition(result.partition_index, None, error)
 
 
 def _put_aside(group_id: str, asked: Sequence[_Asked], context: RequestContext) -> _Group:

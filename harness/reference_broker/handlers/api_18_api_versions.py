@@ -12,7 +12,7 @@ Version notes
 
 Not done
 - No throttling.
-- The features of consumer, share and streams groups and of transactions.
+- The features of consumer, share and streams groups.
 """
 
 import re
@@ -47,7 +47,7 @@ _FEATURES = (
 )
 # A client that sees one of these finalized sends requests that this broker does not serve. Folders
 # of a Kafka have them finalized: a broker registers there only as one that supports them.
-_NOT_FOR_CLIENTS = {"group.version", "share.version", "streams.version", "transaction.version"}
+_NOT_FOR_CLIENTS = {"group.version", "share.version", "streams.version"}
 _NO_FEATURES: tuple[_Feature, ...] = ()
 _FEATURES_LIKE = {
     "4.4.0": tuple((n, 7 if n == _METADATA else a, b, c) for n, a, b, c in _FEATURES),

@@ -3,9 +3,6 @@
 Behaviour
 - Lists the remembered producers of each requested partition, each with its last batch.
 - A partition that is named twice is answered twice.
-
-Not done
-- Transactions: no producer has one, nor has a coordinator written here (both -1).
 """
 
 from harness.codec.error_code import ErrorCode

@@ -38,12 +38,15 @@ from harness.reference_broker.state.topics.topic_names import (
     SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,
 )
+from harness.reference_broker.state.transactions.marker_writing import MarkerWriter, settle
+from harness.reference_broker.state.transactions.transactions import Transactions
 
 if TYPE_CHECKING:
     from harness.codec.structs import Message
 
 GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211
 _GROUPS_OUTLIVE_OFFSETS = (4, 0)  # the coordinator of KIP-848
+_IN_SYNC = "min.insync.replicas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,6 @@ class BrokerLimits:
     delete_topics: bool
     describe_partitions: int
     fetch_max_bytes: int
-    transaction_max_timeout_ms: int
     memory_bytes: int
     offset_commit_timeout_ms: int
 
@@ -114,6 +116,8 @@ class BrokerState:
     committed_offsets: CommittedOffsets
     groups: Groups
     group_log: GroupLog
+    transactions: Transactions
+    marker_writer: MarkerWriter
     apply_records: Callable[[BrokerState, Sequence[Message], TimeMs], None]
     client_metrics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -130,8 +134,14 @@ class BrokerState:
 
     def take_effects(self) -> list[Effect]:
         """Return and clear the effects that are pending since the last call."""
-        taken, self.effects = [*self.effects, *self.group_log.take_effects()], []
+        logs = [*self.group_log.take_effects(), *self.transactions.log.take_effects()]
+        taken, self.effects = [*self.effects, *logs], []
         return taken
+
+    def settle_transactions(self, now: TimeMs) -> None:
+        """Write the markers of decided transactions that can be written now."""
+        if len(self.transactions.rounds):
+            self.effects += settle(self.transactions, self.marker_writer, now)
 
     def change_metadata(self, records: Sequence[Message], now: TimeMs) -> None:
         """Write the metadata records, where there is a log for them, and apply them."""
@@ -189,6 +199,8 @@ class BrokerState:
         """Remove expired offsets of groups, and groups without offsets and members."""
 
         def age_since(group_id: str, place: Place, committed: CommittedOffset) -> TimeMs | None:
+            if self.committed_offsets.pending.is_pending(group_id, place):
+                return None
             group = self.groups.find(group_id)
             if group is None or not self.like.since(*GROUPS_KEEP_OFFSETS):
                 return committed.committed_at
@@ -211,7 +223,8 @@ class BrokerState:
             self._forget_unused(group, now)
 
     def _forget_unused(self, group: Group, now: TimeMs) -> None:
-        has_offsets = self.committed_offsets.has_any(group.group_id)
+        offsets = self.committed_offsets
+        has_offsets = offsets.has_any(group.group_id) or offsets.pending.has_any(group.group_id)
         if group.state is GroupState.EMPTY and not has_offsets:
             self.groups.remove(group, now)
 
@@ -224,12 +237,7 @@ class BrokerState:
         wanted = (
             WantedTopic(name, defaults.partition_count, defaults.replication_factor)
             if internal is None
-            else WantedTopic(
-                name,
-                internal.partition_count,
-                min(internal.replication_factor, max(len(self.brokers.all()), 1)),
-                configs=dict(internal.configs),
-            )
+            else self._wanted_internal(name, internal)
         )
         if self.is_member:
             self.effects.append(self._creation_wanted(wanted))
@@ -239,6 +247,14 @@ class BrokerState:
         except CreationRefused:
             return
         self.create_topic(plan, randomness, now)
+
+    def _wanted_internal(self, name: str, internal: InternalTopic) -> WantedTopic:
+        """Return an internal topic with no more replicas than brokers, in sync or not."""
+        factor = min(internal.replication_factor, max(len(self.brokers.all()), 1))
+        configs = dict(internal.configs)
+        if _IN_SYNC in configs:
+            configs[_IN_SYNC] = str(min(int(configs[_IN_SYNC]), factor))
+        return WantedTopic(name, internal.partition_count, factor, configs=configs)
 
     def _creation_wanted(self, wanted: WantedTopic) -> CreationWanted:
         """Return the request to the controller, with the defaults of this broker."""
@@ -255,11 +271,15 @@ class BrokerState:
 
 @dataclass(frozen=True, slots=True)
 class InternalTopicSizes:
-    """Partition count, replication factor and segment size of each internal topic."""
+    """Partition count, replication factor and segment size of each internal topic.
+
+    `transaction_state_in_sync`: the replicas that need to have a record of a transaction.
+    """
 
     group_metadata: tuple[int, int, int]
     transaction_state: tuple[int, int, int]
     share_group_state: tuple[int, int, int]
+    transaction_state_in_sync: int
 
 
 def internal_topics_of(sizes: InternalTopicSizes) -> dict[str, InternalTopic]:
@@ -278,9 +298,13 @@ def internal_topics_of(sizes: InternalTopicSizes) -> dict[str, InternalTopic]:
             },
         )
 
+    transaction_state = compacted(*sizes.transaction_state, "uncompressed")
+    in_sync = {_IN_SYNC: str(sizes.transaction_state_in_sync)}
+    strict = {"unclean.leader.election.enable": "false", **in_sync}
+    transaction_state = replace(transaction_state, configs={**transaction_state.configs, **strict})
     return {
         GROUP_METADATA_TOPIC: compacted(*sizes.group_metadata, "producer"),
-        TRANSACTION_STATE_TOPIC: compacted(*sizes.transaction_state, "uncompressed"),
+        TRANSACTION_STATE_TOPIC: transaction_state,
         SHARE_GROUP_STATE_TOPIC: InternalTopic(
             *sizes.share_group_state[:2],
             {

@@ -11,7 +11,7 @@ from harness.base.ids import Offset, ProducerId
 from harness.codec import messages
 from harness.codec.data_framing import read_transaction_index, transaction_index_bytes
 from harness.codec.data_framing.log_files import ABORTED_TXN_BYTES
-from harness.reference_broker.state.producers.producer_states import AbortedTransaction
+from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
 from harness.reference_broker.storage.open_files import OpenFiles, write_all
 
 

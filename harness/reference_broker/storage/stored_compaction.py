@@ -17,7 +17,7 @@ from harness.reference_broker.storage.open_files import OpenFiles, flush_folder
 from harness.reference_broker.storage.stored_segment import CLEANED, SWAP, StoredSegment
 
 if TYPE_CHECKING:
-    from harness.reference_broker.state.producers.producer_states import AbortedTransaction
+    from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
     from harness.reference_broker.storage.stored_log import StoredLog
 
 _INDEX_INTERVAL_BYTES = 4_096

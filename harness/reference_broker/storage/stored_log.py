@@ -26,10 +26,8 @@ from harness.reference_broker.storage.stored_segment import DELETED, StoredSegme
 if TYPE_CHECKING:
     from harness.codec.borrowed_buffer import BorrowedBuffer
     from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
-    from harness.reference_broker.state.producers.producer_states import (
-        AbortedTransaction,
-        ProducerStates,
-    )
+    from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
+    from harness.reference_broker.state.producers.producer_states import ProducerStates
     from harness.reference_broker.storage.epoch_file import EpochFile
 
 _NEVER_MS = 2**63 - 1

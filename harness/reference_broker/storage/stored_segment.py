@@ -24,7 +24,7 @@ from harness.reference_broker.state.log.stored_batch import (
     StoredBatch,
     stored_batches,
 )
-from harness.reference_broker.state.producers.producer_states import AbortedTransaction
+from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
 from harness.reference_broker.storage.aborted_files import append_aborted, keep_aborted_below
 from harness.reference_broker.storage.batch_walk import (
     NO_TIMESTAMP,

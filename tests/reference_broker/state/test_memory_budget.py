@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.base.ids import MemberId, TimeMs
+from harness.base.ids import MemberId, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
 from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets, OffsetLimits
@@ -15,8 +15,10 @@ from harness.reference_broker.state.groups.group_membership import (
 )
 from harness.reference_broker.state.groups.groups import GroupLimits, Groups
 from harness.reference_broker.state.memory_budget import MemoryBudget
-from harness.reference_broker.state.producers.producer_ids import ProducerIds
+from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
+from harness.reference_broker.state.transactions.initializing import initialize
 from tests.reference_broker.group_logs import nowhere
+from tests.reference_broker.made_transactions import made_transactions
 from tests.reference_broker.state.fetch.test_fetch_sessions import NOW, Increasing, want
 from tests.reference_broker.state.groups.test_committed_offsets import PLACE, committed
 from tests.reference_broker.state.groups.test_groups import NAME, SESSION_MS, ask, group_of, outcome
@@ -125,10 +127,8 @@ def test_fetch_session_above_memory_limit_is_closed() -> None:
     assert again is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_transactional_id_limit_evicts_least_recently_used_id() -> None:
-    ids = ProducerIds(remembered=2)
-    for name in ("a", "b", "a", "c"):
-        ids.init_transactional(name, None)
-    assert ids.current("b") is None
-    assert ids.current("a") is not None
-    assert ids.current("c") is not None
+def test_a_transactional_id_above_the_memory_limit_is_refused_and_a_known_one_is_not() -> None:
+    transactions = made_transactions(memory_bytes=1_200)
+    begun = [initialize(transactions, name, 1_000, None, NOW) for name in ("a", "b", "c", "a")]
+    assert begun[2] is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert begun[3] == ProducerIdentity(ProducerId(0), ProducerEpoch(1))

@@ -25,10 +25,8 @@ from harness.codec.records import (
     encode_batch,
 )
 from harness.reference_broker.state.log.stored_batch import remember_producer
-from harness.reference_broker.state.producers.producer_states import (
-    AbortedTransaction,
-    ProducerBatch,
-)
+from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
+from harness.reference_broker.state.producers.producer_states import ProducerBatch
 from harness.reference_broker.storage.aborted_files import read_aborted
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.recovered_producers import RecoveredProducers

@@ -28,7 +28,7 @@ from harness.reference_broker.state.partition.offset_search import (
     NOTHING_FOUND,
     find_offset,
 )
-from harness.reference_broker.state.producers.producer_states import AbortedTransaction
+from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
 from harness.reference_broker.storage.aborted_files import read_aborted
 from tests.reference_broker.storage.test_storage import NOW, opened, partition_in, write
 

@@ -18,7 +18,7 @@ from harness.reference_broker.state.log.stored_batch import (
     StoredBatch,
     marker_of,
 )
-from harness.reference_broker.state.producers.producer_states import AbortedTransaction
+from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ from harness.reference_broker.state.partition.last_stable_offset import (
     last_stable_offset,
 )
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.producers.producer_states import AbortedTransaction
+from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.base.ids import Offset, TimeMs
+from harness.base.ids import Offset, ProducerId, TimeMs
+from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.pending_offsets import PendingOffsets
 from harness.reference_broker.state.memory_budget import PER_THING_BYTES, MemoryBudget
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.groups.group_log import GroupLog
     from harness.reference_broker.state.groups.group_records import Commits
+    from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 
 _EMPTY: Mapping[Place, CommittedOffset] = {}
 
@@ -38,16 +41,18 @@ class CommittedOffsets:
     """The offsets of all groups; a group without offsets has no entry.
 
     The oldest clients (OffsetCommit 0) have their offsets apart, as in ZooKeeper: only they read
-    them. Every other change is written to the log.
+    them. Every other change is written to the log. `pending` has the offsets of transactions that
+    are not decided.
     """
 
-    __slots__ = ("_aside", "_by_group", "_limits", "_log", "_room")
+    __slots__ = ("_aside", "_by_group", "_limits", "_log", "_room", "pending")
 
     def __init__(self, limits: OffsetLimits, log: GroupLog) -> None:
         self._log = log
         self._by_group: dict[str, dict[Place, CommittedOffset]] = {}
         self._aside: dict[str, dict[Place, Offset]] = {}
         self._limits = limits
+        self.pending = PendingOffsets()
         self._room = MemoryBudget(limits.memory_bytes, self._used_bytes)
 
     @property
@@ -81,7 +86,26 @@ class CommittedOffsets:
             return False
         if commits:
             self._by_group.setdefault(group_id, {}).update(commits)
+            self.pending.replaced(group_id, (place for place, _ in commits))
         return True
+
+    def commit_in_transaction(
+        self, group_id: str, commits: Commits, producer: ProducerIdentity, now: TimeMs
+    ) -> ErrorCode:
+        """Store offsets that become visible when the producer's transaction is committed."""
+        error = self._log.keep_in_transaction(group_id, commits, producer, now)
+        if error is ErrorCode.NONE and commits:
+            self.pending.put(producer.producer_id, group_id, commits)
+        return error
+
+    def end_transaction(
+        self, producer_id: ProducerId, concerns: Callable[[str], bool], *, aborts: bool
+    ) -> None:
+        """End a producer's transaction in the groups that its marker concerns."""
+        ended = self.pending.end(producer_id, concerns)
+        for group_id, offsets in ended.items() if not aborts else ():
+            if offsets:
+                self._by_group.setdefault(group_id, {}).update(offsets)
 
     def restore(self, group_id: str, offsets: Mapping[Place, CommittedOffset]) -> None:
         """Set all offsets of one group, as they were read from the log."""
@@ -90,6 +114,7 @@ class CommittedOffsets:
     def drop(self, group_id: str) -> None:
         """Forget a group that another broker coordinates now; write nothing to the log."""
         self._by_group.pop(group_id, None)
+        self.pending.drop_group(group_id)
 
     def commit_aside(self, group_id: str, place: Place, offset: Offset) -> None:
         """Store an offset apart from the others, instead of an earlier one; it does not expire."""
@@ -105,6 +130,7 @@ class CommittedOffsets:
 
     def remove_group(self, group_id: str, now: TimeMs) -> None:
         """Remove all offsets of a group."""
+        self.pending.drop_group(group_id)
         self._keep(group_id, lambda *_: False, now)
 
     def remove_topic(self, topic: str, count: int, now: TimeMs) -> None:
@@ -112,6 +138,7 @@ class CommittedOffsets:
 
         Before Kafka 2.0 there may be offsets of other partitions, and these stay.
         """
+        self.pending.drop_topic(topic)
         for group_id in list(self._by_group):
             self._keep(group_id, lambda at, _: at[0] != topic or not 0 <= at[1] < count, now)
 
@@ -137,7 +164,8 @@ class CommittedOffsets:
             for group_id, places in self._by_group.items()
         )
         aside = (_size_of(group_id, [""] * len(put)) for group_id, put in self._aside.items())
-        return sum(held) + sum(aside)
+        pending = (_size_of(*each) for each in self.pending.sizes())
+        return sum(held) + sum(aside) + sum(pending)
 
     def _is_over(self, committed: CommittedOffset, since: TimeMs | None, now: TimeMs) -> bool:
         if since is None:

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.base.ids import GroupId, LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
+from harness.base.ids import (
+    GroupId,
+    LeaderEpoch,
+    MemberId,
+    Offset,
+    PartitionIndex,
+    ProducerId,
+    TimeMs,
+)
 from harness.codec.data_framing.coordinator_records import OFFSETS
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -18,6 +26,7 @@ from harness.codec.messages import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
+from harness.codec.records import CONTROL, TRANSACTIONAL, BatchHeader
 from harness.codec.records.any_format import read_records
 from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
@@ -25,6 +34,9 @@ from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_member import Joined, Member, Protocol, Synced
 from harness.reference_broker.state.groups.group_phases import prepare_rebalance, renew_session
 from harness.reference_broker.state.groups.group_states import GroupEvent
+from harness.reference_broker.state.groups.pending_offsets import PendingOffsets
+from harness.reference_broker.state.log.batch_bytes import magic_of
+from harness.reference_broker.state.log.stored_batch import MAGIC_OF_BATCHES, marker_of
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
@@ -46,6 +58,7 @@ class _Found:
     offsets: dict[str, dict[Place, CommittedOffset]] = field(default_factory=dict)
     groups: dict[str, GroupMetadataValue] = field(default_factory=dict)
     committed: dict[str, None] = field(default_factory=dict)
+    pending: PendingOffsets = field(default_factory=PendingOffsets)
 
 
 def load_groups(
@@ -63,8 +76,10 @@ def load_groups(
         committed.restore(group_id, offsets)
     # Since 4.0 a commit makes its group when it is read, and only the group's own tombstone
     # removes it (OffsetMetadataManager.replay); before, a group without offsets is not made.
-    for group_id in found.committed if groups.log.groups_outlive_offsets else found.offsets:
+    made = found.committed if groups.log.groups_outlive_offsets else found.offsets
+    for group_id in dict.fromkeys([*made, *found.pending.groups()]):
         groups.restore(Group(GroupId(group_id), now))
+    committed.pending.adopt(found.pending)
     for group_id, value in found.groups.items():
         group = _group(group_id, value, now)
         groups.restore(group)
@@ -99,29 +114,59 @@ def _read(partition: Partition) -> _Found:
     found = _Found()
     log = partition.log
     for batch in log.between(log.start_offset, log.end_offset):
+        is_batch = magic_of(batch.data) >= MAGIC_OF_BATCHES
+        header = BatchHeader.read(batch.data) if is_batch else None
+        if header is not None and header.attributes & CONTROL:
+            _replay_marker(found, batch.data, header)
+            continue
+        in_transaction = header is not None and bool(header.attributes & TRANSACTIONAL)
+        producer_id = ProducerId(header.producer_id) if header and in_transaction else None
         for read in read_records(batch.data, limit_bytes=_ANY_BYTES).batches:
             for _, _, key, value in read.records.rows():
                 if key is not None:
-                    _replay(found, key, value)
+                    _replay(found, key, value, producer_id)
     return found
 
 
-def _replay(found: _Found, key_bytes: bytes, value_bytes: bytes | None) -> None:
+def _replay_marker(found: _Found, batch: bytes, header: BatchHeader) -> None:
+    marker = marker_of(batch, header)
+    if marker is None:
+        return
+    ended = found.pending.end(marker.producer_id, lambda _group_id: True)
+    for group_id, offsets in ended.items() if not marker.aborts else ():
+        for place, committed in offsets.items():
+            _put(found, group_id, place, committed)
+
+
+def _replay(
+    found: _Found, key_bytes: bytes, value_bytes: bytes | None, producer_id: ProducerId | None
+) -> None:
     key, _, value = OFFSETS.read_record(key_bytes, value_bytes)
     if isinstance(key, OffsetCommitKey):
         place = (key.topic, PartitionIndex(key.partition))
-        held = found.offsets.setdefault(key.group, {})
-        held.pop(place, None)
-        if isinstance(value, OffsetCommitValue):
-            held[place] = _committed(value)
+        committed = _committed(value) if isinstance(value, OffsetCommitValue) else None
+        if committed is not None:
             found.committed[key.group] = None
-        if not held:
-            del found.offsets[key.group]
+        if producer_id is not None and committed is not None:
+            found.pending.put(producer_id, key.group, [(place, committed)])
+        else:
+            found.pending.replaced(key.group, [place])
+            _put(found, key.group, place, committed)
     elif isinstance(key, GroupMetadataKey):
         found.groups.pop(key.group, None)
         found.committed.pop(key.group, None)
         if isinstance(value, GroupMetadataValue):
             found.groups[key.group] = value
+
+
+def _put(found: _Found, group_id: str, place: Place, committed: CommittedOffset | None) -> None:
+    """Put an offset behind the others of its group, or remove it."""
+    held = found.offsets.setdefault(group_id, {})
+    held.pop(place, None)
+    if committed is not None:
+        held[place] = committed
+    if not held:
+        del found.offsets[group_id]
 
 
 def _committed(value: OffsetCommitValue) -> CommittedOffset:

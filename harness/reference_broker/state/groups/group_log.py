@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
+from harness.codec.error_code import ErrorCode
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.log.append_error import AppendRefused
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.groups.group import Group
     from harness.reference_broker.state.groups.group_records import Commits, Rows
     from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
     from harness.reference_broker.state.topics.topic import TopicState
 
 _NEW_GROUPS_ARE_KEPT = (4, 0)  # the coordinator of KIP-848
@@ -67,6 +69,30 @@ class GroupLog:
         from harness.reference_broker.state.groups.group_records import commit_rows
 
         return self._append(group_id, commit_rows(group_id, commits, self._like, now), now)
+
+    def keep_in_transaction(
+        self, group_id: str, commits: Commits, producer: ProducerIdentity, now: TimeMs
+    ) -> ErrorCode:
+        """Write the offsets of one request as a part of a producer's transaction, all or none.
+
+        The error is INVALID_PRODUCER_EPOCH for a producer that was fenced.
+        """
+        from harness.reference_broker.state.groups.group_records import commit_rows
+        from harness.reference_broker.state.partition.coordinator_append import (
+            append_in_transaction,
+        )
+
+        partition = self.partition_of(group_id)
+        if partition is None or not commits:
+            return ErrorCode.NONE
+        try:
+            rows = commit_rows(group_id, commits, self._like, now)
+            appended = append_in_transaction(partition, rows, producer, now)
+        except AppendRefused as refused:
+            is_told = refused.error is ErrorCode.INVALID_PRODUCER_EPOCH
+            return refused.error if is_told else ErrorCode.UNKNOWN_SERVER_ERROR
+        self._effects += appended.effects
+        return ErrorCode.NONE
 
     def keep_group(self, group: Group, parts: Mapping[str, bytes], now: TimeMs) -> bool:
         """Write the generation with its assignments; False if that is too large for a batch."""

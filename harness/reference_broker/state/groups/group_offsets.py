@@ -12,9 +12,17 @@ from harness.reference_broker.state.groups.group_states import GroupState
 
 
 def problem_with_commit(
-    group: Group, member_id: str, generation: int, instance_id: str | None
+    group: Group,
+    member_id: str,
+    generation: int,
+    instance_id: str | None,
+    *,
+    in_transaction: bool = False,
 ) -> ErrorCode:
-    """Return NONE for a member of the current generation, and for any client without members."""
+    """Return NONE for a member of the current generation, and for any client without members.
+
+    In a transaction a client that names no member may commit at any time (KIP-447).
+    """
     if group.state is GroupState.DEAD:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if generation < 0 and group.state is GroupState.EMPTY:
@@ -22,9 +30,10 @@ def problem_with_commit(
     error = ErrorCode.NONE
     if generation >= 0 or member_id or instance_id is not None:
         error = group.problem_with(member_id, generation, instance_id)
-    elif group.state is not GroupState.EMPTY:
+    elif group.state is not GroupState.EMPTY and not in_transaction:
         error = ErrorCode.UNKNOWN_MEMBER_ID
-    if error is ErrorCode.NONE and group.state is GroupState.COMPLETING_REBALANCE:
+    is_waiting = group.state is GroupState.COMPLETING_REBALANCE and not in_transaction
+    if error is ErrorCode.NONE and is_waiting:
         return ErrorCode.REBALANCE_IN_PROGRESS
     return error
 

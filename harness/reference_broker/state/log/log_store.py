@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
     from harness.reference_broker.state.log.segments import Segments
     from harness.reference_broker.state.log.stored_batch import StoredBatch
-    from harness.reference_broker.state.producers.producer_states import (
-        AbortedTransaction,
-        ProducerStates,
-    )
-
+    from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
+from harness.reference_broker.state.producers.producer_states import ProducerStates
 
 Place = tuple[str, int]
 """Topic name and partition index."""

@@ -11,10 +11,8 @@ from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.segments import Segment, Segments
 from harness.reference_broker.state.log.stored_batch import StoredBatch, remember_producers
-from harness.reference_broker.state.producers.producer_states import (
-    AbortedTransaction,
-    ProducerStates,
-)
+from harness.reference_broker.state.producers.partition_transactions import AbortedTransaction
+from harness.reference_broker.state.producers.producer_states import ProducerStates
 
 _LONG_AGO = TimeMs(0)
 

@@ -21,11 +21,13 @@ from harness.codec.records.compression import decompress
 from harness.codec.records.walk import BadRecord
 from harness.reference_broker.state.log.batch_bytes import CorruptBatch, magic_of, stored_size
 from harness.reference_broker.state.log.records_in_turn import records_in_turn
-from harness.reference_broker.state.producers.producer_states import (
+from harness.reference_broker.state.producers.partition_transactions import (
     AbortedTransaction,
+    Marker,
+)
+from harness.reference_broker.state.producers.producer_states import (
     AppendedBatch,
     KnownBatches,
-    Marker,
     ProducerBatch,
     ProducerStates,
 )

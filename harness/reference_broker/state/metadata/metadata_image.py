@@ -15,7 +15,10 @@ from harness.reference_broker.state.registrations.brokers import BrokerRegistrat
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
 )
-from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
+from harness.reference_broker.state.topics.topic_names import (
+    GROUP_METADATA_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+)
 
 if TYPE_CHECKING:
     from harness.codec import messages
@@ -107,17 +110,40 @@ def _register(
     led = partition.leading is not None
     state.effects += partition.register(registration, now)
     leads = partition.leading is not None
-    if topic.name != GROUP_METADATA_TOPIC or led == leads:
-        return
+    change = _COORDINATE.get(topic.name)
+    if change is not None and led != leads:
+        change(state, partition, now)
+
+
+def _coordinate_groups(state: BrokerState, partition: Partition, now: TimeMs) -> None:
     # Not at the start: most brokers lead such a partition from its beginning on.
     from harness.reference_broker.state.groups.group_loading import load_groups, unload_groups
 
-    if leads:
+    if partition.leading is not None:
         load_groups(state.groups, state.committed_offsets, partition, now)
     else:
         state.effects += unload_groups(
             state.groups, state.committed_offsets, state.group_log, partition
         )
+
+
+def _coordinate_transactions(state: BrokerState, partition: Partition, _now: TimeMs) -> None:
+    from harness.reference_broker.state.transactions.transaction_loading import (
+        load_transactions,
+        unload_transactions,
+    )
+
+    if partition.leading is not None:
+        load_transactions(state.transactions, partition)
+    else:
+        unload_transactions(state.transactions, partition)
+
+
+_COORDINATE = {
+    GROUP_METADATA_TOPIC: _coordinate_groups,
+    TRANSACTION_STATE_TOPIC: _coordinate_transactions,
+}
+"""The change of a coordinator with the leader of a partition, by topic."""
 
 
 def _registered(state: BrokerState, record: messages.RegisterBrokerRecord, _now: TimeMs) -> None:

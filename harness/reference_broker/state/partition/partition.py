@@ -1,7 +1,8 @@
 """One replica of a partition, as a leader or as a follower.
 
-Only this file and `following.py` append to the log and move the high watermark. Nothing here
-waits, reads a clock or sends. Source: class Partition.
+Only this file and `following.py` append to the log and move the high watermark; the batches of
+`coordinator_append.py` pass through here. Nothing here waits, reads a clock or sends. Source: class
+Partition.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ from harness.reference_broker.state.log.segments import Segments
 from harness.reference_broker.state.log.stored_batch import StoredBatch, remember_producer
 from harness.reference_broker.state.partition.leading import ANY_EPOCH, Leading
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
-from harness.reference_broker.state.producers.producer_states import ActiveProducer, ProducerStates
+from harness.reference_broker.state.producers.partition_transactions import ActiveProducer
+from harness.reference_broker.state.producers.producer_states import ProducerStates
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
 )
@@ -293,6 +295,11 @@ class Partition:
         if duplicate is not None:
             end = Offset(duplicate.last_offset + 1)
             return Appended(duplicate.base_offset, end, duplicate.max_timestamp, ())
+        return self.store(stored, header, now)
+
+    def store(self, stored: bytes, header: BatchHeader, now: TimeMs) -> Appended:
+        """Append a batch that is complete and checked. Raises AppendRefused."""
+        base = self.log.end_offset
         try:
             for kept in self._as_kept(stored, header):
                 self.epochs.appended(kept.leader_epoch, kept.base_offset)
@@ -303,7 +310,7 @@ class Partition:
         self.advance(now)
         append_time = now if self.config.uses_log_append_time else _NO_TIMESTAMP
         grew = PartitionGrew(self.topic_id, self.index)
-        return Appended(place.base_offset, self.log.end_offset, append_time, (grew,))
+        return Appended(base, self.log.end_offset, append_time, (grew,))
 
     def remember_producer(self, batch: bytes) -> None:
         """Remember the producer of an appended batch, and the transaction that the batch aborts."""

@@ -13,6 +13,11 @@ from typing import NamedTuple
 from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import BatchHeader
+from harness.reference_broker.state.producers.partition_transactions import (
+    AbortedTransaction,
+    ActiveProducer,
+    Marker,
+)
 
 REMEMBERED_BATCHES = 5
 _REMEMBERED_PRODUCERS = 100_000
@@ -67,40 +72,6 @@ class LastRecord(NamedTuple):
 
     offset: Offset | None
     producer_epoch: ProducerEpoch
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveProducer:
-    """A remembered producer; `transaction_start` is -1 without an open transaction (KIP-664)."""
-
-    producer_id: ProducerId
-    producer_epoch: ProducerEpoch
-    last_sequence: int
-    last_timestamp: int
-    coordinator_epoch: int
-    transaction_start: int
-
-
-@dataclass(frozen=True, slots=True)
-class AbortedTransaction:
-    """An aborted transaction; at its marker, all below `last_stable_offset` was decided."""
-
-    producer_id: ProducerId
-    first_offset: Offset
-    last_offset: Offset
-    last_stable_offset: Offset
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """The marker that ends a transaction, at this offset of the log."""
-
-    producer_id: ProducerId
-    producer_epoch: ProducerEpoch
-    coordinator_epoch: int
-    timestamp: int
-    offset: Offset
-    aborts: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +187,11 @@ class ProducerStates:
     def is_in_transaction(self, producer_id: ProducerId) -> bool:
         """True if the producer has an open transaction."""
         return producer_id in self._open
+
+    def epochs_of(self, producer_id: ProducerId) -> tuple[ProducerEpoch, int]:
+        """Return the epochs of a producer and of its coordinator; -1 where they are not known."""
+        state = self._states.get(producer_id) or _ProducerState(ProducerEpoch(_NO_EPOCH))
+        return state.producer_epoch, state.coordinator_epoch
 
     def active(self) -> list[ActiveProducer]:
         """Return all remembered producers."""

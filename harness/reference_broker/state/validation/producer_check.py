@@ -1,7 +1,8 @@
-"""The sequence check of an idempotent producer's batch. Source: KIP-98, class UnifiedLog."""
+"""The checks of a producer's epoch, sequence and transaction. Source: KIP-98, class UnifiedLog."""
 
+from harness.base.ids import ProducerId
 from harness.codec.error_code import ErrorCode
-from harness.codec.records import BatchHeader
+from harness.codec.records import TRANSACTIONAL, BatchHeader
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.producers.producer_states import (
     AppendedBatch,
@@ -26,4 +27,16 @@ def known_duplicate(producers: ProducerStates, header: BatchHeader) -> AppendedB
             reason=f"producer {header.producer_id} with epoch {header.producer_epoch} may not "
             f"go on with sequence {header.base_sequence}",
         )
+    if producers.is_in_transaction(batch.producer_id) and not header.attributes & TRANSACTIONAL:
+        raise AppendRefused(ErrorCode.INVALID_TXN_STATE, tells_log_start=True)
     return None
+
+
+def check_epoch(producers: ProducerStates, producer_id: ProducerId, epoch: int) -> None:
+    """Raise AppendRefused for the epoch of a producer that was fenced here.
+
+    A coordinator's batches have no sequence that counts (``AppendOrigin.COORDINATOR``).
+    """
+    known_epoch, _ = producers.epochs_of(producer_id)
+    if epoch < known_epoch:
+        raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH, tells_log_start=True)

@@ -1,10 +1,12 @@
 from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.producers.producer_states import (
+from harness.reference_broker.state.producers.partition_transactions import (
     AbortedTransaction,
     ActiveProducer,
-    AppendedBatch,
     Marker,
+)
+from harness.reference_broker.state.producers.producer_states import (
+    AppendedBatch,
     ProducerBatch,
     ProducerExpiration,
     ProducerStates,

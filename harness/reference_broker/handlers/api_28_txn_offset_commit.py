@@ -1,0 +1,180 @@
+"""TxnOffsetCommit: API key 28, versions 0 to 6.
+
+Behaviour
+- Errors are per partition. Errors of topics and partitions come first, then errors of the group.
+- The offsets become visible when the transaction is committed.
+- The transaction must have the partition of the group's offsets (since Kafka 3.7, KIP-890).
+- A commit without a generation is accepted whatever members the group has.
+
+Version notes
+- v2   leader epochs (KIP-320)
+- v3   generation, member and instance are checked (KIP-447)
+- v4   TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE (KIP-890)
+- v5   the transaction gets the partition by this request (KIP-890, part 2)
+- v6   topic ids instead of names
+
+Not done
+- Groups of the consumer protocol: there are no member epochs.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from harness.reference_broker.handlers.group_coordinator import (
+    answer_when_kept,
+    can_keep,
+    problem_with_group,
+)
+from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
+from harness.reference_broker.handlers.transaction_check import Writing, problem_with_transaction
+from harness.reference_broker.handlers.transaction_coordinator import identity_of
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.group_offsets import problem_with_commit
+from harness.reference_broker.state.topics.topic import TopicState
+
+API_KEY = 28
+_FIRST_VERSION_WITH_ABORTABLE = 4
+_FIRST_VERSION_THAT_ADDS = 5
+_FIRST_VERSION_BY_ID = 6
+_TRANSACTION_IS_VERIFIED = (3, 7)  # class GroupMetadataManager (storeOffsets)
+_Topic = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
+_Partition = TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition
+_TopicResult = TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic
+_Result = TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition
+_TOLD = {
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+}
+
+
+class _Asked(NamedTuple):
+    """A partition that exists, with its result."""
+
+    place: Place
+    topic: TopicState
+    wanted: _Partition
+    result: _Result
+
+
+def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome:
+    """Store the offsets of partitions that exist as a part of the transaction."""
+    topics: list[_TopicResult] = []
+    asked: list[_Asked] = []
+    for each in request.topics:
+        topics.append(_TopicResult(name=each.name, topic_id=each.topic_id))
+        for part in each.partitions:
+            result = _Result(partition_index=part.partition_index)
+            topics[-1].partitions.append(result)
+            topic = _topic_of(each, context)
+            if topic is None or topic.partition(part.partition_index) is None:
+                result.error_code = _unknown(topic, context)
+            else:
+                place = (topic.name, PartitionIndex(part.partition_index))
+                asked.append(_Asked(place, topic, part, result))
+    answer = TxnOffsetCommitResponse(topics=topics)
+    if not asked:
+        return Answer(answer)
+
+    def refuse(error: ErrorCode) -> TxnOffsetCommitResponse:
+        for one in asked:
+            one.result.error_code = error
+        return answer
+
+    error = _problem(request, context)
+    if error is ErrorCode.NONE:
+        error = _commit(request, asked, context)
+    if error is not ErrorCode.NONE:
+        return Answer(refuse(error))
+    return answer_when_kept(request.group_id, answer, refuse, context)
+
+
+def _topic_of(wanted: _Topic, context: RequestContext) -> TopicState | None:
+    cluster = context.state.cluster
+    by_id = context.api_version >= _FIRST_VERSION_BY_ID
+    return cluster.with_id(wanted.topic_id) if by_id else cluster.named(wanted.name)
+
+
+def _unknown(topic: TopicState | None, context: RequestContext) -> ErrorCode:
+    by_id = context.api_version >= _FIRST_VERSION_BY_ID and topic is None
+    return ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def _problem(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    """Return the error of the group, its coordinator, the transaction, or the member."""
+    error = problem_with_group(request.group_id, context)
+    if error is not ErrorCode.NONE:
+        return error
+    if context.state.like.since(*_TRANSACTION_IS_VERIFIED):
+        error = _problem_with_transaction(request, context)
+        if error is not ErrorCode.NONE:
+            return error
+    if not can_keep(request.group_id, context):
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return _problem_with_member(request, context)
+
+
+def _problem_with_transaction(
+    request: TxnOffsetCommitRequest, context: RequestContext
+) -> ErrorCode:
+    partition = context.state.group_log.partition_of(request.group_id)
+    if partition is None:
+        return ErrorCode.NOT_COORDINATOR
+    version = context.api_version
+    wanted = Writing(
+        request.transactional_id,
+        identity_of(request.producer_id, request.producer_epoch),
+        adds=version >= _FIRST_VERSION_THAT_ADDS,
+        is_abortable=version >= _FIRST_VERSION_WITH_ABORTABLE,
+    )
+    error = problem_with_transaction(partition, wanted, context)
+    return _TOLD.get(error, error)
+
+
+def _problem_with_member(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    groups, generation = context.state.groups, request.generation_id_or_member_epoch
+    group = groups.find(request.group_id)
+    if group is None:
+        if generation >= 0:
+            return ErrorCode.ILLEGAL_GENERATION
+        has_room = groups.has_room_for(request.group_id, context.now())
+        return ErrorCode.NONE if has_room else ErrorCode.COORDINATOR_NOT_AVAILABLE
+    instance_id = groups.instance_to_check(group, request.group_instance_id)
+    return problem_with_commit(
+        group, request.member_id, generation, instance_id, in_transaction=True
+    )
+
+
+def _commit(
+    request: TxnOffsetCommitRequest, asked: Sequence[_Asked], context: RequestContext
+) -> ErrorCode:
+    """Store what can be stored; return the error of all partitions."""
+    state, now, group_id = context.state, context.now(), request.group_id
+    offsets = state.committed_offsets
+    metadata = (one.wanted.committed_metadata for one in asked)
+    if not offsets.has_room_for(group_id, metadata, now):
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    state.groups.find_or_create(group_id, now)
+    commits = []
+    for one in asked:
+        if offsets.takes_metadata(one.wanted.committed_metadata):
+            commits.append((one.place, _committed(one, now)))
+        else:
+            one.result.error_code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+    producer = identity_of(request.producer_id, request.producer_epoch)
+    error = offsets.commit_in_transaction(group_id, commits, producer, now)
+    if error is not ErrorCode.NONE:
+        state.groups.revert(group_id)
+    return error
+
+
+def _committed(one: _Asked, now: TimeMs) -> CommittedOffset:
+    return CommittedOffset(
+        Offset(one.wanted.committed_offset),
+        LeaderEpoch(one.wanted.committed_leader_epoch),
+        one.wanted.committed_metadata or "",
+        committed_at=now,
+        topic_id=one.topic.topic_id,
+    )

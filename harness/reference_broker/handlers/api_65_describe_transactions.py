@@ -1,0 +1,46 @@
+"""DescribeTransactions: API key 65, versions 0 to 0 (KIP-664).
+
+Behaviour
+- The partitions are those that still belong to the transaction: none after its end.
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeTransactionsRequest, DescribeTransactionsResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.transaction_coordinator import problem_with_transactional_id
+from harness.reference_broker.state.transactions.transaction import Transaction
+
+API_KEY = 65
+_State = DescribeTransactionsResponse.TransactionState
+_Topic = DescribeTransactionsResponse.TopicData
+
+
+def handle(request: DescribeTransactionsRequest, context: RequestContext) -> Answer:
+    """Describe each transactional id."""
+    states = [_state(name, context) for name in request.transactional_ids]
+    return Answer(DescribeTransactionsResponse(transaction_states=states))
+
+
+def _state(name: str, context: RequestContext) -> _State:
+    problem = problem_with_transactional_id(name, context)
+    if problem is not ErrorCode.NONE:
+        return _State(transactional_id=name, error_code=problem)
+    known = context.state.transactions.find(name)
+    if known is None:
+        return _State(transactional_id=name, error_code=ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+    return _State(
+        transactional_id=name,
+        transaction_state=known.state.value,
+        transaction_timeout_ms=known.timeout_ms,
+        transaction_start_time_ms=known.started_at,
+        producer_id=known.producer_id,
+        producer_epoch=known.producer_epoch,
+        topics=_topics(known),
+    )
+
+
+def _topics(known: Transaction) -> list[_Topic]:
+    by_topic: dict[str, list[int]] = {}
+    for topic, index in sorted(known.places):
+        by_topic.setdefault(topic, []).append(index)
+    return [_Topic(topic=topic, partitions=indexes) for topic, indexes in by_topic.items()]

@@ -1,0 +1,98 @@
+"""Offsets that were committed in a transaction which is not decided yet.
+
+They become visible with the marker of a commit, and are dropped with that of an abort. A commit
+outside of a transaction that is stored later wins. Source: class OffsetMetadataManager
+(pendingTransactionalOffsets, replayEndTransactionMarker); KIP-98, KIP-447.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from harness.base.ids import ProducerId
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+
+_OfGroup = dict[Place, CommittedOffset | None]
+
+
+class PendingOffsets:
+    """The pending offsets of all groups, by producer; None for one that a later commit replaced."""
+
+    __slots__ = ("_by_producer",)
+
+    def __init__(self) -> None:
+        self._by_producer: dict[ProducerId, dict[str, _OfGroup]] = {}
+
+    def put(
+        self,
+        producer_id: ProducerId,
+        group_id: str,
+        commits: Iterable[tuple[Place, CommittedOffset]],
+    ) -> None:
+        """Add offsets that were stored as a part of the producer's transaction."""
+        self._by_producer.setdefault(producer_id, {}).setdefault(group_id, {}).update(commits)
+
+    def replaced(self, group_id: str, places: Iterable[Place]) -> None:
+        """Note offsets that were committed outside of a transaction: they are the latest."""
+        for groups in self._by_producer.values():
+            held = groups.get(group_id, {})
+            held.update(dict.fromkeys(place for place in places if place in held))
+
+    def end(
+        self, producer_id: ProducerId, concerns: Callable[[str], bool]
+    ) -> Mapping[str, Mapping[Place, CommittedOffset]]:
+        """Remove and return the offsets of a transaction by group, as far as `concerns` is true.
+
+        A marker concerns the groups of one partition.
+        """
+        groups = self._by_producer.get(producer_id, {})
+        ended = {group_id: held for group_id, held in groups.items() if concerns(group_id)}
+        for group_id in ended:
+            self._drop(producer_id, group_id)
+        return {
+            group_id: {place: one for place, one in held.items() if one is not None}
+            for group_id, held in ended.items()
+        }
+
+    def groups(self) -> Collection[str]:
+        """Return the groups with pending offsets."""
+        return {group_id for groups in self._by_producer.values() for group_id in groups}
+
+    def is_pending(self, group_id: str, place: Place) -> bool:
+        """True if a transaction that is not decided has an offset of this partition."""
+        return any(place in groups.get(group_id, ()) for groups in self._by_producer.values())
+
+    def has_any(self, group_id: str) -> bool:
+        """True if a transaction that is not decided has an offset of the group."""
+        return any(group_id in groups for groups in self._by_producer.values())
+
+    def drop_group(self, group_id: str) -> None:
+        """Forget the pending offsets of a group."""
+        for producer_id in list(self._by_producer):
+            self._drop(producer_id, group_id)
+
+    def drop_topic(self, topic: str) -> None:
+        """Forget the pending offsets of a deleted topic."""
+        for producer_id, groups in list(self._by_producer.items()):
+            for group_id, held in list(groups.items()):
+                left = {place: one for place, one in held.items() if place[0] != topic}
+                groups[group_id] = left
+                if not left:
+                    self._drop(producer_id, group_id)
+
+    def adopt(self, others: PendingOffsets) -> None:
+        """Add the offsets that were read from a log."""
+        for producer_id, groups in others._by_producer.items():
+            self._by_producer.setdefault(producer_id, {}).update(groups)
+
+    def sizes(self) -> Iterable[tuple[str, list[str | None]]]:
+        """Yield each group with the metadata of its pending offsets."""
+        for groups in self._by_producer.values():
+            for group_id, held in groups.items():
+                yield group_id, [None if one is None else one.metadata for one in held.values()]
+
+    def _drop(self, producer_id: ProducerId, group_id: str) -> None:
+        groups = self._by_producer[producer_id]
+        groups.pop(group_id, None)
+        if not groups:
+            del self._by_producer[producer_id]

@@ -1,0 +1,107 @@
+"""All transactional ids of one coordinator, and the work on partitions that their ends leave.
+
+Source: class TransactionStateManager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.base.ids import TimeMs
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.memory_budget import PER_THING_BYTES, MemoryBudget
+from harness.reference_broker.state.producers.producer_ids import ProducerIds
+from harness.reference_broker.state.transactions.marker_rounds import MarkerRounds
+from harness.reference_broker.state.transactions.transaction_states import DECIDED
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.transactions.transaction import Transaction
+    from harness.reference_broker.state.transactions.transaction_log import TransactionLog
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionLimits:
+    """Settings of transactions.
+
+    `expiration_ms` is transactional.id.expiration.ms. `verifies`: a partition takes no records of a
+    transaction that does not have it (transaction.partition.verification.enable, KIP-890).
+    `memory_bytes` limits the estimated memory of all transactional ids; Kafka has no such setting.
+    """
+
+    max_timeout_ms: int
+    expiration_ms: int
+    verifies: bool = True
+    memory_bytes: int = 256 * 1024 * 1024
+
+
+class Transactions:
+    """The transactional ids by name; a change is put only if its record was written."""
+
+    __slots__ = ("_budget", "_by_id", "ids", "limits", "log", "rounds")
+
+    def __init__(self, limits: TransactionLimits, log: TransactionLog, ids: ProducerIds) -> None:
+        self.limits, self.log, self.ids = limits, log, ids
+        self.rounds = MarkerRounds()
+        self._by_id: dict[str, Transaction] = {}
+        self._budget = MemoryBudget(limits.memory_bytes, self._used_bytes)
+
+    def all(self) -> Collection[Transaction]:
+        """Return all transactional ids, in the order of their first use."""
+        return self._by_id.values()
+
+    def find(self, transactional_id: str) -> Transaction | None:
+        """Return a transactional id's state; None if it is unknown."""
+        return self._by_id.get(transactional_id)
+
+    def problem_with_coordinator(self, transactional_id: str) -> ErrorCode:
+        """Return NOT_COORDINATOR unless the broker leads the id's partition of the topic."""
+        partition = self.log.partition_of(transactional_id)
+        is_here = partition is not None and partition.leading is not None
+        return ErrorCode.NONE if is_here else ErrorCode.NOT_COORDINATOR
+
+    def has_room_for(self, transactional_id: str, now: TimeMs) -> bool:
+        """True if the id is known, or if there is memory for one more."""
+        needed_bytes = PER_THING_BYTES + len(transactional_id)
+        return transactional_id in self._by_id or self._budget.take(needed_bytes, now)
+
+    def change(self, one: Transaction, now: TimeMs) -> ErrorCode:
+        """Write a state and put it in place; COORDINATOR_NOT_AVAILABLE if it cannot be written.
+
+        A decided transaction begins the round of its markers.
+        """
+        if not self.log.keep(one, now):
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        self.put(one)
+        return ErrorCode.NONE
+
+    def put(self, one: Transaction) -> None:
+        """Put a state in place, as it was written or read."""
+        self._by_id[one.transactional_id] = one
+        partition = self.log.partition_of(one.transactional_id)
+        if one.state in DECIDED and partition is not None:
+            self.rounds.begin(one, partition)
+        else:
+            self.rounds.end(one.transactional_id)
+
+    def forget(self, transactional_id: str, now: TimeMs) -> None:
+        """Remove an expired id, if its tombstone can be written."""
+        if self.log.forget(transactional_id, now):
+            self.drop(transactional_id)
+
+    def drop(self, transactional_id: str) -> None:
+        """Forget an id that another broker coordinates now; write nothing to the log."""
+        self._by_id.pop(transactional_id, None)
+        self.rounds.end(transactional_id)
+
+    def in_partition(self, partition: Partition) -> list[str]:
+        """Return the ids with records in a partition of the internal topic."""
+        return [each for each in self._by_id if self.log.partition_of(each) is partition]
+
+    def _used_bytes(self) -> int:
+        return sum(
+            PER_THING_BYTES * (1 + len(one.places)) + len(one.transactional_id)
+            for one in self._by_id.values()
+        )

@@ -1,0 +1,128 @@
+"""Offsets that were committed in transactions, before and after the decision."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, ProducerId
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.group_loading import load_groups, unload_groups
+from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
+from tests.reference_broker.made_transactions import (
+    NAME,
+    NOW,
+    begun,
+    ended,
+    identity,
+    made_state,
+    partition_of,
+)
+
+GROUP, PLACE, OTHER = "g", ("orders", PartitionIndex(0)), ("orders", PartitionIndex(1))
+OFFSETS: Place = (GROUP_METADATA_TOPIC, PartitionIndex(0))
+
+
+def offset(value: int) -> CommittedOffset:
+    return CommittedOffset(Offset(value), LeaderEpoch(-1), "", committed_at=NOW)
+
+
+def with_pending(state: BrokerState, *values: tuple[Place, int]) -> None:
+    """Commit in a transaction that has the partition of the offsets."""
+    producer = begun(state.transactions, [OFFSETS])
+    commits = [(place, offset(value)) for place, value in values]
+    error = state.committed_offsets.commit_in_transaction(GROUP, commits, producer, NOW)
+    assert error is ErrorCode.NONE
+
+
+def end(state: BrokerState, *, commits: bool) -> None:
+    known = state.transactions.find(NAME)
+    assert known is not None
+    ended(state.transactions, known.identity, commits=commits)
+    state.settle_transactions(NOW)
+
+
+def held(state: BrokerState) -> dict[Place, int]:
+    found = state.committed_offsets.of_group(GROUP)
+    return {place: committed.offset for place, committed in found.items()}
+
+
+def reload(state: BrokerState) -> None:
+    """Read the groups again, as another coordinator does."""
+    partition = partition_of(state, OFFSETS)
+    state.groups.find_or_create(GROUP, NOW)
+    unload_groups(state.groups, state.committed_offsets, state.group_log, partition)
+    assert not held(state)
+    load_groups(state.groups, state.committed_offsets, partition, NOW)
+
+
+@pytest.mark.parametrize("loads", [False, True])
+@pytest.mark.parametrize(("commits", "after"), [(True, {PLACE: 5, OTHER: 7}), (False, {PLACE: 1})])
+def test_offsets_of_a_transaction_become_visible_with_its_commit_only(
+    after: dict[Place, int], *, commits: bool, loads: bool
+) -> None:
+    state = made_state()
+    state.committed_offsets.commit(GROUP, [(PLACE, offset(1))], NOW)
+    with_pending(state, (PLACE, 5), (OTHER, 7))
+    if loads:
+        reload(state)
+    pending = state.committed_offsets.pending
+    assert held(state) == {PLACE: 1}
+    assert [pending.is_pending(GROUP, place) for place in (PLACE, OTHER)] == [True, True]
+    end(state, commits=commits)
+    assert held(state) == after
+    assert not pending.has_any(GROUP)
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_decided_offsets_are_loaded_as_they_were_decided(*, commits: bool) -> None:
+    state = made_state()
+    with_pending(state, (PLACE, 5))
+    end(state, commits=commits)
+    reload(state)
+    assert held(state) == ({PLACE: 5} if commits else {})
+    assert not state.committed_offsets.pending.has_any(GROUP)
+
+
+@pytest.mark.parametrize("loads", [False, True])
+def test_a_commit_outside_of_a_transaction_wins_if_it_is_stored_later(*, loads: bool) -> None:
+    state = made_state()
+    with_pending(state, (PLACE, 5), (OTHER, 7))
+    state.committed_offsets.commit(GROUP, [(PLACE, offset(9))], NOW)
+    if loads:
+        reload(state)
+    assert state.committed_offsets.pending.is_pending(GROUP, PLACE)
+    end(state, commits=True)
+    assert held(state) == {PLACE: 9, OTHER: 7}
+
+
+def test_a_fenced_producer_cannot_commit_offsets() -> None:
+    state = made_state()
+    with_pending(state, (PLACE, 5))
+    offsets = state.committed_offsets
+    partition_of(state, OFFSETS).producers.forget([ProducerId(0)])
+    newer, older = identity(0, 4), identity(0, 3)
+    assert offsets.commit_in_transaction(GROUP, [(PLACE, offset(6))], newer, NOW) is ErrorCode.NONE
+    error = offsets.commit_in_transaction(GROUP, [(PLACE, offset(7))], older, NOW)
+    assert error is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_an_offset_does_not_expire_while_a_transaction_has_another() -> None:
+    state = made_state(offsets_retention_minutes="1")
+    state.groups.find_or_create(GROUP, NOW)
+    state.committed_offsets.commit(GROUP, [(PLACE, offset(1)), (OTHER, offset(2))], NOW)
+    with_pending(state, (PLACE, 5))
+    state.expire_offsets(type(NOW)(NOW + 600_000))
+    assert held(state) == {PLACE: 1}
+    assert state.groups.find(GROUP) is not None
+
+
+def test_the_offsets_of_a_deleted_topic_are_not_pending() -> None:
+    state = made_state()
+    with_pending(state, (PLACE, 5))
+    topic = state.cluster.named("orders")
+    assert topic is not None
+    state.forget_topic(topic, NOW)
+    end(state, commits=True)
+    assert not held(state)

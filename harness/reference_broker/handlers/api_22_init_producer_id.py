@@ -16,9 +16,9 @@ from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.transaction_coordinator import (
     answer_when_written,
+    as_of_version,
     identity_of,
     problem_with_transactional_id,
-    told_to_client,
 )
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.initializing import initialize
@@ -34,7 +34,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> Outcome:
         return Answer(_refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))
     given = _identity(request, context)
     if isinstance(given, ErrorCode):
-        return Answer(_refused(told_to_client(given, context, _FIRST_VERSION_WITH_FENCED)))
+        return Answer(_refused(as_of_version(given, context, _FIRST_VERSION_WITH_FENCED)))
     answer = InitProducerIdResponse(
         producer_id=given.producer_id, producer_epoch=given.producer_epoch
     )

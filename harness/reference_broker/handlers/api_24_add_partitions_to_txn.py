@@ -20,9 +20,9 @@ from harness.reference_broker.handlers.group_coordinator import answer_when_repl
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.transaction_coordinator import (
     answer_when_written,
+    as_of_version,
     identity_of,
     problem_with_transactional_id,
-    told_to_client,
 )
 from harness.reference_broker.state.transactions.adding import add, verify
 from harness.reference_broker.state.transactions.transaction import EPOCH_BUMPS, Place
@@ -103,7 +103,7 @@ def _codes(wanted: _Transaction, context: RequestContext) -> _Codes:
         return {place: verify(state.transactions, name, producer, place) for place in places}
     version = EPOCH_BUMPS if context.api_version >= _FIRST_VERSION_OF_BROKERS else 0
     error = add(state.transactions, name, producer, places, version, context.now())
-    return dict.fromkeys(places, told_to_client(error, context))
+    return dict.fromkeys(places, as_of_version(error, context))
 
 
 def _exists(place: Place, context: RequestContext) -> bool:

@@ -13,9 +13,9 @@ from harness.codec.messages import AddOffsetsToTxnRequest, AddOffsetsToTxnRespon
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.transaction_coordinator import (
     answer_when_written,
+    as_of_version,
     identity_of,
     problem_with_transactional_id,
-    told_to_client,
 )
 from harness.reference_broker.state.groups.group_log import java_hash
 from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
@@ -33,7 +33,7 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> Outcome:
         transactions, name = context.state.transactions, request.transactional_id
         error = add(transactions, name, producer, [place], 0, context.now())
     if error is not ErrorCode.NONE:
-        return Answer(_refused(told_to_client(error, context)))
+        return Answer(_refused(as_of_version(error, context)))
     answer = AddOffsetsToTxnResponse()
     return answer_when_written(request.transactional_id, answer, _refused, context)
 

@@ -15,9 +15,9 @@ from harness.codec.messages import EndTxnRequest, EndTxnResponse
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.transaction_coordinator import (
     answer_when_written,
+    as_of_version,
     identity_of,
     problem_with_transactional_id,
-    told_to_client,
 )
 from harness.reference_broker.state.transactions.ending import WantedEnd, end
 from harness.reference_broker.state.transactions.transaction import EPOCH_BUMPS
@@ -37,7 +37,7 @@ def handle(request: EndTxnRequest, context: RequestContext) -> Outcome:
     wanted = WantedEnd(name, producer, request.committed, EPOCH_BUMPS if bumps else 0)
     ended = end(context.state.transactions, wanted, context.now())
     if isinstance(ended, ErrorCode):
-        return Answer(_refused(told_to_client(ended, context)))
+        return Answer(_refused(as_of_version(ended, context)))
     answer = EndTxnResponse(producer_id=ended.producer_id, producer_epoch=ended.producer_epoch)
     return answer_when_written(name, answer, _refused, context)
 

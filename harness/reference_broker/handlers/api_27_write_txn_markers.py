@@ -1,4 +1,4 @@
-"""WriteTxnMarkers: API key 27, versions 0 to 2.
+"""WriteTxnMarkers: API key 27, versions 1 to 2.
 
 Behaviour
 - Appends a marker to each partition, as coordinators request it, and operators to end a transaction
@@ -7,6 +7,7 @@ Behaviour
 - The answer comes when all replicas in sync have the markers.
 
 Version notes
+- v0   before Kafka 4.0
 - v2   the producer's transaction version: from 2 on a marker has a higher epoch than the records
        (KIP-1228)
 """

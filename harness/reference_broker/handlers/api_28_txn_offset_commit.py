@@ -44,7 +44,7 @@ _Topic = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
 _Partition = TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition
 _TopicResult = TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic
 _Result = TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition
-_TOLD = {
+_OF_COORDINATOR = {
     ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
 }
@@ -130,7 +130,7 @@ def _problem_with_transaction(
         is_abortable=version >= _FIRST_VERSION_WITH_ABORTABLE,
     )
     error = problem_with_transaction(partition, wanted, context)
-    return _TOLD.get(error, error)
+    return _OF_COORDINATOR.get(error, error)
 
 
 def _problem_with_member(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:

@@ -1,7 +1,8 @@
-"""DescribeTransactions: API key 65, versions 0 to 0 (KIP-664).
+"""DescribeTransactions: API key 65, versions 0 to 0.
 
 Behaviour
 - The partitions are those that still belong to the transaction: none after its end.
+- Source: KIP-664.
 """
 
 from harness.codec.error_code import ErrorCode

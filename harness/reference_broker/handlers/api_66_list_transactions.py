@@ -1,9 +1,10 @@
-"""ListTransactions: API key 66, versions 0 to 2 (KIP-664).
+"""ListTransactions: API key 66, versions 0 to 2.
 
 Behaviour
 - Lists the transactional ids that this broker coordinates and that pass all filters.
 
 Version notes
+- v0   states and producer ids (KIP-664)
 - v1   the transaction is open for longer than a time (KIP-994); one that has not begun is, too
 - v2   the whole transactional id matches a pattern (KIP-1152)
 """

@@ -54,7 +54,7 @@ def problem_with_transaction(
     error = transactions.problem_with_coordinator(wanted.transactional_id)
     if error is ErrorCode.NONE:
         error = _by_coordinator(partition, wanted, context)
-    return _told(error, wanted)
+    return _as_of_version(error, wanted)
 
 
 def _by_coordinator(partition: Partition, wanted: Writing, context: RequestContext) -> ErrorCode:
@@ -65,7 +65,7 @@ def _by_coordinator(partition: Partition, wanted: Writing, context: RequestConte
     return add(transactions, transactional_id, producer, [place], EPOCH_BUMPS, context.now())
 
 
-def _told(error: ErrorCode, wanted: Writing) -> ErrorCode:
+def _as_of_version(error: ErrorCode, wanted: Writing) -> ErrorCode:
     if error is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.TRANSACTION_ABORTABLE and not wanted.is_abortable:

@@ -20,7 +20,7 @@ def problem_with_transactional_id(transactional_id: str, context: RequestContext
     return context.state.transactions.problem_with_coordinator(transactional_id)
 
 
-def told_to_client(
+def as_of_version(
     error: ErrorCode, context: RequestContext, first_version: int = FIRST_VERSION_WITH_FENCED
 ) -> ErrorCode:
     """Return the error as the version has it: earlier ones have no PRODUCER_FENCED."""

@@ -24,7 +24,7 @@ _Row = tuple[int, bytes, bytes | None]
 
 
 class TransactionLog:
-    """Appends to the partition of a transactional id, whose leader is its coordinator.
+    """Appends to the partition of a transactional id; the leader there is the coordinator.
 
     `version` returns the finalized transaction.version, by which records are written.
     """

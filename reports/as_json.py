@@ -12,11 +12,12 @@ from .defect_matrix import DefectRow
 from .fault_timelines import FaultTimeline
 from .histories import History
 from .matrix import CellPart, Matrix, MatrixRow
+from .totals import totals
 from .wire_matrix import SeenOnWire
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 
 
 def matrix_json(matrix: Matrix) -> str:
@@ -27,6 +28,9 @@ def matrix_json(matrix: Matrix) -> str:
         "targets": list(matrix.targets),
         "incomplete": list(matrix.incomplete),
         "requirements": [_requirement(row) for row in matrix.rows],
+        "headlines": {
+            one.target: asdict(one.headline) for one in totals(matrix) if one.headline is not None
+        },
         "areas": [asdict(area) for area in matrix.areas],
         "runs": [asdict(run) for run in matrix.runs],
         "api_versions": _api_versions(matrix),

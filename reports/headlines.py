@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReportedGroup:
-    """`count` requirements that a run did not judge, the reason, and the option that gets them."""
+    """Ids of requirements that a run did not judge, the reason, and the option that gets them."""
 
     why: str
     remedy: str
-    count: int
+    requirements: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of these requirements."""
+        return len(self.requirements)
 
 
 @dataclass(frozen=True)

@@ -305,6 +305,12 @@ class BrokerUnderTest:
         )
         return self.ask(request, version, tolerant=tolerant)
 
+    def own_id(self) -> int:
+        """Return the id of the broker at ``address``; of the first listed where none has it."""
+        brokers = self.metadata([]).brokers
+        here = [one.node_id for one in brokers if (one.host, one.port) == tuple(self.address)]
+        return here[0] if here else brokers[0].node_id
+
     # -- records -----------------------------------------------------------------------------
 
     def produce(

@@ -14,7 +14,6 @@ from harness.conformance.found_runs import ResultsNotFound
 from harness.conformance.gate import GateResult, ResultsNotWhole, gate, write_profile
 from harness.conformance.headline import as_json as headline_as_json
 from harness.conformance.profile import ProfileError, load_profile
-from harness.conformance.where_judged import requirements_with_tests
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -40,8 +39,7 @@ def gate_command(
             click.echo(f"wrote {new_profile}: give each entry its reason")
             return
         profile = load_profile(profile_file, load_catalogue()) if profile_file else None
-        tested = requirements_with_tests(shipped_root())
-        found = gate(results, profile, strict=strict, tested=tested or None)
+        found = gate(results, profile, strict=strict, root=shipped_root())
     except FileExistsError as error:
         raise click.UsageError(f"{new_profile} is there already; it is not replaced") from error
     except (ResultsNotFound, ResultsNotWhole, ProfileError, OSError) as error:

@@ -18,15 +18,14 @@ from harness.codec.unknown_apis import name_of_unknown
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
-from harness.conformance.headline import headline
 from harness.conformance.history_journal import HISTORIES
 from harness.conformance.journal import Journal
 from harness.conformance.mutation_score import the_score
 from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results import RESULTS, ResultsError
+from harness.conformance.run_headline import headline_of
 from harness.conformance.summary import summarize
-from harness.conformance.where_judged import requirements_with_tests
 from harness.conformance.wire import WIRE
 from harness.targets.java import JavaError, spark_java_home
 
@@ -93,12 +92,10 @@ def _headlines(folders: tuple[Path, ...]) -> dict[str, ReportedHeadline]:
     """By run; a folder that holds no readable run has none."""
     from reports.headlines import ReportedGroup, ReportedHeadline
 
-    tested = requirements_with_tests(shipped_root()) or None
     made = {}
     for run in _newest_runs(folders):
-        found = headline(summarize(run), load_catalogue(), tested)
-        groups = [ReportedGroup(one.why, one.remedy, len(one.requirements))
-                  for one in found.not_judged]  # fmt: skip
+        found = headline_of(summarize(run), shipped_root())
+        groups = [ReportedGroup(*one) for one in found.not_judged]
         counts = (found.requirements, found.judged, found.musts, found.musts_passed)
         made[run.header.run] = ReportedHeadline(*counts, tuple(groups))
     return made

@@ -27,7 +27,8 @@ from harness.commands.progress import RunProgress
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.headline import Headline, as_json, headline
+from harness.conformance.headline import as_json
+from harness.conformance.run_headline import headline_of
 from harness.conformance.summary import (
     RequirementSummary,
     RunExit,
@@ -35,7 +36,6 @@ from harness.conformance.summary import (
     joint_exit_code,
 )
 from harness.conformance.verdict import Verdict
-from harness.conformance.where_judged import requirements_with_tests
 from harness.runner.datasets import load_parquet, write_parquet
 from harness.runner.judging_files import count_tests
 from harness.runner.run_session import NOT_ANSWERED
@@ -248,14 +248,10 @@ def _verdicts(one: JudgedTarget) -> list[str]:
     ]
 
 
-def _headline(summary: RunSummary) -> Headline:
-    return headline(summary, load_catalogue(), requirements_with_tests(suites_root()))
-
-
 def _sentences(one: JudgedTarget) -> list[str]:
     if one.summary is None:
         return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
-    lines = [*_headline(one.summary).lines, *one.summary.sentences()]
+    lines = [*headline_of(one.summary, suites_root()).lines, *one.summary.sentences()]
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
     if one.death:
@@ -310,7 +306,7 @@ def _as_json(one: JudgedTarget, *, strict: bool) -> dict[str, Any]:
     return {
         **base,
         "exit": int(summary.exit_code_if(strict=strict)),
-        "headline": as_json(_headline(summary)),
+        "headline": as_json(headline_of(summary, suites_root())),
         "counts": {verdict.value: number for verdict, number in summary.counts.items()},
         "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
         "sentences": list(summary.sentences()),

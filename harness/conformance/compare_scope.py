@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
-from harness.conformance.dated import is_by_date
+from harness.conformance.dated_reason import DatedReason
 from harness.conformance.headline import OF_TARGET
 from harness.conformance.journal import Journal
 from harness.conformance.record import CheckRecord
@@ -95,4 +95,5 @@ def _test(case: str) -> str:
 def _is_excused(check: CheckRecord, *, other_release: bool) -> bool:
     if check.verdict is Verdict.NOT_APPLICABLE:
         return check.capability_missing in OF_TARGET
-    return check.verdict is Verdict.NOT_SUPPORTED and other_release and is_by_date(check.reason)
+    by_date = DatedReason.read(check.reason) is not None
+    return check.verdict is Verdict.NOT_SUPPORTED and other_release and by_date

@@ -17,6 +17,7 @@ from itertools import takewhile
 from typing import TypeAlias
 
 from harness.conformance.catalogue import Catalogue, Requirement
+from harness.conformance.dated_reason import SINCE, UNTIL, DatedReason
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import BROKEN, Verdict
 
@@ -26,7 +27,6 @@ UNDATED = "-"
 
 ReleaseNumbers: TypeAlias = tuple[int, ...]
 
-_DATED_REASON = re.compile(r"promised (since|until) \S+; this is ")
 _RELEASE = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -55,19 +55,14 @@ def why_not_promised(requirement: Requirement, release: str) -> str | None:
     if requirement.since != UNDATED:
         first = release_line(requirement.since)
         if numbers[: len(first)] < first:
-            return f"promised since {requirement.since}; this is {release}"
+            return DatedReason(SINCE, requirement.since).text(release)
     if requirement.until is not None:
         last = release_line(requirement.until)
         if numbers[: len(last)] > last:
-            return f"promised until {requirement.until}; this is {release}"
+            return DatedReason(UNTIL, requirement.until).text(release)
     if release in requirement.not_in:
-        return f"promised since {requirement.since}, not in {release}; this is {release}"
+        return DatedReason(SINCE, requirement.since, left_out=release).text(release)
     return None
-
-
-def is_by_date(reason: str) -> bool:
-    """True for the reason of a not_supported that :func:`by_date` has made."""
-    return _DATED_REASON.match(reason) is not None
 
 
 def by_date(

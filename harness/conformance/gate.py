@@ -22,15 +22,14 @@ All findings are reported, each with its sentence; only the first one decides th
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum, IntEnum
 from pathlib import Path
 
-from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import FoundRuns, find_runs
-from harness.conformance.headline import Headline, headline
+from harness.conformance.headline import Headline
 from harness.conformance.kafka_name import kafka_range
 from harness.conformance.profile import (
     KnownFailure,
@@ -39,6 +38,7 @@ from harness.conformance.profile import (
     draft_profile,
     target_matches,
 )
+from harness.conformance.run_headline import headline_of
 from harness.conformance.summary import RequirementSummary, RunSummary, summarize
 from harness.conformance.verdict import BROKEN, JUDGED, Verdict
 
@@ -136,7 +136,7 @@ def gate(
     today: date | None = None,
     *,
     strict: bool = False,
-    tested: Collection[str] | None = None,
+    root: Path | None = None,
 ) -> GateResult:
     """Judge the results in a folder.
 
@@ -145,7 +145,7 @@ def gate(
         profile: known failures, None for none.
         today: for expiry dates, default the present day in UTC.
         strict: a SHOULD that does not hold is a failure.
-        tested: the requirements that some test declares, for the headlines.
+        root: the folder that holds ``suites/``, for the headlines.
 
     Raises:
         ResultsNotFound: no such folder (exit `GateExit.USAGE`).
@@ -171,8 +171,7 @@ def gate(
         findings=tuple(sorted(findings, key=lambda finding: finding.kind.value)),
         known=tuple(known),
         headlines={
-            target: headline(summary, load_catalogue(), tested)
-            for target, summary in sorted(summaries.items())
+            target: headline_of(summary, root) for target, summary in sorted(summaries.items())
         },
     )
 

@@ -7,21 +7,18 @@ them judged.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from harness.conformance.catalogue import Catalogue, Requirement
+from harness.conformance.dated_reason import SINCE, UNTIL, DatedReason
 from harness.conformance.record import CheckRecord, RunHeader
 from harness.conformance.summary import RequirementSummary, RunSummary
 from harness.conformance.verdict import DECIDED, Verdict
 
-_DATED = (
-    (re.compile(r"promised since (\S+); this is "), "since", "from"),
-    (re.compile(r"promised until (\S+); this is "), "until", "up to"),
-)
-"""The reasons of :mod:`harness.conformance.dated`, with the words before the release."""
+_SIDES = {SINCE: "from", UNTIL: "up to"}
+"""By the word of a date, the one before the releases to judge."""
 EXTERNAL = "external:"
 ACCESS_FILE = f"{EXTERNAL}HOST:PORT,profile=FILE with"
 
@@ -163,12 +160,15 @@ def _harness_error(_check: CheckRecord, _header: RunHeader) -> NotJudgedReason:
 
 def _not_supported(check: CheckRecord, header: RunHeader) -> NotJudgedReason:
     """By the dates of the catalogue, or because the broker does not offer it."""
-    for pattern, word, remedy in _DATED:
-        if dated := pattern.match(check.reason):
-            return NotJudgedReason(
-                f"are not promised by {header.release} ({word} {dated[1]})",
-                f"--target kafka:RELEASE, {remedy} {dated[1]}",
-            )
+    dated = DatedReason.read(check.reason)
+    if dated is not None and dated.left_out:
+        why = f"are promised since {dated.line}, and not by {dated.left_out}"
+        return NotJudgedReason(why, f"--target kafka:RELEASE, any but {dated.left_out}")
+    if dated is not None:
+        return NotJudgedReason(
+            f"are not promised by {header.release} ({dated.word} {dated.line})",
+            f"--target kafka:RELEASE, {_SIDES[dated.word]} {dated.line}",
+        )
     return NotJudgedReason(
         "are about APIs, versions or features that the broker does not offer",
         "a broker that offers them, as --target kafka:latest",

@@ -11,7 +11,7 @@ Plain = Callable[[tuple[str, int]], tuple[str, int]]
 
 
 class NodeBindings:
-    """The upstreams of a cluster, of which some have the id of a node as their name."""
+    """The upstreams of a cluster. Some have the id of a node as their name."""
 
     def __init__(self, upstreams: Sequence[Upstream], plain: Plain) -> None:
         self._names = {one.node_id: one.name for one in upstreams if one.node_id is not None}

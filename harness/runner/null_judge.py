@@ -63,7 +63,7 @@ class SharedConversations:
                 self._stack.close()
             self._address = broker.address
             chosen = without_shared if is_elsewhere(info) else iter
-            address, node = Address(*broker.address), _own_node(broker)
+            address, node = Address(*broker.address), broker.own_id()
             made = NullConversations(info, address, node, REQUIREMENT, chosen=chosen)
             self._conversations = self._stack.enter_context(made)
         return self._conversations
@@ -107,12 +107,6 @@ def _text(api: str, problems: Mapping[str, set[int]]) -> str:
 
 def _listed(versions: set[int]) -> str:
     return ", ".join(str(version) for version in sorted(versions))
-
-
-def _own_node(broker: BrokerUnderTest) -> int:
-    brokers = broker.metadata([]).brokers
-    here = [one.node_id for one in brokers if (one.host, one.port) == tuple(broker.address)]
-    return here[0] if here else brokers[0].node_id
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from harness.targets.asking import (
 )
 from harness.targets.by_document import ByDocument
 from harness.targets.errors import TargetStartError
+from harness.targets.external import ExternalBroker
 from harness.targets.not_answered import NotAnswered, WantsAuthentication
 from harness.targets.observed_versions import observe_versions
 from harness.targets.target import SAFETY_CLASSES, Target
@@ -112,10 +113,10 @@ def probe(target: Target) -> TargetInfo:
     one that does not advertise, was seen to serve), the pace is that of the slowest. Raises
     TargetStartError when one does not answer.
     """
-    asked = []
+    asked, is_given = [], isinstance(target, ExternalBroker)
     for address in target.addresses:
         try:
-            asked.append(_ask(address))
+            asked.append(_ask(address, is_given=is_given))
         except NotAnswered as problem:
             raise TargetStartError(f"{target.spec}: {problem.at(address)}") from problem
     if not asked and not isinstance(target, ByDocument):
@@ -148,10 +149,14 @@ class _Asked(NamedTuple):
     scale: float
 
 
-def _ask(address: Address) -> _Asked:
-    """Raises NotAnswered."""
+def _ask(address: Address, *, is_given: bool) -> _Asked:
+    """Ask one broker. Raises NotAnswered.
+
+    ``is_given``: the address was given, and may be that of a listener for other clients. A broker
+    that was started here has answered Metadata at this address before.
+    """
     advertised = advertises(address, ANSWER_TIMEOUT_MS)
-    if advertised:
+    if advertised and is_given:
         _require_client_listener(address)
     pace = measure_pace(address, ANSWER_TIMEOUT_MS, ROUND_TRIPS, advertised=advertised)
     scale = time_scale(pace)

@@ -89,7 +89,8 @@ def _upgrade(options: Mapping[str, str], nodes: int) -> RollingUpgrade | None:
     upgraded, newer = options.get("upgraded"), options.get("with")
     if newer is None:
         if upgraded is not None:
-            raise TargetError(f"upgraded={upgraded}: of which release? with=RELEASE is missing")
+            missing = "with=RELEASE is missing, the release of these nodes"
+            raise TargetError(f"upgraded={upgraded}: {missing}")
         return None
     if RANGE in newer:
         raise TargetError(f"with={newer}: must be one release; the older one may be a range")

@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness.codec.releases import release_numbers
 from harness.targets.artifacts import fetch_release
 from harness.targets.cache import cache_dir
 from harness.targets.client_jar import fetch_client_jar, pinned_client_jars
@@ -75,16 +76,12 @@ def _run(words: list[str], given: bytes = b"") -> None:
 # The official client of Java
 
 
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in release.split("."))
-
-
 def _java(release: str, bootstrap: str, topic: str) -> None:
     companions = [jar for jar in fetch_release(NEWEST) if jar.name.startswith(_COMPANIONS)]
     path = os.pathsep.join(map(str, [fetch_client_jar(release), *companions]))
     words = [str(find_java().executable), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", path]
     _run([*words, str(PROGRAMS / "ProducerLine.java"), bootstrap, topic])
-    if _numbers(release) >= _FIRST_CONSUMER:
+    if release_numbers(release) >= _FIRST_CONSUMER:
         _run([*words, str(PROGRAMS / "ConsumerLine.java"), bootstrap, topic])
 
 
@@ -92,13 +89,13 @@ def _java_clients() -> list[CapturedClient]:
     """The newest of each minor line among the releases that are judged."""
     lines: dict[tuple[int, ...], str] = {}
     for release in (one for one in pinned_client_jars() if one in JUDGED):
-        numbers = _numbers(release)
+        numbers = release_numbers(release)
         lines[numbers[: 3 if numbers[0] == 0 else 2]] = release
     return [
         CapturedClient(
             "java",
             release,
-            NEWEST if _numbers(release) >= FIRST_FOR_NEWEST else BROKER,
+            NEWEST if release_numbers(release) >= FIRST_FOR_NEWEST else BROKER,
             partial(_java, release),
         )
         for release in lines.values()

@@ -25,7 +25,7 @@ MORE = 5
 """Acknowledged records of each producer, and commits, that are awaited after each node."""
 WITHIN_MS = 120_000
 SAFE = {name: acks for name, acks in PRODUCERS.items() if name != LEADER}
-"""The producers of which no record may be lost: with acks=1 each new leader may lack some."""
+"""The producers that may lose no record: with acks=1 each new leader may lack some."""
 
 
 @dataclass

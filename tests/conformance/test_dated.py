@@ -14,6 +14,7 @@ from harness.conformance.dated import (
     release_numbers,
     why_not_promised,
 )
+from harness.conformance.dated_reason import DatedReason
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check
@@ -102,6 +103,17 @@ def test_dates_may_name_patch_releases(
     since: str, until: str | None, release: str, promised: bool
 ) -> None:
     assert (why_not_promised(dated(since, until), release) is None) is promised
+
+
+def test_reason_is_read_as_it_was_written() -> None:
+    for left in (
+        DatedReason("since", "2.4"),
+        DatedReason("until", "3.x"),
+        DatedReason("since", "0.10", left_out="4.0.0"),
+    ):
+        assert DatedReason.read(f"{left.text('4.0.0')}: since 3.9; x") == left
+    assert DatedReason.read("Fetch v3: advertised is 4 to 18") is None
+    assert DatedReason.read("since 2.4; this is 2.3.1") is None
 
 
 def test_release_and_release_line_parse_to_numbers() -> None:

@@ -109,6 +109,11 @@ def test_each_capability_of_targets_has_a_remedy(capability: str) -> None:
             "promised until 3.x; this is 4.4.0: x",
             "(until 3.x): --target kafka:RELEASE, up to 3.x",
         ),
+        (
+            V.NOT_SUPPORTED,
+            "promised since 0.10, not in 4.0.0; this is 4.0.0: x",
+            "promised since 0.10, and not by 4.0.0: --target kafka:RELEASE, any but 4.0.0",
+        ),
         (V.NOT_SUPPORTED, "Fetch v3: advertised is 4 to 18", "that the broker does not offer"),
         (V.INCONCLUSIVE, "it was busy", "are inconclusive"),
         (V.HARNESS_ERROR, "KeyError", "harness error"),

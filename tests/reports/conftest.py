@@ -15,8 +15,8 @@ from reports.build import ReportPaths, build_report
 from reports.given import Wording
 
 from .browser import _browser, _pages  # noqa: F401  fixtures
-from .made_matrix import MUTANTS
-from .made_results import Row, drawn_rows, write_beside, write_results
+from .made_matrix import HEADLINE, MUTANTS
+from .made_results import RUNS, Row, drawn_rows, write_beside, write_results
 from .shared_spark import SharedSpark
 
 STATEMENTS = {
@@ -27,6 +27,7 @@ WORDING = Wording(
     STATEMENTS,
     {0: "Produce"},
     frozenset({"PROD-004"}),
+    headlines={run: HEADLINE for run, *_ in RUNS},
     mutants=MUTANTS,
     name_of_unknown_api="unknown {}".format,
 )

@@ -44,7 +44,12 @@ HEADLINE = ReportedHeadline(
     judged=5,
     musts=961,
     musts_passed=3,
-    not_judged=(ReportedGroup("need several nodes", "--target reference,nodes=3", 900),),
+    not_judged=(
+        ReportedGroup(
+            *("need several nodes", "--target reference,nodes=3"),
+            requirements=tuple(f"ISR-{number:03}" for number in range(900)),
+        ),
+    ),
 )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import psutil
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from harness.conformance.headline import Headline, NotJudgedGroup, as_json
 from reports.as_html import matrix_html
 from reports.as_json import SCHEMA_FILE, matrix_json
 from reports.as_junit import matrix_junit
@@ -24,7 +25,7 @@ from reports.matrix import Matrix, read_matrix, read_table
 from reports.verdicts import WORST_FIRST
 
 from .conftest import STATEMENTS, WORDING, DrawnReport
-from .made_matrix import MUTANTS
+from .made_matrix import HEADLINE, MUTANTS, small
 from .made_results import wire_rows
 from .second_opinion import api_opinion, second_opinion
 
@@ -33,7 +34,12 @@ from .second_opinion import api_opinion, second_opinion
 def _matrix(drawn_report: DrawnReport) -> Matrix:
     (dataset,) = find_datasets([drawn_report.results])
     matrix = read_matrix(drawn_report.paths.folder, dataset.runs)
-    return replace(matrix, evidence=read_evidence(matrix, [dataset]), mutants=MUTANTS)
+    return replace(
+        matrix,
+        evidence=read_evidence(matrix, [dataset]),
+        mutants=MUTANTS,
+        headlines=WORDING.headlines,
+    )
 
 
 def test_drawn_rows_cover_all_verdicts_and_incomplete_runs(drawn_report: DrawnReport) -> None:
@@ -185,6 +191,26 @@ def test_json_matches_published_schema(drawn_report: DrawnReport) -> None:
     said["runs"][0]["colour"] = "red"
     with pytest.raises(ValidationError, match="colour"):
         Draft202012Validator(schema).validate(said)
+
+
+def test_json_has_headline_of_each_target_as_run_and_gate_have_it(
+    drawn_report: DrawnReport,
+) -> None:
+    said = json.loads(drawn_report.paths.json.read_text())
+    assert list(said["headlines"]) == said["targets"]
+    groups = tuple(NotJudgedGroup(*astuple(one)) for one in HEADLINE.not_judged)
+    of_run = Headline(
+        requirements=HEADLINE.requirements,
+        judged=HEADLINE.judged,
+        musts=HEADLINE.musts,
+        musts_passed=HEADLINE.musts_passed,
+        not_judged=groups,
+    )
+    assert list(said["headlines"].values()) == [as_json(of_run)] * len(said["targets"])
+
+
+def test_json_of_report_without_catalogue_has_no_headlines() -> None:
+    assert json.loads(matrix_json(small()))["headlines"] == {}
 
 
 def test_api_versions_equal_independent_computation(drawn_report: DrawnReport) -> None:

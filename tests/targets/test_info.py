@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from harness.base.address import Address
+from harness.targets import info
 from harness.targets.asking import AnswerPace
 from harness.targets.errors import TargetStartError
+from harness.targets.external import ExternalBroker
 from harness.targets.info import OBSERVED, TIME_SCALE_LIMIT, TargetInfo, probe, time_scale
 from tests.targets import kinds
 
@@ -51,3 +53,16 @@ def test_time_scale_grows_with_response_times_up_to_limit(
     first_ms: float, trips_ms: tuple[float, ...], scale: float
 ) -> None:
     assert time_scale(AnswerPace(first_ms, trips_ms)) == scale
+
+
+def test_probe_asks_metadata_of_given_addresses_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Address] = []
+    monkeypatch.setattr(info, "ask_cluster", lambda address, _: asked.append(address))
+    with kinds.stand_in(tmp_path) as own:
+        probe(own)
+        assert asked == []
+        with ExternalBroker(own.addresses) as given:
+            probe(given)
+        assert asked == own.addresses

@@ -36,7 +36,7 @@ FETCH = 1
         ("kafka:3.9.2,with=4.4.0,nodes=3,upgraded=4", ["there is no node 4", "1, 2, 3, 100"]),
         ("kafka:2.8.2,with=3.9.2,nodes=3,upgraded=1+2+3", ["nodes of both releases"]),
         ("kafka:3.9.2,with=4.4.0,nodes=3,upgraded=two", ["upgraded=two: must be ids", "2+3"]),
-        ("kafka:3.9.2,nodes=3,upgraded=2", ["of which release?", "with=RELEASE is missing"]),
+        ("kafka:3.9.2,nodes=3,upgraded=2", ["with=RELEASE is missing, the release of these nodes"]),
         ("kafka:2.8.2,with=3.9.2..4.4.0,nodes=3", ["must be one release"]),
         ("kafka:2.8.2,with=3.9,nodes=3", ["not pinned", 'did you mean "3.9.2"']),
     ],

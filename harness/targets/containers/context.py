@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from harness.base.bundle import shipped_root
 from harness.base.suggestion import did_you_mean
+from harness.codec.releases import release_numbers
 from harness.targets.artifacts import fetch_release, pinned_releases
 from harness.targets.containers import python_runtime
 from harness.targets.containers.java_runtime import java_runtime
@@ -56,7 +57,7 @@ def recipe_for(what: str, progress: Progress | None = None) -> Recipe:
 
 
 def _kafka(release: str, progress: Progress | None) -> Recipe:
-    releases = [each for each in pinned_releases() if _numbers(each) >= KRAFT_SINCE]
+    releases = [each for each in pinned_releases() if release_numbers(each) >= KRAFT_SINCE]
     if release not in releases:
         raise TargetError(
             f"there is no image of Kafka {release!r}{did_you_mean(release, releases)}; it is one "
@@ -64,10 +65,6 @@ def _kafka(release: str, progress: Progress | None) -> Recipe:
         )
     jars = {f"kafka/jars/{jar.name}": jar for jar in fetch_release(release, progress)}
     return Recipe("kafka", release, {**jars, **_java(), "bin/sh": SHELL.resolve()})
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in release.split("."))
 
 
 def _java() -> dict[str, Path]:

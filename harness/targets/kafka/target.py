@@ -71,7 +71,7 @@ class KafkaTarget(Target):
     (``delete.topic.enable``), so that tests can clean up; ``settings`` by Kafka's names win.
     All data is in a temporary folder and goes with the target. A node that cannot read its own
     metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE, POWER_LOSS
-    and LINKS, the last of which several controllers lack too. With an ``upgrade`` private brokers
+    and LINKS; a cluster of several controllers lacks LINKS too. With an ``upgrade`` private brokers
     are clusters too: one broker alone is of one release.
     """
 

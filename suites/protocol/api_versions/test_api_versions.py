@@ -24,7 +24,6 @@ from harness.codec.versions import VersionRange
 from harness.conformance.checks import NotApplicable, NotSupported, requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.answers import correlation_id_of, expect_answers
-from suites.protocol.support.config_admin import own_id
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.harmless import each_api, harmless_request, served_versions
 
@@ -214,7 +213,7 @@ def test_api_versions_for_another_cluster_or_node_returns_rebootstrap_required(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """The right cluster and node, either of them wrong, both wrong, none given."""
-    cluster_id, node_id = broker.metadata([]).cluster_id or "", own_id(broker)
+    cluster_id, node_id = broker.metadata([]).cluster_id or "", broker.own_id()
     wanted: dict[tuple[str | None, int], ErrorCode] = {
         (cluster_id, node_id): ErrorCode.NONE,
         (None, -1): ErrorCode.NONE,

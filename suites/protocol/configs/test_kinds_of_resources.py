@@ -25,7 +25,6 @@ from suites.protocol.support.config_admin import (
     change,
     change_keys,
     expect_values,
-    own_id,
     prepare_key,
     prepare_shown,
     replace_all,
@@ -244,7 +243,7 @@ def test_configs_of_another_broker_are_refused(broker: BrokerUnderTest) -> None:
     The broker that receives the request keeps its own configs.
     """
     version, here = broker.version("AlterConfigs"), asked_broker(broker)
-    key, other = OF_BROKER[AGE], str(own_id(broker) + 9_000)
+    key, other = OF_BROKER[AGE], str(broker.own_id() + 9_000)
     prepare_key(broker, here, key, "1000000")
     prepare_shown(broker, here, {key: "1000000"})
     with requirement("CONF-040", api_key=ALTER.key, api_version=version) as check:

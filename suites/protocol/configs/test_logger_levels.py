@@ -12,7 +12,6 @@ from suites.protocol.support.config_admin import (
     asked_broker,
     change,
     describe,
-    own_id,
     replace_all,
 )
 from suites.protocol.support.expect import expect_error
@@ -28,7 +27,7 @@ def test_changes_of_logger_levels_that_cannot_be_are_refused(
 ) -> None:
     """No operation on lists, no other broker, no name that is no id."""
     _, own = asked_broker(broker)
-    other = str(own_id(broker) + 9_000)
+    other = str(broker.own_id() + 9_000)
     with requirement("CONF-031") as check:
         for broker_id, operation in (
             (own, AlterOperation.APPEND),
@@ -87,7 +86,7 @@ def test_describe_configs_returns_logger_levels_of_asked_broker(
     """Each with a level; none for a name that no logger has; other brokers are refused."""
     broker.version("IncrementalAlterConfigs")
     _, own = asked_broker(broker)
-    other = str(own_id(broker) + 9_000)
+    other = str(broker.own_id() + 9_000)
     with requirement("CONF-031") as check:
         with check.subtest("all loggers"):
             shown = describe(broker, (BROKER_LOGGER, own), api_version)

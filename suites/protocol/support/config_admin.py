@@ -246,14 +246,7 @@ def prepare_shown(
 
 def asked_broker(broker: BrokerUnderTest) -> Resource:
     """The broker that answers, which is the one that knows its own configs."""
-    return BROKER, str(own_id(broker))
-
-
-def own_id(broker: BrokerUnderTest) -> int:
-    """Return the id of the broker that answers."""
-    brokers = broker.metadata([]).brokers
-    here = [b.node_id for b in brokers if (b.host, b.port) == tuple(broker.address)]
-    return here[0] if here else brokers[0].node_id
+    return BROKER, str(broker.own_id())
 
 
 def shows_tiered_storage(shown: Iterable[str]) -> bool:

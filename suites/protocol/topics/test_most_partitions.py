@@ -7,7 +7,6 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
-from suites.protocol.support.config_admin import own_id
 from suites.protocol.support.topic_admin import (
     ask_to_create,
     ask_to_grow,
@@ -46,7 +45,7 @@ def test_create_topics_of_too_many_partitions_is_refused(
             results = ask_to_create(broker, api_version, *wanted, validate_only=True)
             results.expect(first, ErrorCode.POLICY_VIOLATION, "2 partitions beside an illegal name")
         with check.subtest("assigned partitions"):
-            chosen = [[own_id(broker)]] * (MOST + 1)
+            chosen = [[broker.own_id()]] * (MOST + 1)
             wanted = [creatable(first, -1, -1, assignments=chosen)]
             results = ask_to_create(broker, api_version, *wanted, validate_only=True)
             results.expect(first, ErrorCode.POLICY_VIOLATION, f"{MOST + 1} assigned partitions")

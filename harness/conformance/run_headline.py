@@ -1,0 +1,27 @@
+"""The headline of a run, with the catalogue and the tests that this installation has."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.headline import Headline, headline
+from harness.conformance.summary import RunSummary
+from harness.conformance.where_judged import requirements_with_tests
+
+
+def headline_of(summary: RunSummary, root: Path | None = None) -> Headline:
+    """What a run judged of the catalogue.
+
+    ``root``: the folder that holds ``suites/``. Without tests there, or without a folder, a
+    requirement that has no test yet counts as one that the run did not select.
+    """
+    tested = _tested_below(root) if root is not None else frozenset()
+    return headline(summary, load_catalogue(), tested or None)
+
+
+@cache
+def _tested_below(root: Path) -> frozenset[str]:
+    """Read once: each headline of a process has the same tests."""
+    return requirements_with_tests(root)

@@ -21,10 +21,12 @@ from harness.codec.data_framing.log_folder import (
     partitions_of,
 )
 from harness.codec.data_framing.own_topics import WrittenTo, part_text
-from harness.commands.release_option import release_word
+from harness.commands.release_option import known_release, release_word
 from harness.log_tools.broker_check import BrokerCheck
 from harness.log_tools.findings import Finding
 from harness.log_tools.log_values import log_values
+from harness.log_tools.release_limits import ReleaseLimits
+from harness.log_tools.start_verdict import StartVerdict
 
 EXIT_WRONG = 1
 SHOWN_BYTES = 64
@@ -80,8 +82,11 @@ def dump_command(
 
 @log.command("verify")
 @_DIRECTORIES
+@click.option("--release", metavar="R", callback=known_release,
+              help="The release that has to start on the folders, such as 3.9.2: report what it "
+              "cannot read, and the start.")  # fmt: skip
 @_JSON
-def verify_command(paths: tuple[Path, ...], as_json: bool) -> None:
+def verify_command(paths: tuple[Path, ...], release: str | None, as_json: bool) -> None:
     """Check logs: show what is wrong, where, and how a broker treats it at its start.
 
     Checksums and records of every batch, offsets that rise, indexes that fit their segments, leader
@@ -92,7 +97,7 @@ def verify_command(paths: tuple[Path, ...], as_json: bool) -> None:
     """
     wrong, opened = 0, _opened(paths)
     with _told_as_usage():
-        check = BrokerCheck(opened)
+        check = BrokerCheck(opened, ReleaseLimits(release) if release else None)
     for path, found in zip(paths, opened, strict=True):
         before = wrong
         with _told_as_usage():
@@ -101,6 +106,9 @@ def verify_command(paths: tuple[Path, ...], as_json: bool) -> None:
                 click.echo(_json(finding) if as_json else _sentence(finding))
         if not as_json:
             _tell_rest(path, found, wrong - before)
+    verdict = check.verdict()
+    if verdict is not None:
+        click.echo(_verdict_json(verdict) if as_json else str(verdict))
     sys.exit(EXIT_WRONG if wrong else 0)
 
 
@@ -142,6 +150,10 @@ def _left_alone(found: LogDirectoryFiles | PartitionFolder) -> Iterator[Path]:
 
 def _json(finding: Finding) -> str:
     return json.dumps(asdict(finding) | {"file": str(finding.file)})
+
+
+def _verdict_json(verdict: StartVerdict) -> str:
+    return json.dumps({"kind": "start", **verdict._asdict(), "result": verdict.result.word})
 
 
 def _sentence(finding: Finding) -> str:

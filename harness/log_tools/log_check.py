@@ -33,6 +33,7 @@ from harness.log_tools.notes_check import (
     check_producer_snapshot,
 )
 from harness.log_tools.producer_check import LastBatches
+from harness.log_tools.release_limits import ReleaseLimits
 from harness.log_tools.segment_check import EpochStarts, SegmentCheck
 from harness.log_tools.segment_reader import SegmentDamage, SegmentReader
 
@@ -40,14 +41,19 @@ _SNAPSHOT_FOOTER = 4
 _ANOTHER_SNAPSHOT = "an older snapshot is read, or the leader's is fetched"
 
 
-def check_log(found: LogDirectoryFiles | PartitionFolder) -> Iterator[Finding]:
-    """Yield all problems, in the order of reading. Raises OSError."""
+def check_log(
+    found: LogDirectoryFiles | PartitionFolder, limits: ReleaseLimits | None = None
+) -> Iterator[Finding]:
+    """Yield all problems, in the order of reading. Raises OSError.
+
+    ``limits``: of the release that has to read the batches; None for any.
+    """
     if isinstance(found, PartitionFolder):
-        yield from PartitionCheck(found).findings()
+        yield from PartitionCheck(found, limits).findings()
         return
     log_ends = {}
     for folder in found.partitions:
-        check = PartitionCheck(folder)
+        check = PartitionCheck(folder, limits)
         yield from check.findings()
         if check.log_end is not None and folder.topic is not None and folder.partition is not None:
             log_ends[folder.topic, folder.partition] = check.log_end
@@ -63,8 +69,8 @@ def check_log(found: LogDirectoryFiles | PartitionFolder) -> Iterator[Finding]:
 class PartitionCheck:
     """The check of one log: its segments in order, then the files beside them."""
 
-    def __init__(self, folder: PartitionFolder) -> None:
-        self._folder = folder
+    def __init__(self, folder: PartitionFolder, limits: ReleaseLimits | None = None) -> None:
+        self._folder, self._limits = folder, limits
         self.log_end: int | None = None
         """The log end offset after the check; None where damage or a missing file hides it."""
 
@@ -97,6 +103,7 @@ class PartitionCheck:
                 later_segments=len(segments) - place - 1,
                 epochs=epochs,
                 producers=producers,
+                limits=self._limits,
             )
             yield from check.findings()
             before = check

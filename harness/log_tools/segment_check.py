@@ -21,6 +21,8 @@ from harness.log_tools.index_check import (
     check_transaction_index,
 )
 from harness.log_tools.producer_check import LastBatches
+from harness.log_tools.release_batches import check_batch
+from harness.log_tools.release_limits import ReleaseLimits
 from harness.log_tools.segment_reader import DamageKind, SegmentDamage, SegmentReader
 
 
@@ -51,7 +53,7 @@ class SegmentCheck:
     """The check of one segment.
 
     ``next_base_offset``: of the next segment; None for the last one. ``epochs``, ``producers``:
-    of the log; each batch is compared with them.
+    of the log; each batch is compared with them. ``limits``: of the release that has to read it.
     """
 
     def __init__(
@@ -63,11 +65,13 @@ class SegmentCheck:
         later_segments: int = 0,
         epochs: EpochStarts | None = None,
         producers: LastBatches | None = None,
+        limits: ReleaseLimits | None = None,
     ) -> None:
         self._segment, self._recovery, self._later = segment, recovery, later_segments
         self._next_base_offset = next_base_offset
         self._epochs = epochs or EpochStarts()
         self._producers = producers or LastBatches()
+        self._limits = limits
         self._found = Gathered()
         self.next_offset = segment.base_offset
         """The offset behind the last record, after the segment was read."""
@@ -140,6 +144,8 @@ class SegmentCheck:
         else:
             self.next_offset = batch.last_offset + 1
             self._producers.see(batch)
+        for finding in check_batch(log, batch, self._limits) if self._limits else ():
+            self._found.add(finding)
         return not misplaced
 
     def _misplaced(self, batch: LogBatch) -> Iterator[tuple[str, str]]:

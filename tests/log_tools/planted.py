@@ -9,14 +9,21 @@ from harness.codec.data_framing.log_folder import open_log
 from harness.codec.records.batch import BatchHeader, split_batches
 from harness.log_tools.broker_check import BrokerCheck
 from harness.log_tools.findings import Finding
+from harness.log_tools.release_limits import ReleaseLimits
+from harness.log_tools.start_verdict import StartVerdict
 from tests.reference_broker.storage.made_folder import PARTITION, name_of
 
 
 def findings(*paths: Path) -> list[Finding]:
     """All findings of folders and files; log directories among them are those of one broker."""
+    return checked(*paths)[0]
+
+
+def checked(*paths: Path, release: str | None = None) -> tuple[list[Finding], StartVerdict | None]:
+    """The findings, for that release too if one is given, and its start."""
     opened = [open_log(path) for path in paths]
-    check = BrokerCheck(opened)
-    return [finding for found in opened for finding in check.findings(found)]
+    check = BrokerCheck(opened, ReleaseLimits(release) if release else None)
+    return [finding for found in opened for finding in check.findings(found)], check.verdict()
 
 
 @dataclass

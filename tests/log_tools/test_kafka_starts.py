@@ -12,10 +12,11 @@ import pytest
 
 from harness.codec.data_framing import producer_snapshot_bytes, read_producer_snapshot
 from harness.codec.error_code import ErrorCode
+from harness.log_tools.start_verdict import RULES, StartResult
 from labs.awaiting import await_that
 from tests.log_tools.kafka_starts import Starts, starts_of
 from tests.log_tools.made_broker import UNIQUE
-from tests.log_tools.planted import findings
+from tests.log_tools.planted import checked, findings
 from tests.log_tools.start_cases import (
     BEYOND,
     CASES,
@@ -33,6 +34,12 @@ from tests.targets import kinds
 
 END_OF_LOG = 2_000  # characters, shown with a failure
 pytestmark = [pytest.mark.kafka, pytest.mark.deep]
+OF_RELEASE = {kind for kind in RULES if kind.startswith("release-")}
+VERDICTS = {result: {StartResult.STARTS} for result in Result} | {
+    STOPS: {StartResult.NOT_STARTED},
+    NOT_SERVED: {StartResult.DIRECTORY_FAILS, StartResult.STARTS},
+}
+"""By the state of the partition, what verify says of the start."""
 PAIRS = [
     (release, name) for release in MODES for name, case in CASES.items() if release in case.seen
 ]
@@ -55,7 +62,10 @@ def test_broker_starts_as_verify_predicts(starts: Starts, name: str) -> None:
     starts.restore()
     before = strays(starts)
     case.change(starts)
-    assert {each.kind for each in findings(starts.one, starts.two)} == case.kinds
+    found, verdict = checked(starts.one, starts.two, release=starts.release)
+    assert {each.kind for each in found} - OF_RELEASE == case.kinds
+    assert verdict is not None
+    assert verdict.result in VERDICTS[wanted], str(verdict)
     with starts.started() as is_started:
         assert is_started == (wanted is not STOPS), starts.log_text()[-END_OF_LOG:]
         if is_started:

@@ -13,10 +13,10 @@ from harness.log_tools.findings import Finding
 from harness.log_tools.release_limits import ReleaseLimits
 
 _CUT = (
-    "it is taken for damage: recovery cuts the log here, and behind a clean shutdown readers get"
-    " bytes that they cannot read"
+    "recovery takes it for damage and cuts the log here; behind a clean shutdown it counts as one"
+    " record, readers get it as it is, and new records repeat its other offsets"
 )
-_UNREAD = "it is kept and sent as it is; what has to open it, as compaction, fails"
+_UNREAD = "the log keeps it, and readers get it as it is; the broker itself cannot open it"
 
 
 def check_batch(log: Path, batch: LogBatch, limits: ReleaseLimits) -> Iterator[Finding]:

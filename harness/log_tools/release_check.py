@@ -24,6 +24,7 @@ from harness.log_tools.folder_names import parse_folder_name
 from harness.log_tools.release_limits import FOLDER_SINCE, METADATA_VERSION, ReleaseLimits
 
 NOT_STARTED = "the broker does not start"
+_STRICT = f"2.8: {NOT_STARTED}; from 3.0 to 3.6: the log directory fails"
 _ALL_STRAY = (
     "without a migration the metadata log begins empty, and each partition's folder is renamed to"
     " -stray"
@@ -81,12 +82,12 @@ def _folders(broker: BrokerFolders, limits: ReleaseLimits) -> Iterator[Finding]:
 
 def _topic_ids(broker: BrokerFolders, limits: ReleaseLimits) -> Iterator[Finding]:
     """Yield versions of the file with the topic id that the release refuses."""
-    for folder in broker.partitions if limits.is_in("2.8") else ():
+    for folder in broker.partitions if limits.is_in("2.8-3.6") else ():
         for path in folder.notes:
             version = _version(path) if path.name == PARTITION_METADATA else 0
             if version:
                 problem = f"version {version}, release {limits.release} reads version 0 alone"
-                yield Finding(path, "release-topic-id", problem, NOT_STARTED)
+                yield Finding(path, "release-topic-id", problem, _STRICT)
 
 
 def _version(path: Path) -> int:
@@ -113,7 +114,7 @@ def _features(broker: BrokerFolders, limits: ReleaseLimits) -> Iterator[Finding]
 
 def _quorum_state(broker: BrokerFolders, limits: ReleaseLimits) -> Iterator[Finding]:
     """Yield a quorum-state of a later version."""
-    if not limits.is_in("3.0-3.8"):
+    if not limits.is_in("3.0-3.7"):
         return
     for directory in broker.directories:
         for folder in filter(is_metadata_log, directory.partitions):

@@ -19,7 +19,7 @@ Levels = tuple[int, int]
 
 _MAGIC_SINCE = {1: "0.10", 2: "0.11"}
 _CODEC_SINCE = {"lz4": "0.8.2", "zstd": "2.1"}
-FOLDER_SINCE = {DELETED: "0.10.1", FUTURE: "1.1", STRAY: "3.7", REMOTE_INDEXES: "3.6"}
+FOLDER_SINCE = {DELETED: "0.10.2", FUTURE: "1.1", STRAY: "3.6.1", REMOTE_INDEXES: "3.5"}
 """The first release that takes such a folder, by the end of its name."""
 _FIRST_KRAFT, _LAST_ZOOKEEPER = "3.0", "3.9"
 _KRAFT_10 = {"kraft.version": (0, 1), "transaction.version": (0, 2), "group.version": (0, 1),

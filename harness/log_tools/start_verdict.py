@@ -62,7 +62,7 @@ RULES: Mapping[str, tuple[_Rule, ...]] = {
     "release-kraft": _ALWAYS,
     "release-directory-id": _ALWAYS,
     "release-folder": _ALWAYS,
-    "release-topic-id": _ALWAYS,
+    "release-topic-id": (_Rule(_STOPS, "2.8"), _Rule(_FAILS)),
     "release-metadata-version": _ALWAYS,
     "release-feature": _ALWAYS,
     "release-quorum-state": _ALWAYS,

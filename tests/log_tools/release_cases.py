@@ -52,11 +52,15 @@ MORE = 3  # records in a planted batch
 
 
 class ReleaseSeen(NamedTuple):
-    """``kind``: of the finding for this release, empty for none. ``text``: in the broker's log."""
+    """``kind``: of the finding for this release, empty for none. ``text``: in the broker's log.
+
+    ``more``: offsets behind those that were written, of a partition that is served.
+    """
 
     result: Result
     kind: str = ""
     text: str = ""
+    more: int = 0
 
 
 class ReleaseCase(NamedTuple):
@@ -222,6 +226,13 @@ RELEASE_CASES: dict[str, ReleaseCase] = {
     "records of magic 2 behind a kill": ReleaseCase(
         both(later_batch, each_directory(_killed)),
         {OLDEST: ReleaseSeen(SERVED, "release-magic", "Found invalid messages in log segment")},
+    ),
+    "records of magic 2 behind a clean shutdown": ReleaseCase(
+        later_batch,
+        {
+            OLDEST: ReleaseSeen(SERVED, "release-magic", more=1),
+            ZOOKEEPER: ReleaseSeen(SERVED, more=MORE),
+        },
     ),
     "a higher metadata.version": ReleaseCase(
         feature("metadata.version", 99),

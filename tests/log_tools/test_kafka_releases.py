@@ -68,7 +68,8 @@ def test_broker_starts_as_verify_predicts_for_its_release(starts: Starts, name: 
     with starts.started() as is_started:
         assert is_started == (seen.result is not STOPS), starts.log_text()[-END_OF_LOG:]
         if seen.result is SERVED:
-            starts.await_offsets(starts.victim, starts.written)
+            start, end = starts.written
+            starts.await_offsets(starts.victim, (start, end + seen.more))
         await_that(lambda: seen.text in starts.log_text(), f"the broker logs {seen.text!r}")
 
 

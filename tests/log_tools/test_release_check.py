@@ -95,7 +95,7 @@ CASES: dict[str, Case] = {
         with_directory_ids, "release-directory-id", ("2.8.2", "3.6.2"), ("2.7.2", "3.7.2")
     ),
     "deleted": Case(
-        folder(f"orders-0.{UNIQUE}-delete"), "release-folder", ("0.9.0.1",), ("1.0.2",)
+        folder(f"orders-0.{UNIQUE}-delete"), "release-folder", ("0.10.1.1",), ("0.10.2.2",)
     ),
     "future": Case(
         lambda made: shutil.copytree(made.one / "orders-0", made.two / f"orders-0.{UNIQUE}-future"),
@@ -104,12 +104,15 @@ CASES: dict[str, Case] = {
         ("1.1.1", "3.9.2"),
     ),
     "stray": Case(
-        folder(f"orders-0.{UNIQUE}-stray"), "release-folder", ("2.8.2", "3.6.2"), ("3.7.2",)
+        folder(f"orders-0.{UNIQUE}-stray"), "release-folder", ("2.8.2", "3.6.0"), ("3.6.1", "3.7.2")
     ),
     "remote": Case(
-        folder("remote-log-index-cache"), "release-folder", ("2.8.2", "3.5.2"), ("3.6.2",)
+        folder("remote-log-index-cache"), "release-folder", ("2.8.2", "3.4.1"), ("3.5.2",)
     ),
-    "partition.metadata": Case(later_topic_id, "release-topic-id", ("2.8.2",), ("2.7.2", "3.9.2")),
+    "partition.metadata": Case(later_topic_id, "release-topic-id", ("2.8.2",), ("2.7.2", "3.7.2")),
+    "partition.metadata, later": Case(
+        later_topic_id, "release-topic-id", ("3.0.2", "3.6.2"), (), result=FAILS
+    ),
     "magic 1": Case(segment(MAGIC_1), "release-magic", ("0.9.0.1",), ("0.10.0.1",), result=STARTS),
     "magic 2": Case(segment(MAGIC_2), "release-magic", ("0.10.2.2",), ("0.11.0.3",), result=STARTS),
     "lz4": Case(segment(LZ4), "release-codec", ("0.8.1.1",), ("0.8.2.2",), result=STARTS),
@@ -131,10 +134,10 @@ CASES: dict[str, Case] = {
         feature("share.version", 0), "release-feature", (), ("4.4.0",), kraft=True
     ),
     "quorum-state": Case(
-        quorum_state(1), "release-quorum-state", ("3.8.1",), ("3.9.2", "4.4.0"), kraft=True
+        quorum_state(1), "release-quorum-state", ("3.7.2",), ("3.8.1", "4.4.0"), kraft=True
     ),
     "older quorum-state": Case(
-        quorum_state(0), "release-quorum-state", (), ("3.8.1", "4.4.0"), kraft=True
+        quorum_state(0), "release-quorum-state", (), ("3.7.2", "4.4.0"), kraft=True
     ),
 }
 PAIRS = [

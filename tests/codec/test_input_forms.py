@@ -125,6 +125,7 @@ TEXTS = {
     "decimal with blanks": FETCH_12_DECIMAL.replace(",", ""),
     "decimal signed": ", ".join(map(str, _signed(FETCH_12))),
     "array of Python": str(list(FETCH_12)),
+    "Buffer of Node.js": json.dumps({"type": "Buffer", "data": list(FETCH_12)}),
     "array of Java": str(_signed(FETCH_12)),
     "literal of Java": f"new byte[] {{ {', '.join(f'(byte) 0x{one:02X}' for one in FETCH_12)} }};",
     "literal of Java, signed": f"byte[] raw = {{{', '.join(map(str, _signed(FETCH_12)))}}};",

@@ -125,7 +125,7 @@ def later_topic_id(starts: Starts) -> None:
 
 def later_batch(starts: Starts) -> None:
     """Append a batch of magic 2 to the log; its indexes have no entry for it, as they may."""
-    (log,) = starts.folder.glob("*.log")
+    log = max(starts.folder.glob("*.log"))
     with log.open("ab") as file:
         file.write(_batch([b"later"] * MORE, starts.written[1]))
 

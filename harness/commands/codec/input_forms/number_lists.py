@@ -1,4 +1,5 @@
-"""Lists of numbers: decimal, signed or not, and the array literals of Java, C, Go, Rust, Python."""
+"""Lists of numbers: decimal, signed or not, the array literals of Java, C, Go, Rust, Python, and
+the JSON of a Buffer of Node.js."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ _IN_ARRAY = re.compile(
     r"(?:\s*;\s*unsigned int \w+ = \d+)?\s*;?$",
     re.DOTALL,
 )
+_BUFFER = re.compile(r'\{\s*"type"\s*:\s*"Buffer"\s*,\s*"data"\s*:\s*(\[.*\])\s*\}', re.DOTALL)
+"""The JSON of a Buffer of Node.js."""
 _CAST = re.compile(r"\(\s*byte\s*\)\s*")
 _SUFFIX = re.compile(r"(?<=[0-9a-fA-F])(?:u8|i8)\b")
 _BETWEEN = re.compile(r"[\s,;]+")
@@ -27,7 +30,8 @@ def read_decimals(text: str) -> Bytes | None:
 
 def read_array(text: str) -> Bytes | None:
     """Return the bytes of an array literal, or of numbers with 0x. Raises NearMiss."""
-    inside = _IN_ARRAY.fullmatch(text.strip())
+    buffer = _BUFFER.fullmatch(text.strip())
+    inside = _IN_ARRAY.fullmatch(buffer[1] if buffer else text.strip())
     words = _words(_SUFFIX.sub("", _CAST.sub("", inside[1] if inside else text)))
     if not words or not all(_DECIMAL.fullmatch(word) or _HEX.fullmatch(word) for word in words):
         return None

@@ -1,9 +1,11 @@
 """The effects that state objects return, in the order in which the node must carry them out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from harness.base.ids import GroupId, PartitionIndex
+from harness.base.ids import GroupId, PartitionIndex, ProducerEpoch, ProducerId
+from harness.codec.error_code import ErrorCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,41 @@ class GroupMoved:
     group_id: GroupId
 
 
+@dataclass(slots=True, eq=False)
+class TransactionCheck:
+    """A check of partitions by a coordinator on another broker (KIP-890).
+
+    `adds`: partitions that the transaction does not have are added. `outcome`: the errors by topic
+    and partition, None until they are known.
+    """
+
+    transactional_id: str
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch
+    places: tuple[tuple[str, PartitionIndex], ...]
+    adds: bool
+    outcome: Mapping[tuple[str, PartitionIndex], ErrorCode] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckWanted:
+    """The broker must send the check to the coordinator."""
+
+    check: TransactionCheck
+
+
+@dataclass(frozen=True, slots=True)
+class CheckMade:
+    """The outcome of the check is known: the request that waits for it continues."""
+
+    check: TransactionCheck
+
+
+@dataclass(frozen=True, slots=True)
+class MarkersAwaited:
+    """Leaders on other brokers must write markers of decided transactions."""
+
+
 Effect = (
     PartitionGrew
     | IsrProposed
@@ -75,4 +112,7 @@ Effect = (
     | CreationWanted
     | TopicDeleted
     | GroupMoved
+    | CheckWanted
+    | CheckMade
+    | MarkersAwaited
 )

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable
 from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec.structs import Message
 from harness.reference_broker.effects import (
+    CheckMade,
+    CheckWanted,
     CreationWanted,
     DirectoryChosen,
     Effect,
     GroupMoved,
     IsrProposed,
+    MarkersAwaited,
     PartitionGrew,
     ReplicaMoved,
 )
@@ -92,12 +95,17 @@ class Purgatory:
         self._expired()
 
 
+_FOR_OTHER_NODES = (IsrProposed, DirectoryChosen, CreationWanted, CheckWanted, MarkersAwaited)
+
+
 def keys_of(effect: Effect) -> list[WakeKey]:
     """Return the keys of the requests that an effect wakes."""
     if isinstance(effect, GroupMoved):
         return [effect.group_id]
+    if isinstance(effect, CheckMade):
+        return [effect.check]
     if isinstance(effect, PartitionGrew | ReplicaMoved):
         return [(effect.topic_id, effect.partition_index)]
-    if isinstance(effect, IsrProposed | DirectoryChosen | CreationWanted):
-        return []  # for other nodes to do
+    if isinstance(effect, _FOR_OTHER_NODES):
+        return []
     return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from harness.base.ids import BrokerId, PartitionIndex
+from harness.reference_broker.cluster.broker_peers import BrokerPeers
 from harness.reference_broker.cluster.config_screening import ConfigScreening
 from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
 from harness.reference_broker.cluster.directory_failures import DirectoryFailures
@@ -20,6 +21,7 @@ from harness.reference_broker.cluster.isr_proposals import IsrProposals
 from harness.reference_broker.cluster.lifecycle import Lifecycle
 from harness.reference_broker.cluster.log_moves import log_moves
 from harness.reference_broker.cluster.log_upkeep import log_upkeep, note_offsets
+from harness.reference_broker.cluster.marker_sender import MarkerSender
 from harness.reference_broker.cluster.membership import INTERNAL_LISTENER, NodeMembership
 from harness.reference_broker.cluster.metadata_reader import MetadataReader
 from harness.reference_broker.cluster.peer import Peer
@@ -27,11 +29,14 @@ from harness.reference_broker.cluster.producer_id_blocks import ProducerIdBlocks
 from harness.reference_broker.cluster.replica_fetcher import FetchSettings
 from harness.reference_broker.cluster.replica_fetchers import ReplicaFetchers
 from harness.reference_broker.cluster.topic_creation import TopicCreation
+from harness.reference_broker.cluster.transaction_checks import TransactionChecks
 from harness.reference_broker.effects import (
+    CheckWanted,
     CreationWanted,
     DirectoryChosen,
     Effect,
     IsrProposed,
+    MarkersAwaited,
     ReplicaMoved,
     TopicDeleted,
 )
@@ -169,8 +174,7 @@ class BrokerNode:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._running is not None:
-            await self._running.fetchers.close()
-            await self._running.forwarding.close()
+            await self._running.close()
         for peer in self._peers:
             peer.close()
         await self._client.close()
@@ -213,6 +217,12 @@ class _Running:
             ),
             number("replica.socket.timeout.ms"),
         )
+        request_ms = number("request.timeout.ms")
+        # A marker may wait for replicas, and a check must not wait for it.
+        self._of_checks = BrokerPeers(self.node, member, "transaction-checks", request_ms)
+        self._of_markers = BrokerPeers(self.node, member, "markers", request_ms)
+        self._checks = TransactionChecks(self.node, self._of_checks)
+        self._markers = MarkerSender(self.node, self._of_markers)
         self.member = member
         self._failure_timeout_ms = number("log.dir.failure.timeout.ms")
 
@@ -224,7 +234,16 @@ class _Running:
             self._after_registration(self._proposals.run()),
             self._after_registration(self._directories.run()),
             self._after_registration(self._producer_ids.run()),
+            self._after_registration(self._markers.run()),
         ]
+
+    async def close(self) -> None:
+        """Close the connections to other nodes."""
+        await self.fetchers.close()
+        await self.forwarding.close()
+        await self._checks.close()
+        self._of_checks.close()
+        self._of_markers.close()
 
     def use(self, logs: LogDirectories) -> None:
         """Keep the logs there; inform the controller of directories that fail."""
@@ -262,6 +281,10 @@ class _Running:
             self._directories.tell(effect.topic_id, effect.partition_index, effect.directory)
         elif isinstance(effect, CreationWanted):
             self._creation.ask_for(effect)
+        elif isinstance(effect, CheckWanted):
+            self._checks.ask(effect.check)
+        elif isinstance(effect, MarkersAwaited):
+            self._markers.hurry()
         elif isinstance(effect, TopicDeleted):
             for index in range(effect.partition_count):
                 self.fetchers.moved(effect.topic_id, PartitionIndex(index))

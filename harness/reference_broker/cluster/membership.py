@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 from harness.base.ids import BrokerId
-from harness.reference_broker.state.registrations.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import BrokerRegistration, Endpoint
 
 INTERNAL_LISTENER = "INTERNAL"
 """The listener for brokers, if it is not the one for clients."""
@@ -47,3 +47,10 @@ class NodeMembership:
     def way_to(self, told: Endpoint) -> Endpoint:
         """Return the address to which connections for this advertised address go."""
         return self.ways.get(told, told)
+
+    def way_to_broker(self, registered: BrokerRegistration | None) -> Endpoint | None:
+        """Return the address to which connections for another broker go; None if unknown."""
+        if registered is None:
+            return None
+        advertised = registered.listeners.get(self.inter_broker_listener)
+        return None if advertised is None else self.way_to(advertised)

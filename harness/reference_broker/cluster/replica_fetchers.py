@@ -67,10 +67,7 @@ class ReplicaFetchers:
         return self._running[leader][0]
 
     def _where(self, leader: BrokerId) -> Endpoint | None:
-        registered = self._node.state.brokers.get(leader)
-        listener = self._member.inter_broker_listener
-        told = None if registered is None else registered.listeners.get(listener)
-        return None if told is None else self._member.way_to(told)
+        return self._member.way_to_broker(self._node.state.brokers.get(leader))
 
     async def close(self) -> None:
         """Stop all fetchers."""

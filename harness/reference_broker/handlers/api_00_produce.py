@@ -28,7 +28,7 @@ from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceRequest, ProduceResponse
-from harness.codec.records import BATCH_HEADER_BYTES, TRANSACTIONAL, BatchHeader
+from harness.codec.records import BatchHeader
 from harness.reference_broker.handlers.outcome import (
     CloseConnection,
     NoAnswer,
@@ -47,7 +47,12 @@ from harness.reference_broker.handlers.produced_records import (
     version_of_records,
 )
 from harness.reference_broker.handlers.replicated_answer import AwaitedPartition, replicated_answer
-from harness.reference_broker.handlers.transaction_check import Writing, problem_with_transaction
+from harness.reference_broker.handlers.transaction_check import (
+    Writing,
+    after_check,
+    check_elsewhere,
+    problem_with_transaction,
+)
 from harness.reference_broker.handlers.transaction_coordinator import identity_of
 from harness.reference_broker.state.broker import BrokerPlace
 from harness.reference_broker.state.log.append_error import AppendRefused
@@ -92,6 +97,32 @@ class _Target:
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
+    """Append each valid batch, when the coordinator of a transaction has checked it."""
+    writes = _transactional_writes(request, context) if context.state.is_member else []
+    check = check_elsewhere(writes, context)
+    if check is None or request.acks == 0:
+        return _produced(request, context)
+    partitions = [partition for partition, _ in writes]
+    return after_check(
+        check, lambda later: _produced(request, later), partitions, request.timeout_ms, context
+    )
+
+
+def _transactional_writes(
+    request: ProduceRequest, context: RequestContext
+) -> list[tuple[Partition, Writing]]:
+    """Return the partitions that get transactional records of a transactional id."""
+    found = []
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            target = _target((topic.name, topic.topic_id), data.index, context)
+            wanted = _writing(data.records or b"", request.transactional_id, context)
+            if wanted is not None and not isinstance(target, ErrorCode):
+                found.append((target.partition, wanted))
+    return found
+
+
+def _produced(request: ProduceRequest, context: RequestContext) -> Outcome:
     """Append each valid batch, in the order of the request."""
     if not context.state.like.since(*SHAPE_IS_AN_ERROR) and is_out_of_shape(request, context):
         return CloseConnection("records that the request cannot hold")
@@ -279,20 +310,27 @@ def _check_transaction(
     batch: bytes, transactional_id: str | None, partition: Partition, context: RequestContext
 ) -> None:
     """Refuse a transactional batch for a partition that its transaction does not have."""
-    if transactional_id is None or len(batch) < BATCH_HEADER_BYTES:
+    wanted = _writing(batch, transactional_id, context)
+    if wanted is None:
         return
+    error = problem_with_transaction(partition, wanted, context)
+    if error is not ErrorCode.NONE:
+        raise AppendRefused(error, _TEXTS.get(error))
+
+
+def _writing(batch: bytes, transactional_id: str | None, context: RequestContext) -> Writing | None:
+    """Return the write of a transactional batch; None for any other."""
+    if transactional_id is None or not is_transactional(batch):
+        return None
     header = BatchHeader.read(batch)
-    if header.producer_id < 0 or not header.attributes & TRANSACTIONAL:
-        return
-    wanted = Writing(
+    if header.producer_id < 0:
+        return None
+    return Writing(
         transactional_id,
         identity_of(header.producer_id, header.producer_epoch),
         adds=context.api_version >= _FIRST_VERSION_THAT_ADDS,
         is_abortable=context.api_version >= _FIRST_VERSION_WITH_ABORTABLE,
     )
-    error = problem_with_transaction(partition, wanted, context)
-    if error is not ErrorCode.NONE:
-        raise AppendRefused(error, _TEXTS.get(error))
 
 
 def _target(wanted: _TopicKey, index: int, context: RequestContext) -> _Target | ErrorCode:

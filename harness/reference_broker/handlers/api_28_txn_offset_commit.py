@@ -20,7 +20,7 @@ Not done
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.base.ids import GroupId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from harness.reference_broker.handlers.group_coordinator import (
@@ -29,10 +29,19 @@ from harness.reference_broker.handlers.group_coordinator import (
     problem_with_group,
 )
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
-from harness.reference_broker.handlers.transaction_check import Writing, problem_with_transaction
+from harness.reference_broker.handlers.transaction_check import (
+    Writing,
+    after_check,
+    check_elsewhere,
+    problem_with_transaction,
+)
 from harness.reference_broker.handlers.transaction_coordinator import identity_of
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
-from harness.reference_broker.state.groups.group_offsets import problem_with_commit
+from harness.reference_broker.state.groups.group import Group
+from harness.reference_broker.state.groups.group_offsets import (
+    problem_with_commit,
+    problem_with_early_commit,
+)
 from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 28
@@ -40,6 +49,8 @@ _FIRST_VERSION_WITH_ABORTABLE = 4
 _FIRST_VERSION_THAT_ADDS = 5
 _FIRST_VERSION_BY_ID = 6
 _TRANSACTION_IS_VERIFIED = (3, 7)  # class GroupMetadataManager (storeOffsets)
+_ALL_IS_CHECKED = (3, 0)  # class GroupCoordinator (validateOffsetCommit)
+_GROUP_MUST_EXIST = (4, 0)  # class OffsetMetadataManager
 _Topic = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
 _Partition = TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition
 _TopicResult = TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic
@@ -60,6 +71,20 @@ class _Asked(NamedTuple):
 
 
 def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome:
+    """Store the offsets, when the coordinator of the transaction has checked it."""
+    partition = context.state.group_log.partition_of(request.group_id)
+    if partition is None or not context.state.like.since(*_TRANSACTION_IS_VERIFIED):
+        return _stored(request, context)
+    check = check_elsewhere([(partition, _writing(request, context))], context)
+    if check is None:
+        return _stored(request, context)
+    timeout_ms = context.state.limits.offset_commit_timeout_ms
+    return after_check(
+        check, lambda later: _stored(request, later), [partition], timeout_ms, context
+    )
+
+
+def _stored(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome:
     """Store the offsets of partitions that exist as a part of the transaction."""
     topics: list[_TopicResult] = []
     asked: list[_Asked] = []
@@ -122,29 +147,33 @@ def _problem_with_transaction(
     partition = context.state.group_log.partition_of(request.group_id)
     if partition is None:
         return ErrorCode.NOT_COORDINATOR
-    version = context.api_version
-    wanted = Writing(
+    error = problem_with_transaction(partition, _writing(request, context), context)
+    return _OF_COORDINATOR.get(error, error)
+
+
+def _writing(request: TxnOffsetCommitRequest, context: RequestContext) -> Writing:
+    return Writing(
         request.transactional_id,
         identity_of(request.producer_id, request.producer_epoch),
-        adds=version >= _FIRST_VERSION_THAT_ADDS,
-        is_abortable=version >= _FIRST_VERSION_WITH_ABORTABLE,
+        adds=context.api_version >= _FIRST_VERSION_THAT_ADDS,
+        is_abortable=context.api_version >= _FIRST_VERSION_WITH_ABORTABLE,
     )
-    error = problem_with_transaction(partition, wanted, context)
-    return _OF_COORDINATOR.get(error, error)
 
 
 def _problem_with_member(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     groups, generation = context.state.groups, request.generation_id_or_member_epoch
+    like, now = context.state.like, context.now()
     group = groups.find(request.group_id)
     if group is None:
-        if generation >= 0:
+        if not groups.has_room_for(request.group_id, now):
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        if generation >= 0 and like.since(*_GROUP_MUST_EXIST):
             return ErrorCode.ILLEGAL_GENERATION
-        has_room = groups.has_room_for(request.group_id, context.now())
-        return ErrorCode.NONE if has_room else ErrorCode.COORDINATOR_NOT_AVAILABLE
-    instance_id = groups.instance_to_check(group, request.group_instance_id)
-    return problem_with_commit(
-        group, request.member_id, generation, instance_id, in_transaction=True
-    )
+        group = Group(GroupId(request.group_id), now)
+    member_id, instance_id = request.member_id, request.group_instance_id
+    if not like.since(*_ALL_IS_CHECKED):
+        return problem_with_early_commit(group, member_id, generation, instance_id)
+    return problem_with_commit(group, member_id, generation, instance_id, in_transaction=True)
 
 
 def _commit(

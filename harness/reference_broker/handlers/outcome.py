@@ -1,13 +1,14 @@
 """The outcomes of a handler, and the context of its request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from harness.base.ids import GroupId, PartitionIndex, TimeMs
+from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
-from harness.reference_broker.effects import Effect
+from harness.reference_broker.effects import Effect, TransactionCheck
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.controller.registration import ControllerRole
 
 PartitionKey = tuple[UUID, PartitionIndex]
-WakeKey = PartitionKey | GroupId
-"""The key that wakes a waiting request: a partition or a group."""
+WakeKey = PartitionKey | GroupId | TransactionCheck
+"""The key that wakes a waiting request: a partition, a group, or a coordinator's check."""
+_NOT_CHECKED: Mapping[tuple[str, PartitionIndex], ErrorCode] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ class RequestContext(NamedTuple):
     """All inputs of a handler beside the message itself.
 
     `request_bytes` is the size of the request without its length. `effects` collects the effects of
-    the state, in order; they happen before the answer is sent. `role` is a controller's.
+    the state, in order; they happen before the answer is sent. `role` is a controller's. `checked`
+    has the errors by partition of a coordinator on another broker.
     """
 
     api_version: int
@@ -105,3 +108,4 @@ class RequestContext(NamedTuple):
     client_host: str = ""
     listener: str = CLIENT_LISTENER
     role: "ControllerRole | None" = None
+    checked: Mapping[tuple[str, PartitionIndex], ErrorCode] = _NOT_CHECKED

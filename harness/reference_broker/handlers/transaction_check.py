@@ -6,10 +6,20 @@ ReplicaManager (maybeSendPartitionsToTransactionCoordinator), class AddPartition
 KIP-890.
 """
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.handlers.outcome import RequestContext
+from harness.codec.structs import Message
+from harness.reference_broker.effects import CheckWanted, TransactionCheck
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    Outcome,
+    PurgatoryWait,
+    RequestContext,
+    WakeKey,
+)
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.adding import add, verify
@@ -42,19 +52,26 @@ def problem_with_transaction(
     partition: Partition, wanted: Writing, context: RequestContext
 ) -> ErrorCode:
     """Return the error if records of the transaction may not be appended to the partition."""
-    transactions = context.state.transactions
-    if not transactions.limits.verifies or partition.leading is None:
-        return ErrorCode.NONE
-    producer, producers = wanted.producer, partition.producers
-    epoch, _ = producers.epochs_of(producer.producer_id)
-    if producers.is_in_transaction(producer.producer_id) and epoch == producer.producer_epoch:
+    if not _is_to_check(partition, wanted, context):
         return ErrorCode.NONE
     if not wanted.transactional_id:
         return ErrorCode.INVALID_REQUEST
-    error = transactions.problem_with_coordinator(wanted.transactional_id)
+    error = context.state.transactions.problem_with_coordinator(wanted.transactional_id)
     if error is ErrorCode.NONE:
         error = _by_coordinator(partition, wanted, context)
+    else:
+        error = context.checked.get((partition.topic_name, partition.index), error)
     return _as_of_version(error, wanted)
+
+
+def _is_to_check(partition: Partition, wanted: Writing, context: RequestContext) -> bool:
+    """True unless the producer's transaction is open in the partition already."""
+    if not context.state.transactions.limits.verifies or partition.leading is None:
+        return False
+    producer, producers = wanted.producer, partition.producers
+    epoch, _ = producers.epochs_of(producer.producer_id)
+    is_open = producers.is_in_transaction(producer.producer_id)
+    return not is_open or epoch != producer.producer_epoch
 
 
 def _by_coordinator(partition: Partition, wanted: Writing, context: RequestContext) -> ErrorCode:
@@ -73,3 +90,65 @@ def _as_of_version(error: ErrorCode, wanted: Writing) -> ErrorCode:
     if error is ErrorCode.CONCURRENT_TRANSACTIONS and wanted.adds:
         return error
     return ErrorCode.NOT_ENOUGH_REPLICAS if error in _TO_REPEAT else error
+
+
+def check_elsewhere(
+    writes: Sequence[tuple[Partition, Writing]], context: RequestContext
+) -> TransactionCheck | None:
+    """Return the check that a coordinator on another broker has to make; None if there is none.
+
+    All writes of a request belong to one transaction: the first one names it.
+    """
+    to_check = [each for each in writes if _is_to_check(*each, context)]
+    if not to_check or not context.state.is_member:
+        return None
+    first = to_check[0][1]
+    transactions, name = context.state.transactions, first.transactional_id
+    if not name or transactions.problem_with_coordinator(name) is ErrorCode.NONE:
+        return None
+    places = tuple((partition.topic_name, partition.index) for partition, _ in to_check)
+    return TransactionCheck(
+        name, first.producer.producer_id, first.producer.producer_epoch, places, first.adds
+    )
+
+
+def after_check(
+    check: TransactionCheck,
+    go_on: Callable[[RequestContext], Outcome],
+    partitions: Sequence[Partition],
+    timeout_ms: int,
+    context: RequestContext,
+) -> PurgatoryWait:
+    """Carry out a request when the check was made; then it may wait for these partitions.
+
+    Without an outcome in time the request is carried out, too: the partitions that were to be
+    checked are refused then.
+    """
+    context.effects.append(CheckWanted(check))
+    later: list[PurgatoryWait] = []
+
+    def attempt() -> Message | None:
+        if later:
+            return later[0].attempt()
+        return None if check.outcome is None else carry_out()
+
+    def carry_out() -> Message | None:
+        inner = context._replace(effects=[], checked=check.outcome or {})
+        outcome = go_on(inner)
+        context.state.effects += inner.effects
+        if isinstance(outcome, PurgatoryWait):
+            later.append(outcome)
+            return None
+        assert isinstance(outcome, Answer)
+        return outcome.message
+
+    def at_deadline() -> Message:
+        answer = None if later else carry_out()
+        if answer is not None:
+            return answer
+        late = later[0].at_deadline
+        assert late is not None
+        return late()
+
+    keys: set[WakeKey] = {check, *((one.topic_id, one.index) for one in partitions)}
+    return PurgatoryWait(frozenset(keys), TimeMs(context.now() + timeout_ms), attempt, at_deadline)

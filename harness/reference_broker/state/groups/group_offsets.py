@@ -10,6 +10,8 @@ from harness.codec.errors import DecodeError
 from harness.reference_broker.state.groups.group import CONSUMERS, Group
 from harness.reference_broker.state.groups.group_states import GroupState
 
+_NO_GENERATION = -1
+
 
 def problem_with_commit(
     group: Group,
@@ -36,6 +38,23 @@ def problem_with_commit(
     if error is ErrorCode.NONE and is_waiting:
         return ErrorCode.REBALANCE_IN_PROGRESS
     return error
+
+
+def problem_with_early_commit(
+    group: Group, member_id: str, generation: int, instance_id: str | None
+) -> ErrorCode:
+    """Return the error of a commit in a transaction, as before Kafka 3.0: what is given is checked.
+
+    Source: class GroupCoordinator 2.8.2 (doTxnCommitOffsets).
+    """
+    if group.state is GroupState.DEAD:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if instance_id is not None and group.instances.get(instance_id, member_id) != member_id:
+        return ErrorCode.FENCED_INSTANCE_ID
+    if member_id and member_id not in group.members:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    is_other = generation not in (group.generation, _NO_GENERATION)
+    return ErrorCode.ILLEGAL_GENERATION if is_other else ErrorCode.NONE
 
 
 def problem_with_deletion(group: Group) -> ErrorCode:

@@ -26,7 +26,7 @@ class MarkerRound:
 
     `decided_at`: end offset of the coordinator's partition behind the decision. `left`: the
     partitions without a marker. `written`: end offsets behind markers of this broker that the
-    other replicas may lack.
+    other replicas may lack. `announced`: partitions whose leader is another broker.
     """
 
     of: Transaction
@@ -34,6 +34,7 @@ class MarkerRound:
     decided_at: Offset
     left: set[Place]
     written: dict[Place, Offset] = field(default_factory=dict)
+    announced: set[Place] = field(default_factory=set)
 
     @property
     def aborts(self) -> bool:

@@ -1,5 +1,7 @@
 """Markers in the partitions that this broker leads, and the ends of transactions behind them.
 
+Markers for other leaders are sent by the node (``cluster/marker_sender.py``).
+
 Source: class KafkaApis (handleWriteTxnMarkersRequest), class TransactionMarkerChannelManager.
 """
 
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.effects import Effect
+from harness.reference_broker.effects import Effect, MarkersAwaited
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.partition.coordinator_append import WantedMarker, append_marker
 from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
@@ -103,7 +105,10 @@ def _settle_place(
         return effects
     if partition.leading is None:
         one.written.pop(place, None)
-        return effects
+        is_new = place not in one.announced
+        one.announced.add(place)
+        return [MarkersAwaited()] if is_new else effects
+    one.announced.discard(place)
     if place not in one.written:
         try:
             effects = writer.write(place[0], partition, marker_of_round(one), now)

@@ -1,0 +1,121 @@
+"""A coordinator sends markers to the leaders of partitions on other brokers.
+
+One request is on its way to each broker. What a leader refuses for now, or does not answer, is sent
+again, to the leader of that time. Source: classes TransactionMarkerChannelManager and
+TransactionMarkerRequestCompletionHandler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+
+from harness.base.ids import BrokerId, PartitionIndex
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import WriteTxnMarkersRequest, WriteTxnMarkersResponse
+from harness.reference_broker.cluster.broker_peers import BrokerPeers
+from harness.reference_broker.cluster.peer import PeerGone
+from harness.reference_broker.node import Node
+from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
+from harness.reference_broker.state.transactions.marker_rounds import MarkerRound
+from harness.reference_broker.state.transactions.marker_writing import (
+    OF_A_LATER_COORDINATOR,
+    marker_of_round,
+)
+from harness.reference_broker.state.transactions.transaction import Place
+
+_LOG = logging.getLogger(__name__)
+_API_KEY, _NEWEST = 27, 2
+_RETRY_S = 0.1
+_Due = list[tuple[MarkerRound, list[Place]]]
+_Marker = WriteTxnMarkersRequest.WritableTxnMarker
+_SETTLED = frozenset({ErrorCode.NONE, *OF_A_LATER_COORDINATOR})
+"""The errors behind which a partition gets no marker of this round any more."""
+
+
+class MarkerSender:
+    """Sends the markers that `settle` could not write here."""
+
+    def __init__(self, node: Node, peers: BrokerPeers) -> None:
+        self._node, self._peers = node, peers
+        span = node.state.like.between_nodes.advertised(_API_KEY, 0, _NEWEST)
+        self._version = _NEWEST if span is None else span[1]
+        self._are_due = asyncio.Event()
+        self._busy: set[BrokerId] = set()
+
+    def hurry(self) -> None:
+        """Look for markers to send."""
+        self._are_due.set()
+
+    async def run(self) -> None:
+        """Send markers until cancelled."""
+        async with asyncio.TaskGroup() as sending:
+            while True:
+                await self._are_due.wait()
+                self._are_due.clear()
+                due = self._due()
+                for broker_id, rounds in due.items():
+                    if broker_id != NO_LEADER and broker_id not in self._busy:
+                        self._busy.add(broker_id)
+                        sending.create_task(self._send(broker_id, rounds))
+                if due:
+                    asyncio.get_running_loop().call_later(_RETRY_S, self.hurry)
+
+    def _due(self) -> Mapping[BrokerId, _Due]:
+        """Return the markers by the broker that leads their partitions."""
+        state, due = self._node.state, dict[BrokerId, _Due]()
+        for each in state.transactions.rounds.all():
+            places: dict[BrokerId, list[Place]] = {}
+            for place in sorted(each.left) if each.is_certain else ():
+                partition = state.marker_writer.partition_at(place)
+                if partition is not None and partition.leading is None:
+                    places.setdefault(partition.registration.leader, []).append(place)
+            for broker_id, of_broker in places.items():
+                due.setdefault(broker_id, []).append((each, of_broker))
+        return due
+
+    async def _send(self, broker_id: BrokerId, rounds: _Due) -> None:
+        markers = [_marker(each, places) for each, places in rounds]
+        request = WriteTxnMarkersRequest(markers=markers)
+        try:
+            answer = await self._peers.to(broker_id).ask(request, self._version)
+        except PeerGone as gone:
+            _LOG.info("broker %d did not answer to markers: %s", broker_id, gone)
+        else:
+            _settle(rounds, answer)
+            self._node.carry_out([])
+        finally:
+            self._busy.discard(broker_id)
+
+
+def _marker(one: MarkerRound, places: Sequence[Place]) -> _Marker:
+    marker, by_topic = marker_of_round(one), dict[str, list[int]]()
+    for topic, index in places:
+        by_topic.setdefault(topic, []).append(index)
+    return _Marker(
+        producer_id=marker.producer_id,
+        producer_epoch=marker.producer_epoch,
+        transaction_result=not marker.aborts,
+        topics=[
+            WriteTxnMarkersRequest.WritableTxnMarkerTopic(name=topic, partition_indexes=indexes)
+            for topic, indexes in by_topic.items()
+        ],
+        coordinator_epoch=marker.coordinator_epoch,
+        transaction_version=marker.version,
+    )
+
+
+def _settle(rounds: _Due, answer: WriteTxnMarkersResponse) -> None:
+    """Take the partitions that have their markers out of their rounds."""
+    settled = {
+        (result.producer_id, topic.name, PartitionIndex(one.partition_index))
+        for result in answer.markers
+        for topic in result.topics
+        for one in topic.partitions
+        if one.error_code in _SETTLED
+    }
+    for each, places in rounds:
+        for topic_name, index in places:
+            if (each.of.producer_id, topic_name, index) in settled:
+                each.left.discard((topic_name, index))

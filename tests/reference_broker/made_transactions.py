@@ -43,11 +43,11 @@ def made_state(like: str = "", **settings: str) -> BrokerState:
     return state
 
 
-def made_transactions(**limits: int) -> Transactions:
-    """The transactions of such a broker, under these limits."""
+def made_transactions(memory_bytes: int = 1024 * 1024) -> Transactions:
+    """The transactions of such a broker, with this memory."""
     state = made_state()
-    given = {"max_timeout_ms": 900_000, "expiration_ms": 1_000, **limits}
-    return Transactions(TransactionLimits(**given), state.transactions.log, state.producer_ids)
+    limits = TransactionLimits(900_000, 1_000, memory_bytes=memory_bytes)
+    return Transactions(limits, state.transactions.log, state.producer_ids)
 
 
 def identity(producer_id: int, epoch: int) -> ProducerIdentity:

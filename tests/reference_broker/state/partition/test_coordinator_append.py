@@ -21,9 +21,9 @@ from tests.reference_broker.made_transactions import identity, markers
 PRODUCER, EPOCH, COORDINATOR = 7, 3, 5
 
 
-def made(**configs: str) -> Partition:
+def made(timestamps: str = "CreateTime") -> Partition:
     """A leader alone in sync, with an open transaction from offset 0."""
-    partition = replica(1, decided(1, isr=(1,)), **configs)
+    partition = replica(1, decided(1, isr=(1,)), message_timestamp_type=timestamps)
     in_transaction(partition)
     return partition
 
@@ -88,7 +88,7 @@ def test_a_marker_of_version_2_has_a_higher_epoch_than_the_records() -> None:
 
 
 def test_a_marker_has_the_time_of_the_broker_in_a_topic_that_wants_it() -> None:
-    partition = made(message_timestamp_type="LogAppendTime")
+    partition = made("LogAppendTime")
     append_marker(partition, marker(), NOW)
     assert [found.timestamp for found in markers(partition)] == [NOW]
 

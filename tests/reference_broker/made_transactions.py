@@ -43,10 +43,10 @@ def made_state(like: str = "", **settings: str) -> BrokerState:
     return state
 
 
-def made_transactions(memory_bytes: int = 1024 * 1024) -> Transactions:
-    """The transactions of such a broker, with this memory."""
+def made_transactions(memory_bytes: int = 1_000_000) -> Transactions:
+    """The transactions of such a broker, under these limits."""
     state = made_state()
-    limits = TransactionLimits(900_000, 1_000, memory_bytes=memory_bytes)
+    limits = TransactionLimits(900_000, expiration_ms=1_000, memory_bytes=memory_bytes)
     return Transactions(limits, state.transactions.log, state.producer_ids)
 
 

@@ -341,6 +341,26 @@ def test_transactional_batch_outside_of_transaction_is_refused_or_begins_one(
     assert produced(address, topic_name, version, records, topic_name) == error
 
 
+@pytest.mark.parametrize(("version", "error"), [(9, 48), (12, 45)])
+def test_a_transaction_begins_in_a_partition_with_sequence_0_where_records_add_it(
+    address: Address, topic_name: str, version: int, error: int
+) -> None:
+    create_topic(address, topic_name)
+    ask = InitProducerIdRequest(transactional_id=topic_name, transaction_timeout_ms=1000)
+    with Connection(address) as connection:
+        connection.ask(FindCoordinatorRequest(key=topic_name, key_type=1), 1)
+        given = connection.ask(ask, 2)
+    batch = RecordBatch(
+        records=[Record(b"v", b"k")],
+        base_timestamp=1_700_000_000_000,
+        attributes=TRANSACTIONAL,
+        producer_id=given.producer_id,
+        producer_epoch=given.producer_epoch,
+        base_sequence=3,
+    )
+    assert produced(address, topic_name, version, encode_batch(batch), topic_name) == error
+
+
 def test_fetch_session_does_not_read_recreated_topic(address: Address, topic_name: str) -> None:
     create_topic(address, topic_name)
     with Connection(address) as connection:

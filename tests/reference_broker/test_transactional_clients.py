@@ -69,7 +69,8 @@ def values(address: Address, isolation: str = "read_committed") -> list[bytes | 
         while True:
             message = consumer.poll(HANGS_AFTER_S)
             assert message is not None, "no end of the partition"
-            if (error := message.error()) is not None:
+            error = message.error()
+            if error is not None:
                 assert error.code() == confluent_kafka.KafkaError._PARTITION_EOF
                 return found
             found.append(message.value())

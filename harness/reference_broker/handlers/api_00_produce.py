@@ -242,6 +242,7 @@ def _checked(
         limit_bytes = target.partition.config.max_message_bytes
         check_format(batch, limit_bytes, context.state.like)
         check_codec(batch, limit_bytes, context.state.like)
+        _check_first_sequence(batch, request.transactional_id, target.partition, context)
     return batch
 
 
@@ -316,6 +317,21 @@ def _check_transaction(
     error = problem_with_transaction(partition, wanted, context)
     if error is not ErrorCode.NONE:
         raise AppendRefused(error, _TEXTS.get(error))
+
+
+def _check_first_sequence(
+    batch: bytes, transactional_id: str | None, partition: Partition, context: RequestContext
+) -> None:
+    """Refuse an unknown producer that does not begin with sequence 0, where records add it.
+
+    Source: class ProducerAppendInfo (checkSequence); KIP-890, part 2.
+    """
+    wanted = _writing(batch, transactional_id, context)
+    if wanted is None or not wanted.adds:
+        return
+    known_epoch, _ = partition.producers.epochs_of(wanted.producer.producer_id)
+    if known_epoch < 0 and BatchHeader.read(batch).base_sequence != 0:
+        raise AppendRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, tells_log_start=True)
 
 
 def _writing(batch: bytes, transactional_id: str | None, context: RequestContext) -> Writing | None:

@@ -68,6 +68,8 @@ def append_marker(partition: Partition, marker: WantedMarker, now: TimeMs) -> Ap
 def _check_marker(partition: Partition, marker: WantedMarker) -> None:
     if partition.log.is_offline:
         raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
+    if marker.producer_id < 0 or marker.producer_epoch < 0:
+        raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR)  # as for any batch without a producer
     producers = partition.producers
     known_epoch, coordinator_epoch = producers.epochs_of(marker.producer_id)
     is_raised = marker.version >= _EPOCH_WAS_RAISED

@@ -15,7 +15,6 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.transaction import (
     EPOCH_BUMPS,
-    HIGHEST_EPOCH,
     NO_EPOCH,
     NO_ID,
     Transaction,
@@ -71,20 +70,16 @@ def end(transactions: Transactions, wanted: WantedEnd, now: TimeMs) -> ProducerI
 
 
 def abort_and_fence(transactions: Transactions, ongoing: Transaction, now: TimeMs) -> ErrorCode:
-    """Abort an ongoing transaction with an epoch that its producer does not have."""
+    """Abort an ongoing transaction with an epoch that its producer does not have.
+
+    The epoch is raised once, with each transaction version (seen on 4.4.0).
+    """
     fenced = replace(
         ongoing.after(TransactionEvent.PRODUCER_FENCED, now),
         producer_epoch=ProducerEpoch(ongoing.producer_epoch + 1),
         last_epoch=NO_EPOCH,
     )
-    decided = fenced.after(TransactionEvent.ABORT_DECIDED, now)
-    if fenced.bumps_epochs and fenced.producer_epoch < HIGHEST_EPOCH:
-        decided = replace(
-            decided,
-            producer_epoch=ProducerEpoch(fenced.producer_epoch + 1),
-            last_epoch=fenced.producer_epoch,
-        )
-    return transactions.change(decided, now)
+    return transactions.change(fenced.after(TransactionEvent.ABORT_DECIDED, now), now)
 
 
 def complete(transactions: Transactions, decided: Transaction, now: TimeMs) -> ErrorCode:

@@ -19,8 +19,7 @@ Place = tuple[str, PartitionIndex]
 """Topic name and partition index."""
 
 NO_ID, NO_EPOCH = ProducerId(-1), ProducerEpoch(-1)
-HIGHEST_EPOCH = 2**15 - 1
-_LAST_EPOCH = HIGHEST_EPOCH - 1  # the highest one is kept for fencing
+_LAST_EPOCH = 2**15 - 2  # the highest one is kept for fencing
 NOT_STARTED = TimeMs(-1)
 EPOCH_BUMPS = 2
 """The transaction version since which each end of a transaction raises the epoch (KIP-890)."""

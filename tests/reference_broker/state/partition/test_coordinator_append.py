@@ -21,9 +21,9 @@ from tests.reference_broker.made_transactions import identity, markers
 PRODUCER, EPOCH, COORDINATOR = 7, 3, 5
 
 
-def made(timestamps: str = "CreateTime") -> Partition:
+def made(timestamp_type: str = "CreateTime") -> Partition:
     """A leader alone in sync, with an open transaction from offset 0."""
-    partition = replica(1, decided(1, isr=(1,)), message_timestamp_type=timestamps)
+    partition = replica(1, decided(1, isr=(1,)), message_timestamp_type=timestamp_type)
     in_transaction(partition)
     return partition
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.initializing import initialize
@@ -64,10 +66,13 @@ def test_the_last_epoch_is_followed_by_another_producer_id() -> None:
     assert init(transactions, identity(0, LAST_EPOCH - 1)) is FENCED
 
 
-def test_another_producer_aborts_the_transaction_and_gets_a_higher_epoch_than_the_abort() -> None:
+@pytest.mark.parametrize("version", [0, 2])
+def test_another_producer_aborts_the_transaction_and_gets_a_higher_epoch_than_the_abort(
+    version: int,
+) -> None:
     state = made_state()
     transactions = state.transactions
-    begun(transactions)
+    begun(transactions, version=version)
     assert init(transactions) is ErrorCode.CONCURRENT_TRANSACTIONS
     assert known(transactions).state is TransactionState.PREPARE_ABORT
     assert init(transactions) is ErrorCode.CONCURRENT_TRANSACTIONS

@@ -64,6 +64,7 @@ _ISR_IS_SELECTED = (3, 3, 2)  # KAFKA-14372
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 _PARTITIONS_ARE_VERIFIED = (3, 6)  # KIP-890, part 1
 _TRANSACTION_VERSION = "transaction.version"
+_FENCED_MAY_RETURN = (4, 0)  # class TransactionMetadata (prepareAbortOrCommit)
 _EPOCHS_ARE_RAISED = (4, 0)  # transaction.version 2 by default
 
 
@@ -188,6 +189,7 @@ def _transaction_limits(settings: BrokerSettings) -> TransactionLimits:
         max_timeout_ms=settings.number("transaction.max.timeout.ms"),
         expiration_ms=settings.number("transactional.id.expiration.ms"),
         verifies=verifies and settings.flag("transaction.partition.verification.enable"),
+        fenced_may_return=settings.like.since(*_FENCED_MAY_RETURN),
     )
 
 

@@ -30,8 +30,6 @@ _API_KEY, _NEWEST = 27, 2
 _RETRY_S = 0.1
 _Due = list[tuple[MarkerRound, list[Place]]]
 _Marker = WriteTxnMarkersRequest.WritableTxnMarker
-_SETTLED = frozenset({ErrorCode.NONE, *OF_A_LATER_COORDINATOR})
-"""The errors behind which a partition gets no marker of this round any more."""
 
 
 class MarkerSender:
@@ -108,14 +106,15 @@ def _marker(one: MarkerRound, places: Sequence[Place]) -> _Marker:
 
 def _settle(rounds: _Due, answer: WriteTxnMarkersResponse) -> None:
     """Take the partitions that have their markers out of their rounds."""
-    settled = {
-        (result.producer_id, topic.name, PartitionIndex(one.partition_index))
+    errors = {
+        (result.producer_id, topic.name, PartitionIndex(one.partition_index)): one.error_code
         for result in answer.markers
         for topic in result.topics
         for one in topic.partitions
-        if one.error_code in _SETTLED
     }
     for each, places in rounds:
         for topic_name, index in places:
-            if (each.of.producer_id, topic_name, index) in settled:
+            error = errors.get((each.of.producer_id, topic_name, index))
+            if error == ErrorCode.NONE:
                 each.left.discard((topic_name, index))
+            each.is_given_up |= error in OF_A_LATER_COORDINATOR

@@ -2,7 +2,10 @@
 
 Behaviour
 - The first partitions begin a transaction; partitions that it has already change nothing.
-- If one partition does not exist, none is added: the others are OPERATION_NOT_ATTEMPTED.
+- If one partition does not exist, none is added: the others are OPERATION_NOT_ATTEMPTED. Clients
+  may not add internal topics: TOPIC_AUTHORIZATION_FAILED.
+- A partition that is named twice is answered twice, but once beside one that cannot be added, and
+  before Kafka 3.5.
 
 Version notes
 - v2   PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)
@@ -24,16 +27,18 @@ from harness.reference_broker.handlers.transaction_coordinator import (
     identity_of,
     problem_with_transactional_id,
 )
+from harness.reference_broker.state.topics.topic_names import INTERNAL_TOPICS
 from harness.reference_broker.state.transactions.adding import add, verify
 from harness.reference_broker.state.transactions.transaction import EPOCH_BUMPS, Place
 
 API_KEY = 24
 _FIRST_VERSION_OF_BROKERS = 4
+_EACH_IS_ANSWERED = (3, 5)  # class AddPartitionsToTxnRequest (errorResponseForTransaction)
 _Transaction = AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction
 _Result = AddPartitionsToTxnResponse.AddPartitionsToTxnResult
 _TopicResult = AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult
 _PartitionResult = AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult
-_Codes = dict[Place, ErrorCode]
+_Codes = list[tuple[Place, ErrorCode]]
 
 
 def handle(request: AddPartitionsToTxnRequest, context: RequestContext) -> Outcome:
@@ -53,9 +58,9 @@ def handle(request: AddPartitionsToTxnRequest, context: RequestContext) -> Outco
     codes = _codes(only, context)
 
     def refuse(error: ErrorCode) -> AddPartitionsToTxnResponse:
-        return say(dict.fromkeys(codes, error))
+        return say([(place, error) for place, _ in codes])
 
-    if set(codes.values()) != {ErrorCode.NONE}:
+    if {error for _, error in codes} - {ErrorCode.NONE}:
         return Answer(say(codes))
     return answer_when_written(only.transactional_id, say(codes), refuse, context)
 
@@ -90,30 +95,37 @@ def _codes(wanted: _Transaction, context: RequestContext) -> _Codes:
     places = [
         (topic.name, PartitionIndex(index)) for topic in wanted.topics for index in topic.partitions
     ]
-    missing = {place for place in places if not _exists(place, context)}
-    if missing:
-        unknown, left_out = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
-        return {place: unknown if place in missing else left_out for place in places}
+    refused = {place: error for place in places if (error := _problem_with(place, context))}
+    if refused:
+        left_out = ErrorCode.OPERATION_NOT_ATTEMPTED
+        return [(place, refused.get(place, left_out)) for place in dict.fromkeys(places)]
     name, state = wanted.transactional_id, context.state
+    if not state.like.since(*_EACH_IS_ANSWERED):
+        places = list(dict.fromkeys(places))
     problem = problem_with_transactional_id(name, context)
     if problem is not ErrorCode.NONE:
-        return dict.fromkeys(places, problem)
+        return [(place, problem) for place in places]
     producer = identity_of(wanted.producer_id, wanted.producer_epoch)
     if wanted.verify_only:
-        return {place: verify(state.transactions, name, producer, place) for place in places}
+        return [(place, verify(state.transactions, name, producer, place)) for place in places]
     version = EPOCH_BUMPS if context.api_version >= _FIRST_VERSION_OF_BROKERS else 0
     error = add(state.transactions, name, producer, places, version, context.now())
-    return dict.fromkeys(places, as_of_version(error, context))
+    return [(place, as_of_version(error, context)) for place in places]
 
 
-def _exists(place: Place, context: RequestContext) -> bool:
-    topic = context.state.cluster.named(place[0])
-    return topic is not None and topic.partition(place[1]) is not None
+def _problem_with(place: Place, context: RequestContext) -> ErrorCode:
+    """Return the error of a partition that cannot be added."""
+    topic_name, index = place
+    if topic_name in INTERNAL_TOPICS and context.api_version < _FIRST_VERSION_OF_BROKERS:
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    topic = context.state.cluster.named(topic_name)
+    exists = topic is not None and topic.partition(index) is not None
+    return ErrorCode.NONE if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _topics(codes: _Codes) -> list[_TopicResult]:
     by_topic: dict[str, list[_PartitionResult]] = {}
-    for (topic, index), code in codes.items():
+    for (topic, index), code in codes:
         result = _PartitionResult(partition_index=index, partition_error_code=code)
         by_topic.setdefault(topic, []).append(result)
     return [_TopicResult(name=name, results_by_partition=of) for name, of in by_topic.items()]

@@ -25,6 +25,7 @@ from harness.reference_broker.state.producers.producer_ids import ProducerIdenti
 from harness.reference_broker.state.transactions.adding import add, verify
 from harness.reference_broker.state.transactions.transaction import EPOCH_BUMPS
 
+_EPOCH_IS_COMPARED = (4, 0)  # class UnifiedLog (hasOngoingTransaction)
 _TO_REPEAT = frozenset(
     {
         ErrorCode.CONCURRENT_TRANSACTIONS,
@@ -69,9 +70,10 @@ def _is_to_check(partition: Partition, wanted: Writing, context: RequestContext)
     if not context.state.transactions.limits.verifies or partition.leading is None:
         return False
     producer, producers = wanted.producer, partition.producers
+    if not producers.is_in_transaction(producer.producer_id):
+        return True
     epoch, _ = producers.epochs_of(producer.producer_id)
-    is_open = producers.is_in_transaction(producer.producer_id)
-    return not is_open or epoch != producer.producer_epoch
+    return epoch != producer.producer_epoch and context.state.like.since(*_EPOCH_IS_COMPARED)
 
 
 def _by_coordinator(partition: Partition, wanted: Writing, context: RequestContext) -> ErrorCode:

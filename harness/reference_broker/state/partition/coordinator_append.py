@@ -68,8 +68,7 @@ def append_marker(partition: Partition, marker: WantedMarker, now: TimeMs) -> Ap
 def _check_marker(partition: Partition, marker: WantedMarker) -> None:
     if partition.log.is_offline:
         raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
-    if marker.producer_id < 0 or marker.producer_epoch < 0:
-        raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR)  # as for any batch without a producer
+    _check_producer(ProducerIdentity(marker.producer_id, marker.producer_epoch))
     producers = partition.producers
     known_epoch, coordinator_epoch = producers.epochs_of(marker.producer_id)
     is_raised = marker.version >= _EPOCH_WAS_RAISED
@@ -81,6 +80,12 @@ def _check_marker(partition: Partition, marker: WantedMarker) -> None:
         raise AppendRefused(ErrorCode.TRANSACTION_COORDINATOR_FENCED)
 
 
+def _check_producer(producer: ProducerIdentity) -> None:
+    """Refuse what no batch of a transaction can have (class MemoryRecordsBuilder)."""
+    if producer.producer_id < 0 or producer.producer_epoch < 0:
+        raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
 def append_in_transaction(
     partition: Partition,
     rows: Sequence[tuple[int, bytes | None, bytes | None]],
@@ -90,6 +95,7 @@ def append_in_transaction(
     """Append records as a part of a producer's transaction. Raises AppendRefused."""
     if partition.log.is_offline:
         raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
+    _check_producer(producer)
     check_epoch(partition.producers, producer.producer_id, producer.producer_epoch)
     batch = encode_rows(
         rows,

@@ -74,10 +74,11 @@ def abort_and_fence(transactions: Transactions, ongoing: Transaction, now: TimeM
 
     The epoch is raised once, with each transaction version (seen on 4.4.0).
     """
+    may_return = transactions.limits.fenced_may_return
     fenced = replace(
         ongoing.after(TransactionEvent.PRODUCER_FENCED, now),
         producer_epoch=ProducerEpoch(ongoing.producer_epoch + 1),
-        last_epoch=NO_EPOCH,
+        last_epoch=ongoing.producer_epoch if may_return else NO_EPOCH,
     )
     return transactions.change(fenced.after(TransactionEvent.ABORT_DECIDED, now), now)
 

@@ -2,7 +2,8 @@
 
 A round begins when the decision is in the coordinator's log, and ends when all partitions have
 their marker on all replicas in sync; then the end is written. A partition that was deleted needs
-none. Source: class TransactionMarkerChannelManager.
+none. A coordinator that a leader takes for a former one sends no more markers of the transaction.
+Source: class TransactionMarkerChannelManager.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class MarkerRound:
     `decided_at`: end offset of the coordinator's partition behind the decision. `left`: the
     partitions without a marker. `written`: end offsets behind markers of this broker that the
     other replicas may lack. `announced`: partitions whose leader is another broker.
+    `is_given_up`: a leader has refused a marker as one of a former coordinator.
     """
 
     of: Transaction
@@ -35,6 +37,7 @@ class MarkerRound:
     left: set[Place]
     written: dict[Place, Offset] = field(default_factory=dict)
     announced: set[Place] = field(default_factory=set)
+    is_given_up: bool = False
 
     @property
     def aborts(self) -> bool:

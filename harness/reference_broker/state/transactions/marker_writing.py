@@ -31,7 +31,7 @@ _MAGIC_WITH_MARKERS = 2
 OF_A_LATER_COORDINATOR = frozenset(
     {ErrorCode.TRANSACTION_COORDINATOR_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH}
 )
-"""The errors of a leader behind which a coordinator gives up a partition."""
+"""The errors of a leader behind which a coordinator sends no more markers of a transaction."""
 
 
 class MarkerWriter:
@@ -77,7 +77,9 @@ def settle(transactions: Transactions, writer: MarkerWriter, now: TimeMs) -> lis
             continue
         for place in sorted(each.left):
             effects += _settle_place(each, place, writer, now)
-        if not each.left:
+        if each.is_given_up:
+            transactions.rounds.end(each.of.transactional_id)
+        elif not each.left:
             complete(transactions, each.of, now)
     return effects
 
@@ -113,8 +115,7 @@ def _settle_place(
         try:
             effects = writer.write(place[0], partition, marker_of_round(one), now)
         except AppendRefused as refused:
-            if refused.error in OF_A_LATER_COORDINATOR:
-                one.left.discard(place)
+            one.is_given_up |= refused.error in OF_A_LATER_COORDINATOR
             return effects
         one.written[place] = partition.log.end_offset
     if partition.replicated(one.written[place]) is ErrorCode.NONE:

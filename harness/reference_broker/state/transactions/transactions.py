@@ -28,12 +28,15 @@ class TransactionLimits:
 
     `expiration_ms` is transactional.id.expiration.ms. `verifies`: a partition takes no records of a
     transaction that does not have it (transaction.partition.verification.enable, KIP-890).
+    `fenced_may_return`: a producer gets the raised epoch by InitProducerId with its own identity,
+    until another producer has begun (seen on 4.4.0, not on 3.9.2).
     `memory_bytes` limits the estimated memory of all transactional ids; Kafka has no such setting.
     """
 
     max_timeout_ms: int
     expiration_ms: int
     verifies: bool = True
+    fenced_may_return: bool = True
     memory_bytes: int = 256 * 1024 * 1024
 
 

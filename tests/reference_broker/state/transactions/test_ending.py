@@ -8,6 +8,10 @@ import pytest
 
 from harness.base.ids import PartitionIndex, ProducerEpoch
 from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.partition.coordinator_append import (
+    WantedMarker,
+    append_marker,
+)
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.adding import add, verify
 from harness.reference_broker.state.transactions.initializing import initialize
@@ -143,6 +147,19 @@ def test_a_partition_that_was_deleted_needs_no_marker() -> None:
     ended(state.transactions, producer, commits=True)
     state.settle_transactions(NOW)
     assert known(state.transactions).state is TransactionState.COMPLETE_COMMIT
+
+
+def test_a_coordinator_sends_no_more_markers_when_a_leader_takes_it_for_a_former_one() -> None:
+    state = made_state()
+    producer = begun(state.transactions)
+    partition = partition_of(state)
+    later = WantedMarker(producer.producer_id, ProducerEpoch(7), 1, aborts=True)
+    append_marker(partition, later, NOW)
+    ended(state.transactions, producer, commits=True)
+    state.settle_transactions(NOW)
+    assert known(state.transactions).state is TransactionState.PREPARE_COMMIT
+    assert not len(state.transactions.rounds)
+    assert len(markers(partition)) == 1
 
 
 def test_a_transaction_waits_for_the_marker_of_a_partition_without_a_leader() -> None:

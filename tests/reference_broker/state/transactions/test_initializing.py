@@ -83,6 +83,17 @@ def test_another_producer_aborts_the_transaction_and_gets_a_higher_epoch_than_th
     assert init(transactions) == identity(0, 2)
 
 
+@pytest.mark.parametrize(("like", "after"), [("4.4.0", identity(0, 1)), ("3.9.2", FENCED)])
+def test_a_producer_that_aborts_by_its_own_identity_gets_the_raised_epoch_since_4_0(
+    like: str, after: ProducerIdentity | ErrorCode
+) -> None:
+    state = made_state(like)
+    producer = begun(state.transactions)
+    assert init(state.transactions, producer) is ErrorCode.CONCURRENT_TRANSACTIONS
+    state.settle_transactions(NOW)
+    assert init(state.transactions, producer) == after
+
+
 def test_a_producer_without_a_coordinator_log_gets_no_epoch() -> None:
     state = made_state()
     leader = state.transactions.log.partition_of(NAME)

@@ -19,7 +19,7 @@ from harness.codec.records.batch import RecordBatch, encode_batch
 from harness.codec.records.message_set import LegacyMessage, encode_message_set
 from harness.codec.records.record import Record
 from harness.log_tools.release_limits import FEATURES, ReleaseLimits
-from harness.log_tools.start_verdict import StartResult
+from harness.log_tools.start_verdict import RULES, StartResult
 from harness.targets.kafka.release import JUDGED
 from tests.log_tools.made_broker import (
     DIRECTORIES,
@@ -71,9 +71,10 @@ def as_of_kraft(made: MadeBroker) -> None:
 
 
 def quorum_state(version: int) -> Change:
-    state = {"leaderId": 1, "leaderEpoch": 1, "votedId": -1, "data_version": version}
-    state |= {"votedDirectoryId": "A" * 22} if version else {"clusterId": "", "appliedOffset": 0}
-    state |= {} if version else {"currentVoters": []}
+    state: dict[str, object] = {"leaderId": 1, "leaderEpoch": 1, "votedId": -1}
+    older = {"clusterId": "", "appliedOffset": 0, "currentVoters": []}
+    state |= {"votedDirectoryId": "A" * 22} if version else older
+    state["data_version"] = version
     return lambda made: (made.one / METADATA_LOG / QUORUM_STATE).write_text(json.dumps(state))
 
 
@@ -186,6 +187,15 @@ def test_sound_folders_of_an_old_broker_start_in_each_release_with_zookeeper(
 def test_newest_judged_releases_have_known_features() -> None:
     assert {ReleaseLimits(one).features is not None for one in JUDGED if one >= "3.3"} == {True}
     assert max(FEATURES) == max(JUDGED)[:3]
+
+
+def test_page_has_each_kind_that_decides_a_start() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "log-files.md").read_text("utf-8")
+    assert not [kind for kind in RULES if f"`{kind}`" not in page]
+    assert {case.kind for case in CASES.values()} == {
+        *(kind for kind in RULES if kind.startswith("release-")),
+        *("release-zookeeper", "release-magic", "release-codec"),
+    }
 
 
 def invoke(*words: object) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from harness.conformance.where_judged import requirements_with_tests
 
 
 def headline_of(summary: RunSummary, root: Path | None = None) -> Headline:
-    """What a run judged of the catalogue.
+    """Return the headline of a run.
 
     ``root``: the folder that holds ``suites/``. Without tests there, or without a folder, a
     requirement that has no test yet counts as one that the run did not select.

@@ -70,7 +70,7 @@ def _identities(broker: BrokerFolders, limits: ReleaseLimits) -> Iterator[Findin
 
 
 def _folders(broker: BrokerFolders, limits: ReleaseLimits) -> Iterator[Finding]:
-    """Yield folders whose names the release does not know."""
+    """Yield folders with names that the release does not know."""
     for directory in broker.directories:
         for path in directory.others:
             name = parse_folder_name(path.name)

@@ -14,7 +14,7 @@ KRAFT, ZOOKEEPER = "KRaft", "ZooKeeper"
 
 
 class StartResult(Enum):
-    """What the broker does, the worst first; ``word``: for programs."""
+    """The result for the broker, the worst first; ``word``: for programs."""
 
     NOT_STARTED = "does not start"
     DIRECTORY_FAILS = "a log directory fails, and without another one it does not start"

@@ -12,7 +12,14 @@ from uuid import UUID
 
 from harness.codec.data_framing.log_folder import PARTITION_METADATA, PartitionFolder
 from harness.log_tools.at_start import found
-from harness.log_tools.broker_folders import BrokerFolders, KnownReplicas, topic_id_of
+from harness.log_tools.broker_folders import (
+    DIRECTORY_ID,
+    HIGHEST_RESERVED,
+    BrokerFolders,
+    KnownReplicas,
+    is_metadata_log,
+    topic_id_of,
+)
 from harness.log_tools.findings import Finding
 from harness.log_tools.metadata_image import MetadataImage, PartitionKey
 
@@ -46,8 +53,10 @@ def check_assignments(broker: BrokerFolders) -> Iterator[Finding]:
             if other != topic_id:
                 problem = f"topic id {topic_id}, in {first.path} it is {other}"
                 yield found(path, "topic-id-differs", problem)
-    if known is not None and broker.is_complete:
-        yield from _missing(broker, known)
+    if known is not None:
+        yield from _unknown_directories(broker, known)
+        if broker.is_complete:
+            yield from _missing(broker, known)
 
 
 def _against_image(
@@ -66,6 +75,21 @@ def _against_image(
     elif known.node_id not in assigned.replicas:
         problem = f"its replicas are {assigned.replicas}, not node {known.node_id}"
         yield found(folder.path, "partition-stray", problem)
+
+
+def _unknown_directories(broker: BrokerFolders, known: KnownReplicas) -> Iterator[Finding]:
+    """Yield log directories with partitions that the metadata log does not have by their id.
+
+    Before 3.7 it has none. A new and empty log directory gets its id registered at the start.
+    """
+    for each in broker.identities if known.directories else ():
+        own, is_named = each.directory_id, DIRECTORY_ID in (each.values or {})
+        is_read = (own is not None and own.int > HIGHEST_RESERVED) or not is_named
+        has_logs = any(not is_metadata_log(one) for one in each.directory.partitions)
+        if each.values and is_read and has_logs and str(own) not in known.directories:
+            word = f"{DIRECTORY_ID} {own}" if is_named else f"no {DIRECTORY_ID}"
+            problem = f"{word}, the metadata log has {', '.join(sorted(known.directories))}"
+            yield found(each.path, "directory-unlike", problem)
 
 
 def _unknown_id(image: MetadataImage, folder: Path, topic: str, id_: str) -> Finding:

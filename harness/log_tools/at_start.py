@@ -52,6 +52,10 @@ AT_START: Mapping[str, str] = {
         f"{_AWAY}, if the id is not that of the topic, {_EMPTY}; ZooKeeper: that partition is not"
         " served; before 2.8, no release reads the file"
     ),
+    "directory-unlike": (
+        "KRaft since 4.1: its partitions get no leader and are not served; from 3.7 to 4.0: the id"
+        " is registered anew; before, no release has directory.id"
+    ),
     "partition-stray": _AWAY,
     "partition-deleted": _AWAY,
     "partition-missing": "a leader begins empty, a follower copies its leader",

@@ -28,6 +28,8 @@ from harness.log_tools.metadata_image import (
 )
 
 CLUSTER_ID, NODE_ID, BROKER_ID, DIRECTORY_ID = "cluster.id", "node.id", "broker.id", "directory.id"
+HIGHEST_RESERVED = 99
+"""The highest of the ids that no log directory may have (class DirectoryId)."""
 _ID_BYTES = 16
 
 

@@ -14,6 +14,7 @@ from harness.log_tools.at_start import found
 from harness.log_tools.broker_folders import (
     CLUSTER_ID,
     DIRECTORY_ID,
+    HIGHEST_RESERVED,
     BrokerFolders,
     Identity,
     is_metadata_log,
@@ -21,7 +22,6 @@ from harness.log_tools.broker_folders import (
 )
 from harness.log_tools.findings import Finding
 
-_HIGHEST_RESERVED = 99  # class DirectoryId
 _INT32_HIGHEST = 2**31 - 1
 
 
@@ -70,7 +70,7 @@ def _numbers(identity: Identity) -> Iterator[Finding]:
     directory_id = read_id(word)
     if directory_id is None:
         yield found(identity.path, "meta-value", f"{DIRECTORY_ID} {word!r} is no id")
-    elif directory_id.int <= _HIGHEST_RESERVED:
+    elif directory_id.int <= HIGHEST_RESERVED:
         yield found(identity.path, "meta-reserved", f"{DIRECTORY_ID} {word} is reserved")
 
 

@@ -215,6 +215,11 @@ WRONG: dict[str, Case] = {
         {"meta-directory"},
         in_all(SERVED) | in_all(STOPS, "Duplicate directory ID", since=KRAFT),
     ),
+    "another directory id than in the metadata log": Case(
+        meta(directory_id=id_text(UUID(int=2**100))),
+        {"directory-unlike"},
+        {KRAFT: (SERVED, ""), NEWEST: (NOT_SERVED, "")},
+    ),
     "two versions of meta.properties": Case(
         other_version,
         {"meta-version"},

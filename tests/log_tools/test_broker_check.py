@@ -16,6 +16,7 @@ from harness.codec.messages import (
     BeginTransactionRecord,
     EndTransactionRecord,
     PartitionChangeRecord,
+    RegisterBrokerRecord,
     RemoveTopicRecord,
     TopicRecord,
     UnregisterBrokerRecord,
@@ -143,6 +144,14 @@ WRONG: dict[str, Case] = {
         lambda made: made.change(made.two, version="0", node_id=None, broker_id="1"),
         "meta-version", META_TWO, "version is 0, in",
     ),
+    "no directory id, where the metadata log has one": one(
+        lambda made: made.change(made.two, directory_id=None),
+        "directory-unlike", META_TWO, "no directory.id, the metadata log has",
+    ),
+    "another directory id than the metadata log has": one(
+        lambda made: made.change(made.two, directory_id=id_text(UNKNOWN)),
+        "directory-unlike", META_TWO, f"directory.id {UNKNOWN}, the metadata log has",
+    ),
     "one directory id in two directories": one(
         lambda made: made.change(made.two, directory_id=id_text(DIRECTORIES[0])),
         "meta-directory", META_TWO, "that of",
@@ -253,9 +262,14 @@ SOUND: dict[str, Change] = {
     "a replica of another node": lambda made: made.add_metadata(
         replica(ORDERS, 2, DIRECTORIES[0], [OTHER_NODE])
     ),
-    "no directory id, as before 3.7": lambda made: made.change(made.two, directory_id=None),
-    "another directory id than the metadata log has": lambda made: made.change(
-        made.two, directory_id=id_text(UNKNOWN)
+    "no directory id, as before 3.7": all_of(
+        lambda made: made.change(made.one, directory_id=None),
+        lambda made: made.change(made.two, directory_id=None),
+        lambda made: made.add_metadata(RegisterBrokerRecord(broker_id=NODE)),
+    ),
+    "an empty directory that the metadata log does not have yet": all_of(
+        lambda made: (made.two / "orders-1").rename(made.one / "orders-1"),
+        lambda made: made.change(made.two, directory_id=id_text(UNKNOWN)),
     ),
     "an index cache of remote logs": lambda made: (made.two / "remote-log-index-cache").mkdir(),
     "a file of another program": lambda made: (made.two / "notes.txt").write_text("?"),

@@ -55,8 +55,7 @@ def check_assignments(broker: BrokerFolders) -> Iterator[Finding]:
                 yield found(path, "topic-id-differs", problem)
     if known is not None:
         yield from _unknown_directories(broker, known)
-        if broker.is_complete:
-            yield from _missing(broker, known)
+        yield from _missing(broker, known)
 
 
 def _against_image(
@@ -108,8 +107,10 @@ def _missing(broker: BrokerFolders, known: KnownReplicas) -> Iterator[Finding]:
     """Yield replicas that the metadata log places into a given directory, and that have no folder.
 
     A replica without a known directory may have no folder yet. Where the only log directory has no
-    id yet (before 3.7), all replicas are in it.
+    id yet (before 3.7), all replicas are in it. Nothing is missing while a directory is not given.
     """
+    if not broker.is_complete:
+        return
     there = {(folder.topic, folder.partition) for folder in broker.partitions} | broker.promoted
     directories = {str(each.directory_id): each for each in broker.identities}
     only = None if known.directories else broker.identities[0]

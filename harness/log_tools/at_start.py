@@ -53,8 +53,8 @@ AT_START: Mapping[str, str] = {
         " served; before 2.8, no release reads the file"
     ),
     "directory-unlike": (
-        "KRaft since 4.1: at some starts its partitions get no leader and are not served; from 3.7 to"
-        " 4.0: the id is registered anew; before, no release has directory.id"
+        "KRaft since 4.1: at some starts its partitions get no leader and are not served; from"
+        " 3.7 to 4.0: the id is registered anew; before, no release has directory.id"
     ),
     "partition-stray": _AWAY,
     "partition-deleted": _AWAY,

@@ -108,6 +108,10 @@ from labs.defects import (
     topic_names,
     topic_offsets,
     txn,
+    txn_ends,
+    txn_offsets,
+    txn_reads,
+    txn_seen,
 )
 from labs.defects.defect import Defect
 from labs.defects.wrong_storage import WRONG_STORAGE
@@ -218,5 +222,9 @@ ALL_DEFECTS: list[Defect] = [
     *topic_names.DEFECTS,
     *topic_offsets.DEFECTS,
     *txn.DEFECTS,
+    *txn_ends.DEFECTS,
+    *txn_offsets.DEFECTS,
+    *txn_reads.DEFECTS,
+    *txn_seen.DEFECTS,
     *WRONG_STORAGE,
 ]

@@ -199,9 +199,15 @@ def send_commit(
 
 
 def fetch_request(
-    wanted: Mapping[str, Mapping[Topic, Sequence[int]] | None], version: int
+    wanted: Mapping[str, Mapping[Topic, Sequence[int]] | None],
+    version: int,
+    *,
+    stable: bool = False,
 ) -> OffsetFetchRequest:
-    """The partitions wanted of each group, None for all; before v8 there is one group."""
+    """The partitions wanted of each group, None for all; before v8 there is one group.
+
+    ``stable``: from v7 on, offsets without a transaction that may replace them (KIP-447).
+    """
     if version >= FIRST_FETCH_OF_GROUPS:
         groups = [
             OffsetFetchRequest.OffsetFetchRequestGroup(
@@ -210,7 +216,7 @@ def fetch_request(
             )
             for group, topics in wanted.items()
         ]
-        return OffsetFetchRequest(groups=groups)
+        return OffsetFetchRequest(groups=groups, require_stable=stable)
     ((group, topics),) = wanted.items()
     named = (
         None
@@ -222,7 +228,7 @@ def fetch_request(
             for topic, indexes in topics.items()
         ]
     )
-    return OffsetFetchRequest(group_id=group, topics=named)
+    return OffsetFetchRequest(group_id=group, topics=named, require_stable=stable)
 
 
 def _topics_of_a_group(
@@ -243,13 +249,16 @@ def fetch_groups(
     wanted: Mapping[str, Mapping[Topic, Sequence[int]] | None],
     version: int,
     known: Sequence[Topic] = (),
+    *,
+    stable: bool = False,
 ) -> dict[str, GroupOffsets]:
     """Return the broker's offsets of each group.
 
     ``known``: topics beside the requested ones, by which topic ids become names.
+    ``stable`` as in :func:`fetch_request`.
     """
     topics = [*known, *(topic for each in wanted.values() if each for topic in each)]
-    answer = broker.ask(fetch_request(wanted, version), version)
+    answer = broker.ask(fetch_request(wanted, version, stable=stable), version)
     if version < FIRST_FETCH_OF_GROUPS:
         return {only(list(wanted), "group"): _of_one_group(answer)}
     names = {topic.id: topic.name for topic in topics}

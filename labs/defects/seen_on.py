@@ -79,6 +79,15 @@ OF_TRANSACTIONS = (
     "a_marker_is_always_a_commit",
     "a_former_coordinator_may_write",
     "transactional_ids_stay",
+    "any_broker_gives_an_epoch",
+    "any_broker_adds_partitions",
+    "any_broker_adds_offsets",
+    "any_broker_ends_transactions",
+    "aborts_at_other_brokers_are_not_listed",
+    "a_broker_has_coordinators_of_its_own",
+    "the_next_transaction_begins_early",
+    "a_prepared_transaction_ends_otherwise",
+    "a_new_leader_knows_no_aborts",
 )
 """Defects in answers about transactions, which the built-in broker has not yet."""
 KAFKA_ALONE = {

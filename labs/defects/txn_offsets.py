@@ -118,7 +118,7 @@ def any_generation_may_commit(answer: TxnOffsetCommitResponse) -> None:
     _accept(answer, ErrorCode.ILLEGAL_GENERATION)
 
 
-@answers("TXN-032", r"an unknown (member|instance), partition 0 of \S+: error is NONE",
+@answers("TXN-032", r"an unknown member, partition 0 of \S+: error is NONE",
          asked=of_client("TXN-032"))  # fmt: skip
 def any_member_may_commit(answer: TxnOffsetCommitResponse) -> None:
     """The broker accepts a transactional commit of an unknown member."""

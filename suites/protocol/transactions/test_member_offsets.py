@@ -47,8 +47,6 @@ def _wrong_members(
             Committer(generation + 1, own), instance, ErrorCode.ILLEGAL_GENERATION),
         "an unknown member": (
             Committer(generation, "no-member"), None, ErrorCode.UNKNOWN_MEMBER_ID),
-        "an unknown instance": (
-            Committer(generation, own), "no-instance", ErrorCode.UNKNOWN_MEMBER_ID),
         "an instance with the id of another member": (
             Committer(generation, member), instance, ErrorCode.FENCED_INSTANCE_ID),
     }  # fmt: skip

@@ -26,13 +26,16 @@ LAG_MS = 2_000
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def linked_cluster() -> Callable[[F], F]:
-    """The mark for a private cluster with links that can be cut."""
+def linked_cluster(session_ms: int = SESSION_MS) -> Callable[[F], F]:
+    """The mark for a private cluster with links that can be cut.
+
+    A broker that cannot reach the controller or ZooKeeper is given up after ``session_ms``.
+    """
     return needs_broker(
         Use.CLUSTER,
         {
-            "broker.session.timeout.ms": str(SESSION_MS),
-            "zookeeper.session.timeout.ms": str(SESSION_MS),
+            "broker.session.timeout.ms": str(session_ms),
+            "zookeeper.session.timeout.ms": str(session_ms),
             "replica.socket.timeout.ms": str(GIVE_UP_MS),
         },
         links=True,

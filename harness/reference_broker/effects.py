@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from harness.base.ids import GroupId, PartitionIndex, ProducerEpoch, ProducerId
-from harness.codec.error_code import ErrorCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,8 @@ class GroupMoved:
 class TransactionCheck:
     """A check of partitions by a coordinator on another broker (KIP-890).
 
-    `adds`: partitions that the transaction does not have are added. `outcome`: the errors by topic
-    and partition, None until they are known.
+    `adds`: partitions that the transaction does not have are added. `outcome`: the error codes by
+    topic and partition, None until they are known.
     """
 
     transactional_id: str
@@ -82,7 +81,7 @@ class TransactionCheck:
     producer_epoch: ProducerEpoch
     places: tuple[tuple[str, PartitionIndex], ...]
     adds: bool
-    outcome: Mapping[tuple[str, PartitionIndex], ErrorCode] | None = None
+    outcome: Mapping[tuple[str, PartitionIndex], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

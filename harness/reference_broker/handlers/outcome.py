@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from harness.base.ids import GroupId, PartitionIndex, TimeMs
-from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
 from harness.reference_broker.effects import Effect, TransactionCheck
 from harness.reference_broker.state.broker import BrokerState
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 PartitionKey = tuple[UUID, PartitionIndex]
 WakeKey = PartitionKey | GroupId | TransactionCheck
 """The key that wakes a waiting request: a partition, a group, or a coordinator's check."""
-_NOT_CHECKED: Mapping[tuple[str, PartitionIndex], ErrorCode] = {}
+_NOT_CHECKED: Mapping[tuple[str, PartitionIndex], int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class RequestContext(NamedTuple):
 
     `request_bytes` is the size of the request without its length. `effects` collects the effects of
     the state, in order; they happen before the answer is sent. `role` is a controller's. `checked`
-    has the errors by partition of a coordinator on another broker.
+    has the error codes by partition of a coordinator on another broker.
     """
 
     api_version: int
@@ -108,4 +107,4 @@ class RequestContext(NamedTuple):
     client_host: str = ""
     listener: str = CLIENT_LISTENER
     role: "ControllerRole | None" = None
-    checked: Mapping[tuple[str, PartitionIndex], ErrorCode] = _NOT_CHECKED
+    checked: Mapping[tuple[str, PartitionIndex], int] = _NOT_CHECKED

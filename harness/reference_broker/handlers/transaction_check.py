@@ -61,7 +61,7 @@ def problem_with_transaction(
     if error is ErrorCode.NONE:
         error = _by_coordinator(partition, wanted, context)
     else:
-        error = context.checked.get((partition.topic_name, partition.index), error)
+        error = ErrorCode(context.checked.get((partition.topic_name, partition.index), error))
     return _as_of_version(error, wanted)
 
 

@@ -27,7 +27,7 @@ class MarkerRound:
 
     `decided_at`: end offset of the coordinator's partition behind the decision. `left`: the
     partitions without a marker. `written`: end offsets behind markers of this broker that the
-    other replicas may lack. `announced`: partitions whose leader is another broker.
+    other replicas may lack. `announced`: partitions with a leader on another broker.
     `is_given_up`: a leader has refused a marker as one of a former coordinator.
     """
 

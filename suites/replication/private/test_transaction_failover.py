@@ -34,10 +34,20 @@ BOTH = pytest.mark.parametrize("commit", [True, False], ids=["commit", "abort"])
 
 
 def _producer(cluster: Cluster, client_id: str, name: str | None = None) -> TxnProducer:
-    """The producer of a new transactional id, at its coordinator."""
-    name = cluster.unique_topic() if name is None else name
-    node = await_coordinator(cluster.front, TRANSACTION, name)
-    return TxnProducer(cluster.at(node), client_id, name=name, timeout_ms=TIMEOUT_MS)
+    """The producer of a new transactional id, at its coordinator, which may move meanwhile."""
+    new = cluster.unique_topic() if name is None else name
+
+    def made() -> list[TxnProducer]:
+        client = cluster.at(await_coordinator(cluster.front, TRANSACTION, new))
+        try:
+            return [TxnProducer(client, client_id, name=new, timeout_ms=TIMEOUT_MS)]
+        except PreparationFailed as failed:
+            if failed.error_code != ErrorCode.NOT_COORDINATOR:
+                raise
+            return []
+
+    (producer,) = cluster.await_that(made, bool, f"{new} has a producer", LATE_MS)
+    return producer
 
 
 def _node(cluster: Cluster, producer: TxnProducer) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
-from harness.client.coordinator import TRANSACTION, await_coordinator
+from harness.client.coordinator import TRANSACTION, await_coordinator, coordinated_name
 from harness.client.only import only
 from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, produce_request
@@ -39,9 +39,9 @@ class TransactionalProducer:
         self._end_version = broker.version("EndTxn", WITHOUT_NEW_EPOCHS)
         self._produce_version = broker.version("Produce", PLAIN_PRODUCE)
         self.broker, self.topic, self.partition = broker, topic, partition
-        self.id = broker.unique_topic()
+        await_coordinator(broker, TRANSACTION)
+        self.id = coordinated_name(broker, TRANSACTION)
         self.sequence = 0
-        await_coordinator(broker, TRANSACTION, self.id)
         self.producer_id, self.epoch = broker.eventually(self._init, "there is a producer id")
 
     def _init(self) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ from typing import Self, TypeVar, cast
 
 from harness.base.pace import time_left
 from harness.client import grease
+from harness.client.entrance import Entrance
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.grants import FrameGate, Grants
 from harness.client.transcript import Transcript
@@ -58,6 +59,9 @@ class Connection:
     ) -> None:
         """Connect at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
+        A secured listener is entered first, as :mod:`harness.security.doors` has it for the
+        address: EntryRefused. The transcript begins behind that, so it has no secret of it.
+
         ``observer`` is called with each message that was encoded and sent, or received and decoded.
         With ``grants`` every send raises NotGranted for a request that must not go out.
         ``greases``: messages go out with unknown tagged fields, see :mod:`harness.client.grease`.
@@ -69,16 +73,10 @@ class Connection:
         self._buffer = bytearray()
         self._awaited: deque[_Awaited] = deque()
         self._next_correlation_id = 1
-        try:
-            self._socket = socket.create_connection(address, timeout_ms / 1000)
-        except TimeoutError as error:
-            raise ResponseTimeout(f"no connection to {address} in {timeout_ms:.0f} ms") from error
-        except OSError as error:
-            raise ConnectionClosed(
-                f"cannot connect to {address[0]}:{address[1]}: {error}"
-            ) from error
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.transcript.add("connected")
+        self._has_sent_raw = False
+        self._entrance = Entrance(address)
+        self._socket = self._entrance.enter(timeout_ms)
+        self.transcript.add(self._entrance.event)
 
     def __enter__(self) -> Self:
         return self
@@ -120,6 +118,7 @@ class Connection:
             correlation_id = self._next_correlation_id
             self._next_correlation_id += 1
         client = self.client_id if client_id == "" else client_id
+        self._keep_session()
         sent = message
         if self._greases and grease.is_greased(message, version):
             sent = grease.greased(message, version)
@@ -168,8 +167,18 @@ class Connection:
         """Send ``payload`` with its length in front."""
         self._send_all(frame(payload), "sent", payload)
 
+    def _keep_session(self) -> None:
+        """Authenticate again before the session ends (KIP-368), where no answer is awaited and all
+        that was sent were whole requests."""
+        if self._awaited or self._buffer or self._has_sent_raw or not self._entrance.must_renew():
+            return
+        self._require_open()
+        self._entrance.renew(self._socket, self.timeout_ms)
+        self.transcript.add("authenticated again")
+
     def send_bytes(self, data: bytes) -> None:
         """Send bytes as they are."""
+        self._has_sent_raw = True
         self._send_all(data, "sent raw bytes", data)
 
     def end_sending(self) -> None:
@@ -177,7 +186,8 @@ class Connection:
         self._require_open()
         self.transcript.add("ended our direction")
         with suppress(OSError):  # the broker may have closed the connection
-            self._socket.shutdown(socket.SHUT_WR)
+            # of the plain socket's class: that of TLS would also forget how to read
+            socket.socket.shutdown(self._socket, socket.SHUT_WR)
 
     def _require_open(self) -> None:
         """A use after our own close is the caller's mistake, never the broker's."""
@@ -196,7 +206,7 @@ class Connection:
             raise ResponseTimeout("the broker does not read what we send") from error
         except OSError as error:
             self.transcript.add("closed by the broker")
-            raise ConnectionClosed(f"the broker closed the connection: {error}") from error
+            raise self._entrance.lost(self._socket, error) from error
 
     def receive_frame(self, timeout_ms: float | None = None) -> bytes:
         """The next frame's payload. Raises ConnectionClosed, ResponseTimeout, WireViolation.
@@ -288,8 +298,9 @@ class Connection:
             raise ResponseTimeout("no answer before the deadline") from None
         except OSError as error:
             self.transcript.add("closed by the broker")
-            raise ConnectionClosed(f"the broker closed the connection: {error}") from error
+            raise self._entrance.lost(self._socket, error) from error
         if not data:
             self.transcript.add("closed by the broker")
             raise ConnectionClosed("the broker closed the connection")
+        self._entrance.was_heard = True
         return data

@@ -11,6 +11,17 @@ class ConnectionClosed(BrokerMisbehaved):
     """The broker closed or reset the connection (or refused it) while more was expected."""
 
 
+class EntryRefused(ConnectionClosed):
+    """TLS or SASL of a secured listener failed, before any request of a test.
+
+    The text never contains a secret; ``advice``: one sentence, the remedy.
+    """
+
+    def __init__(self, reason: str, advice: str) -> None:
+        super().__init__(reason)
+        self.advice = advice
+
+
 class ResponseTimeout(BrokerMisbehaved):
     """Nothing, or not enough, came within the deadline."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from harness.client.clear_relay import ClearWays
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
@@ -97,11 +98,11 @@ class Faults:
         self._paths += 1
         source = "client" if self._paths == 1 else f"client-{self._paths}"
         seed, tell = self._seed, self._tell
-        with RunningProxies() as net:
+        with ClearWays() as ways, RunningProxies() as net:
             made = RuleSet(*rules, seed=seed, now_ms=self._now_ms, tell=tell)
             proxy = Proxy(
                 source,
-                self._upstream,
+                ways.to(self._upstream),
                 source=source,
                 interceptor=made,
                 seed=seed,

@@ -47,6 +47,7 @@ from harness.runner.run_session import (
 )
 from harness.runner.running_case import CASE
 from harness.targets.errors import MissingCapability, TargetError
+from harness.targets.secured_cluster import enter_secured
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
 
@@ -121,7 +122,8 @@ def pytest_configure(config: pytest.Config) -> None:
     register_missing_capability(MissingCapability, NotGranted)
     if _is_worker(config):
         text = config.workerinput[_WORKER_INPUT]  # type: ignore[attr-defined]
-        config.stash[_CONTEXT] = WorkerContext.from_json(text)
+        context = config.stash[_CONTEXT] = WorkerContext.from_json(text)
+        enter_secured(context.info.secured)
 
 
 # -- the run (controller) ------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from harness.targets.not_answered import (
     AnsweredWrong,
     Closed,
     NotAnswered,
+    NotEntered,
     Silence,
 )
 from harness.targets.wrong_answer import OTHER_VERSION, RANGES, WrongAnswer
@@ -124,7 +125,7 @@ def advertises(address: Address, timeout_ms: int) -> bool:
     """
     try:
         ask_api_versions(address, min(SILENCE_MS, timeout_ms))
-    except AnsweredWrong:
+    except (AnsweredWrong, NotEntered):
         raise
     except NotAnswered:
         patience_ms = _patience_after_metadata(address, timeout_ms)

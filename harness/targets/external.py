@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness.base.address import Address
@@ -11,6 +12,7 @@ from harness.targets.access_file import NEVER, AccessFile
 from harness.targets.asking import (
     advertises,
     ask_api_versions,
+    ask_cluster,
     ask_oldest_cluster,
 )
 from harness.targets.errors import TargetError, TargetStartError
@@ -18,6 +20,7 @@ from harness.targets.external_nodes import NodeCommands, find_nodes
 from harness.targets.not_answered import NotAnswered
 from harness.targets.process import Deadline
 from harness.targets.ready import wait_until_ready
+from harness.targets.secured_cluster import SecuredCluster
 from harness.targets.target import (
     CREATE_TOPICS,
     DISCONNECT_NODE,
@@ -57,6 +60,7 @@ class ExternalBroker(Target):
         bootstrap: Sequence[Address],
         *,
         access: AccessFile | None = None,
+        secured: SecuredCluster | None = None,
         log_dir: Path | None = None,
         answer_timeout_ms: int = ANSWER_TIMEOUT_MS,
     ) -> None:
@@ -73,6 +77,9 @@ class ExternalBroker(Target):
             self.implementation, self.release = access.implementation, access.release
             self.capabilities, self.safety = access.capabilities, access.safety
             self.name_prefix, self.reached = access.name_prefix, access.addresses
+        self._secured = secured
+        if secured is not None:
+            self.spec += f",config={secured.file}"
 
     @property
     def log_path(self) -> Path | None:
@@ -87,15 +94,26 @@ class ExternalBroker(Target):
 
         Which node is behind which address is asked where the access file grants something for one.
         """
+        if self._secured is not None:
+            self._secured.open(self.bootstrap)
         for address in self.bootstrap:
             try:
                 self._advertises[address] = advertises(address, self._answer_timeout_ms)
             except NotAnswered as problem:
                 raise TargetStartError(problem.at(address)) from problem
+        if self._secured is not None:
+            self._open_all(self._secured)
         if self._granted is not None and self.capabilities - {CREATE_TOPICS}:
             self.nodes = find_nodes(self.bootstrap, self._answer_timeout_ms, self.reached)
         self.addresses = list(self.bootstrap)
         return self.addresses
+
+    def _open_all(self, secured: SecuredCluster) -> None:
+        """Enter each broker that the cluster lists; the tests find out if Metadata is wrong."""
+        with suppress(NotAnswered):
+            listed = ask_cluster(self.bootstrap[0], self._answer_timeout_ms).brokers
+            secured.open(self.reached.get(address, address) for address in listed)
+        self.secured = secured.way
 
     def is_alive(self) -> bool:
         """True if all addresses still answer (before the start: False)."""
@@ -120,6 +138,9 @@ class ExternalBroker(Target):
         finally:
             self._left.clear()
             self.addresses, self.nodes = [], []
+            if self._secured is not None:
+                self._secured.close()
+                self.secured = None
 
     # -- one node ------------------------------------------------------------------------------
 

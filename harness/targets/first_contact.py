@@ -11,6 +11,7 @@ from harness.client.connection import Connection
 from harness.client.errors import (
     BrokerMisbehaved,
     ConnectionClosed,
+    EntryRefused,
     ResponseTimeout,
     WireViolation,
 )
@@ -21,6 +22,7 @@ from harness.targets.not_answered import (
     AnsweredWrong,
     Closed,
     NotAnswered,
+    NotEntered,
     Silence,
     closed_at,
     no_connection,
@@ -61,6 +63,8 @@ def answer(connection: Connection, request: Request[M], version: int) -> M:
 
 
 def _reason(connection: Connection, sent: ContactRequest, problem: BrokerMisbehaved) -> NotAnswered:
+    if isinstance(problem, EntryRefused):
+        return NotEntered(problem)
     unread = connection.unread
     if isinstance(problem, WireViolation) and problem.payload is None:
         unread = connection.await_unread(LENGTH_BYTES + ID_BYTES, REST_MS)

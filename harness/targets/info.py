@@ -7,7 +7,7 @@ import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.base.address import Address
 from harness.base.own_names import DEFAULT_PREFIX
@@ -24,6 +24,7 @@ from harness.targets.errors import TargetStartError
 from harness.targets.external import ExternalBroker
 from harness.targets.not_answered import NotAnswered, WantsAuthentication
 from harness.targets.observed_versions import observe_versions
+from harness.targets.secured_cluster import SecuredWay
 from harness.targets.target import SAFETY_CLASSES, Target
 
 ANSWER_TIMEOUT_MS = 30_000
@@ -46,7 +47,7 @@ class TargetInfo:
     ApiVersions (0.8, 0.9) those that it was seen to serve, and ``versions_source`` is then
     :data:`OBSERVED`. ``time_scale``: what every wait of a test is multiplied by, see
     :func:`time_scale`. ``log_path``: None without a log. ``zookeeper``: as in Target.
-    ``safety``, ``name_prefix``, ``like``, ``newer``, ``nodes`` and ``reached`` as in
+    ``safety``, ``name_prefix``, ``like``, ``newer``, ``nodes``, ``reached`` and ``secured`` as in
     :class:`Target`.
     """
 
@@ -66,6 +67,7 @@ class TargetInfo:
     newer: str = ""
     nodes: tuple[int, ...] = ()
     reached: Mapping[Address, Address] = field(default_factory=dict)
+    secured: SecuredWay | None = None
 
     @property
     def is_broker(self) -> bool:
@@ -103,6 +105,7 @@ class TargetInfo:
             newer=fields["newer"],
             nodes=tuple(fields["nodes"]),
             reached={Address(*shown): Address(*here) for shown, here in fields["reached"]},
+            secured=_secured(fields["secured"]),
         )
 
 
@@ -138,7 +141,15 @@ def probe(target: Target) -> TargetInfo:
         newer=target.newer,
         nodes=tuple(target.nodes),
         reached=dict(target.reached),
+        secured=target.secured,
     )
+
+
+def _secured(fields: Any) -> SecuredWay | None:
+    if fields is None:
+        return None
+    file, places = fields
+    return SecuredWay(file, tuple(Address(*each) for each in places))
 
 
 class _Asked(NamedTuple):

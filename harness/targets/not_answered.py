@@ -6,10 +6,13 @@ import socket
 from typing import ClassVar
 
 from harness.base.address import Address
-from harness.client.errors import BrokerMisbehaved, ConnectionClosed
+from harness.client.errors import BrokerMisbehaved, ConnectionClosed, EntryRefused
 from harness.targets.wrong_answer import WrongAnswer
 
-PLAINTEXT = "that of a PLAINTEXT listener, as in bootstrap.servers"
+PLAINTEXT = (
+    "that of a PLAINTEXT listener, as in bootstrap.servers, or of a secured one with "
+    "config=FILE, the properties file of a client"
+)
 """The address that every command takes."""
 NOT_KAFKA = "what listens there does not answer as Kafka does"
 
@@ -52,10 +55,26 @@ class Closed(NotAnswered):
     )
 
 
+class NotEntered(NotAnswered):
+    """TLS or SASL of a secured listener failed."""
+
+    summary = "the listener at {address} cannot be entered"
+
+    def __init__(self, refused: EntryRefused) -> None:
+        super().__init__(str(refused))
+        self._remedy = refused.advice
+
+    def at(self, address: Address) -> str:
+        return f"{self.summary.format(address=address)}: {self}. {self._remedy}"
+
+
 class WantsAuthentication(NotAnswered):
     """The listener answers ApiVersions, and all else only after SASL."""
 
-    advice = f"No command of this program authenticates itself: give another address, {PLAINTEXT}."
+    advice = (
+        "Give the settings of a client by external:HOST:PORT,config=FILE (docs/external.md), or "
+        "another address, that of a PLAINTEXT listener."
+    )
     summary = "the Kafka broker at {address} cannot be asked"
 
 
@@ -96,6 +115,8 @@ def not_kafka(problem: BrokerMisbehaved, unread: bytes) -> NotAnswered:
 
 def no_connection(problem: BrokerMisbehaved) -> NotAnswered:
     """Return a reason that a user can act on: nothing there, no such host."""
+    if isinstance(problem, EntryRefused):
+        return NotEntered(problem)
     cause = problem.__cause__
     if isinstance(cause, ConnectionRefusedError):
         return NotAnswered("the connection is refused: nothing listens there")

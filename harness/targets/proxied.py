@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 
 from harness.base.address import Address
+from harness.client.clear_relay import ClearWays
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Event, Listener
@@ -44,8 +45,9 @@ class ProxiedTarget(FaultSentences):
         seed: int,
         tell: Listener,
         tap: Tap | None,
+        ways: ClearWays,
     ) -> None:
-        self.target = target
+        self.target, self._ways = target, ways
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self._now_ms, self._hear = new_clock(), tell
         if interceptor is None:
@@ -103,7 +105,7 @@ class ProxiedTarget(FaultSentences):
         destination = self._names.get(upstream) or self._told_name(upstream)
         proxy = Proxy(
             f"{CLIENT}->{destination}",
-            upstream,
+            self._ways.to(upstream),
             source=CLIENT,
             destination=destination,
             interceptor=self._interceptor,
@@ -150,7 +152,7 @@ def proxied(
     """
     if not target.addresses:
         raise TargetError(f"{target.spec} has no address: start it before the proxies")
-    with RunningProxies() as net:
+    with ClearWays() as ways, RunningProxies() as net:
         yield ProxiedTarget(
             target,
             net,
@@ -159,4 +161,5 @@ def proxied(
             seed=seed,
             tell=tell,
             tap=tap,
+            ways=ways,
         )

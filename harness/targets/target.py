@@ -13,6 +13,7 @@ from harness.base.address import Address
 from harness.base.own_names import DEFAULT_PREFIX
 from harness.power_loss.power_loss_disk import why_not
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
+from harness.targets.secured_cluster import SecuredWay
 from harness.virtual_broker.peer_endpoint import PeerEndpoint
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class Target(ABC):
     reached: Mapping[Address, Address] = MappingProxyType({})
     """The address at which this machine reaches a broker, by the address that the cluster lists,
     where the two differ."""
+    secured: SecuredWay | None = None
+    """The way into its listeners, while it runs; None: they are PLAINTEXT."""
 
     def __init__(self, log_dir: Path | None = None) -> None:
         """``log_dir`` gets the logs; default: a new folder in the system's temporary one."""

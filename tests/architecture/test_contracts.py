@@ -43,6 +43,7 @@ PLANTS = {
     "aiohttp": ("harness/targets", "import aiohttp"),
     "histories": ("harness/histories", "import harness.proxies"),
     "capture": ("harness/capture", "import harness.client"),
+    "security": ("harness/security", "import harness.codec"),
     "historical": ("harness/historical", "import time"),
     "virtual_broker": ("harness/virtual_broker", "import harness.targets"),
 }

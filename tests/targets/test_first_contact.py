@@ -205,7 +205,7 @@ def test_listener_that_closes_before_authentication_is_named() -> None:
     said = str(caught.value)
     assert f"the Kafka broker at {address} cannot be asked" in said
     assert "wants SASL authentication (mechanisms: PLAIN, SCRAM-SHA-256)" in said
-    assert "give another address, that of a PLAINTEXT listener" in said
+    assert "Give the settings of a client by external:HOST:PORT,config=FILE" in said
 
 
 def test_close_at_metadata_of_listener_without_sasl_is_left_to_the_tests() -> None:

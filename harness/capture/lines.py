@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from harness.capture.events import REQUEST, Captured, Event, Notice, Totals
 from harness.codec.dictionary_form import to_dict
 from harness.codec.errors import DecodeError
-from harness.codec.structs import Message
-
-_SECRETS = frozenset({"auth_bytes"})  # passwords of SASL: never shown
+from harness.codec.secret_fields import has_secret, is_secret
+from harness.codec.structs import Message, Struct
 
 
 def line_of(event: Event, *, verbose: bool = False) -> str:
@@ -149,13 +148,28 @@ def _value(message: Message | None, version: int | None) -> dict[str, Any] | Non
 
 def _shown(message: Message) -> Message:
     """The message, without what is secret."""
-    hidden = [field.name for field in message.spec.fields if field.name in _SECRETS]
-    if not hidden:
-        return message
-    values = {field.name: getattr(message, field.name) for field in message.spec.fields}
-    for name in hidden:
-        values[name] = b"(%d bytes, not shown)" % len(values[name])
-    return type(message)(**values, unknown_tagged_fields=message.unknown_tagged_fields)
+    return cast("Message", _masked(message)) if has_secret(message) else message
+
+
+def _masked(value: Any) -> Any:
+    """A copy of a struct or of a list of them, with the lengths of secrets in their place."""
+    if isinstance(value, list):
+        return [_masked(each) for each in value]
+    if not isinstance(value, Struct):
+        return value
+    values = {
+        field.name: _length_of(getattr(value, field.name))
+        if is_secret(value, field.name)
+        else _masked(getattr(value, field.name))
+        for field in value.spec.fields
+    }
+    return type(value)(**values, unknown_tagged_fields=value.unknown_tagged_fields)
+
+
+def _length_of(secret: bytes | str) -> bytes | str:
+    if isinstance(secret, str):
+        return f"({len(secret)} characters, not shown)"
+    return b"(%d bytes, not shown)" % len(secret)
 
 
 def totals_object(totals: Totals, packets: Mapping[str, int]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from harness.codec import CodecError
 from harness.codec.apis import API_VERSIONS_KEY, Api, api_for_key
 from harness.codec.header import decode_request_header, decode_response
 from harness.codec.message_codec import decode_prefix
+from harness.codec.secret_fields import has_secret
+from harness.codec.structs import Message
 
 KEPT_EVENTS = 200
 KEPT_BYTES = 8 * 1024 * 1024  # of data; the last event is kept whatever its size
@@ -64,35 +66,44 @@ class Transcript:
         for event in self.events:
             lines.append(f"  {event.at_ms:9.1f} ms  {event.what}, {len(event.data)} bytes")
             if event.data:
-                lines += [f"      {_decoded(event)}", *_hex(event.data)]
+                lines += _shown(event)
         return "\n".join(lines)
 
 
-def _decoded(event: TranscriptEvent) -> str:
+def _shown(event: TranscriptEvent) -> list[str]:
+    """The decoded message and its bytes; no bytes of one that contains a secret."""
     try:
-        if event.what == "sent":
-            return _request(event.data)
-        return "(raw bytes)" if event.api is None else _response(event, event.api)
+        head, body = _decoded(event)
     except CodecError as error:
-        return f"(not decodable: {error})"
+        return [f"      (not decodable: {error})", *_hex(event.data)]
+    if has_secret(body):
+        return [f"      {head}", "      (the bytes contain a secret and are not shown)"]
+    return [f"      {head}", *_hex(event.data)]
 
 
-def _request(data: bytes) -> str:
+def _decoded(event: TranscriptEvent) -> tuple[str, Message | None]:
+    if event.what == "sent":
+        return _request(event.data)
+    return ("(raw bytes)", None) if event.api is None else _response(event, event.api)
+
+
+def _request(data: bytes) -> tuple[str, Message]:
     header, start = decode_request_header(data)
     api = api_for_key(header.request_api_key)
     body, _ = decode_prefix(api.request, header.request_api_version, data, start)
-    return (
+    head = (
         f"{api.name} v{header.request_api_version} correlation={header.correlation_id} "
         f"client={header.client_id!r} {body!r}"
     )
+    return head, body
 
 
-def _response(event: TranscriptEvent, api: Api) -> str:
+def _response(event: TranscriptEvent, api: Api) -> tuple[str, Message]:
     version = event.version
     if api.key == API_VERSIONS_KEY and version not in api.valid_versions:
         version = 0
     correlation_id, body = decode_response(api, version, event.data)
-    return f"{api.name} v{version} correlation={correlation_id} {body!r}"
+    return f"{api.name} v{version} correlation={correlation_id} {body!r}", body
 
 
 def _hex(data: bytes) -> list[str]:

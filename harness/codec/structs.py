@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from harness.codec.secret_fields import SHOWN, is_secret
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,9 +84,9 @@ class Struct(metaclass=_StructType):
     __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
-        """Only what differs from the default; long bytes and long lists are cut."""
+        """Only what differs from the default; long bytes and long lists are cut, secrets hidden."""
         shown = [
-            f"{name}={_short(getattr(self, name))}"
+            f"{name}={SHOWN if is_secret(self, name) else _short(getattr(self, name))}"
             for name in _MAKERS[type(self)]
             if getattr(self, name) != default_of(type(self), name)
         ]

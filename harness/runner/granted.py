@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.client.grants import Grants
-from harness.codec.apis import APIS
+from harness.codec.apis import APIS, api_named
 from harness.conformance.harmless_requests import Safety
 from harness.sweep.requests import safety_of
 from harness.targets.info import TargetInfo
@@ -17,6 +17,11 @@ _NEEDED = {
 """The capability that a target lacks if it does not take requests of this class."""
 
 
+NO_SASL = "a listener without SASL"
+_AUTHENTICATION = (api_named("SaslHandshake").key, api_named("SaslAuthenticate").key)
+"""Behind SASL they begin another authentication (KIP-368): the connection serves nothing else."""
+
+
 def grants_of(info: TargetInfo) -> Grants:
     """Return the API keys that the safety classes refuse, and whether topics may be made."""
     refused = {
@@ -24,4 +29,6 @@ def grants_of(info: TargetInfo) -> Grants:
         for api in APIS.values()
         if safety_of(api.name) not in info.safety
     }
+    if info.secured is not None and info.secured.has_sasl:
+        refused |= dict.fromkeys(_AUTHENTICATION, NO_SASL)
     return Grants(refused, CREATE_TOPICS in info.capabilities)

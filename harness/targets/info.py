@@ -148,8 +148,8 @@ def probe(target: Target) -> TargetInfo:
 def _secured(fields: Any) -> SecuredWay | None:
     if fields is None:
         return None
-    file, places = fields
-    return SecuredWay(file, tuple(Address(*each) for each in places))
+    file, places, has_sasl = fields
+    return SecuredWay(file, tuple(Address(*each) for each in places), has_sasl)
 
 
 class _Asked(NamedTuple):

@@ -14,13 +14,14 @@ from harness.targets.errors import TargetError
 
 
 class SecuredWay(NamedTuple):
-    """The path of a client's properties file, and the listeners that it opens.
+    """The path of a client's properties file, the listeners that it opens, and if by SASL.
 
     Processes hand this on, and never the settings: so no secret is in a command line or a result.
     """
 
     file: str
     places: tuple[Address, ...]
+    has_sasl: bool
 
 
 class SecuredCluster:
@@ -39,7 +40,8 @@ class SecuredCluster:
     @property
     def way(self) -> SecuredWay:
         """For other processes, see :func:`enter_secured`."""
-        return SecuredWay(str(self.file), tuple(self._places))
+        has_sasl = self._door.settings.protocol.has_sasl
+        return SecuredWay(str(self.file), tuple(self._places), has_sasl)
 
     def open(self, places: Iterable[Address]) -> None:
         """Enter these listeners by the settings from now on. Raises TargetError."""

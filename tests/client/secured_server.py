@@ -10,11 +10,11 @@ import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.codec.apis import api_for_key, api_named
+from harness.codec.apis import API_VERSIONS_KEY, api_for_key, api_named
 from harness.codec.frame import frame
 from harness.codec.header import decode_request_header, encode_response
 from harness.codec.message_codec import decode_prefix
@@ -33,44 +33,49 @@ from tests.security.authority import Signed
 USER, PASSWORD, TOKEN = "judge", "pass-word-SECRET-1", "token-SECRET-2"
 FAILED, UNSUPPORTED, ILLEGAL = 58, 33, 34
 SALT, ITERATIONS = b"salt of a test", 4096
+OWN_KEYS = (api_named("SaslHandshake").key, api_named("SaslAuthenticate").key)
 SERVED = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
 
 
 @dataclass
 class SecuredServer:
     """``context``: of TLS; None without. ``lifetime_ms``: of each session. ``bare``: it has no
-    SaslAuthenticate, as before 1.0."""
+    SaslAuthenticate, as before 1.0. ``behind``: the broker that answers all but SASL."""
 
     context: ssl.SSLContext | None = None
     mechanisms: tuple[str, ...] = ()
     lifetime_ms: int = 0
     bare: bool = False
     lies: bool = False
+    behind: tuple[str, int] | None = None
     port: int = 0
     authenticated: list[str] = field(default_factory=list)
     received: list[str] = field(default_factory=list)
 
     def attend(self, plain: socket.socket) -> None:
-        with suppress(OSError, EOFError):
+        with suppress(OSError, EOFError, ValueError):
             link = self.context.wrap_socket(plain, server_side=True) if self.context else plain
             with link:
                 self._serve(link)
 
     def _serve(self, link: socket.socket) -> None:
-        session = _Session(self)
-        while True:
-            payload = _frame_from(link)
-            answer = session.answer(payload)
-            if answer is None:
-                return
-            link.sendall(frame(answer))
+        with ExitStack() as held:
+            broker = None
+            if self.behind is not None:
+                broker = held.enter_context(socket.create_connection(self.behind))
+            session = _Session(self, broker)
+            while True:
+                answer = session.answer(_frame_from(link))
+                if answer is None:
+                    return
+                link.sendall(frame(answer))
 
 
 class _Session:
     """One connection: what it has authenticated, and the mechanism that goes on."""
 
-    def __init__(self, server: SecuredServer) -> None:
-        self.server = server
+    def __init__(self, server: SecuredServer, broker: socket.socket | None) -> None:
+        self.server, self.broker = server, broker
         self.is_open = not server.mechanisms
         self.step: Callable[[bytes], bytes | None] | None = None
         self.mechanism = ""
@@ -82,14 +87,24 @@ class _Session:
                 return None
             self._note()
             return found
+        key = int.from_bytes(payload[:2])
+        if self.broker is not None and key not in OWN_KEYS:
+            return self._of_broker(self.broker, key, payload)
         header, start = decode_request_header(payload)
         api, version = api_for_key(header.request_api_key), header.request_api_version
-        message, _ = decode_prefix(api.request, version, payload, start)
         self.server.received.append(api.name)
+        message, _ = decode_prefix(api.request, version, payload, start)
         response = self._response(message)
         if response is None:
             return None
         return encode_response(response, version, header.correlation_id)
+
+    def _of_broker(self, broker: socket.socket, key: int, payload: bytes) -> bytes | None:
+        """The answer, whatever the bytes are."""
+        if not self.is_open and key != API_VERSIONS_KEY:
+            return None
+        broker.sendall(frame(payload))
+        return _frame_from(broker)
 
     def _response(self, message: Message) -> Message | None:
         match message:
@@ -123,6 +138,7 @@ class _Session:
 
     def _note(self) -> None:
         if getattr(self.step, "is_done", True):
+            self.is_open = True
             self.server.authenticated.append(self.mechanism)
 
 
@@ -162,6 +178,8 @@ class _Scram:
         return self._final(f"{self.first},{bare}".encode(), base64.b64decode(proof))
 
     def _final(self, signed: bytes, proof: bytes) -> bytes | None:
+        if len(proof) != hashlib.new(self.digest).digest_size:
+            return None
         salted = salted_password(self.digest, PASSWORD, SALT, ITERATIONS)
         client_key = hmac.digest(salted, b"Client Key", self.digest)
         stored = hashlib.new(self.digest, client_key).digest()

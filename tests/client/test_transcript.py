@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.client.transcript import KEPT_BYTES, KEPT_EVENTS, Transcript
 from harness.codec.apis import api_named
 from harness.codec.header import encode_request, encode_response
-from harness.codec.messages import ApiVersionsResponse, MetadataRequest, MetadataResponse
+from harness.codec.messages import (
+    AlterUserScramCredentialsRequest,
+    ApiVersionsResponse,
+    CreateDelegationTokenResponse,
+    IncrementalAlterConfigsRequest,
+    MetadataRequest,
+    MetadataResponse,
+    RenewDelegationTokenRequest,
+    SaslAuthenticateRequest,
+)
+from harness.codec.structs import Message
 
 
 def made() -> Transcript:
@@ -71,3 +83,68 @@ def test_transcript_text_truncates_long_data() -> None:
     assert "2000 bytes" in text
     assert "... 1488 more bytes" in text
     assert text.count("\n") < 40
+
+
+SECRET = b"marked-SECRET"
+
+
+@pytest.mark.parametrize(
+    ("message", "version"),
+    [
+        (SaslAuthenticateRequest(auth_bytes=SECRET), 1),
+        (RenewDelegationTokenRequest(hmac=SECRET), 1),
+        (
+            AlterUserScramCredentialsRequest(
+                deletions=[],
+                upsertions=[
+                    AlterUserScramCredentialsRequest.ScramCredentialUpsertion(
+                        name="judge", mechanism=1, iterations=4096, salted_password=SECRET
+                    )
+                ],
+            ),
+            0,
+        ),
+        (
+            IncrementalAlterConfigsRequest(
+                resources=[
+                    IncrementalAlterConfigsRequest.AlterConfigsResource(
+                        resource_type=4,
+                        resource_name="1",
+                        configs=[
+                            IncrementalAlterConfigsRequest.AlterableConfig(
+                                name="listener.name.x.ssl.key.password", value=SECRET.decode()
+                            )
+                        ],
+                    )
+                ]
+            ),
+            1,
+        ),
+    ],
+)
+def test_a_message_with_a_secret_is_shown_without_it(message: Message, version: int) -> None:
+    transcript = Transcript("to broker")
+    transcript.add("sent", encode_request(message, version, 1, "client"))
+    shown = transcript.render()
+    assert type(message).__name__ in shown
+    assert "<secret>" in shown
+    assert "SECRET" not in shown
+    assert SECRET.hex(" ") not in shown
+    assert "the bytes contain a secret and are not shown" in shown
+    assert SECRET.decode() not in repr(message)
+
+
+def test_a_response_with_a_secret_is_shown_without_it() -> None:
+    api = api_named("CreateDelegationToken")
+    response = CreateDelegationTokenResponse(token_id="id", hmac=SECRET)
+    transcript = Transcript("to broker")
+    transcript.add("received", encode_response(response, 2, 1), api, 2)
+    shown = transcript.render()
+    assert "hmac=<secret>" in shown
+    assert SECRET.hex(" ") not in shown
+    assert "token_id='id'" in shown
+
+
+def test_a_config_that_is_no_secret_is_shown() -> None:
+    config = IncrementalAlterConfigsRequest.AlterableConfig(name="retention.ms", value="1000")
+    assert "value='1000'" in repr(config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     MetadataRequest,
@@ -24,6 +25,7 @@ def test_sasl_handshake_on_plain_listener_returns_illegal_sasl_state(
     """For any mechanism; the connection serves the next request."""
     connection = broker.connect()
     with requirement("CONN-029") as check:
+        _expect_plain(broker, "SaslHandshake")
         for mechanism in MECHANISMS:
             with check.subtest(f"mechanism {mechanism!r}"):
                 answer = connection.ask(SaslHandshakeRequest(mechanism=mechanism), api_version)
@@ -41,6 +43,7 @@ def test_sasl_authenticate_on_plain_listener_returns_illegal_sasl_state(
     """With a user and a password, and with nothing."""
     connection = broker.connect()
     with requirement("CONN-029") as check:
+        _expect_plain(broker, "SaslAuthenticate")
         for token in (b"\x00user\x00secret", b""):
             with check.subtest(f"{len(token)} bytes"):
                 request = SaslAuthenticateRequest(auth_bytes=token)
@@ -50,3 +53,8 @@ def test_sasl_authenticate_on_plain_listener_returns_illegal_sasl_state(
         with check.subtest("the next request"):
             brokers = connection.ask(MetadataRequest(topics=[]), broker.version("Metadata")).brokers
             assert brokers, "Metadata on the same connection lists no broker"
+
+
+def _expect_plain(broker: BrokerUnderTest, api_name: str) -> None:
+    """Raises NotGranted for a listener with SASL, before any subtest could pass there."""
+    broker.grants.check(api_named(api_name).key.to_bytes(2))

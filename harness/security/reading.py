@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.security.property_values import PropertyValues
 from harness.security.reading_sasl import read_sasl
 from harness.security.reading_tls import read_tls
-from harness.security.settings import Protocol, SecuritySettings
+from harness.security.settings import SecurityProtocol, SecuritySettings
 
 PROTOCOL = "security.protocol"
 ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
@@ -23,7 +23,7 @@ def read_settings(path: Path, environment: Mapping[str, str] | None = None) -> S
     """Read and check a file. Raises SecurityError: file, line, setting and problem, no secret."""
     path = path.absolute()
     values = PropertyValues(path, os.environ if environment is None else environment)
-    protocol = values.one_of(PROTOCOL, Protocol, Protocol.PLAINTEXT)
+    protocol = values.one_of(PROTOCOL, SecurityProtocol, SecurityProtocol.PLAINTEXT)
     if not protocol.has_sasl:
         _refuse(values, "sasl.", protocol, "no SASL")
         _refuse(values, "kafka-conformance.token", protocol, "no SASL")
@@ -38,7 +38,7 @@ def read_settings(path: Path, environment: Mapping[str, str] | None = None) -> S
     )
 
 
-def _refuse(values: PropertyValues, beginning: str, protocol: Protocol, lack: str) -> None:
+def _refuse(values: PropertyValues, beginning: str, protocol: SecurityProtocol, lack: str) -> None:
     """Raises SecurityError for the first setting of a kind that the protocol has not."""
     for key in values.read_keys():
         if key.startswith(beginning):

@@ -31,7 +31,7 @@ _HEADER = "n,,"
 _DELEGATED = ",tokenauth=true"
 
 
-class State(StrEnum):
+class ScramState(StrEnum):
     """See the table of the module."""
 
     NEW = "new"
@@ -46,7 +46,7 @@ class ScramExchange:
 
     def __init__(self, digest: str, sasl: SaslSettings, nonce: str = "") -> None:
         """``nonce``: printable, without a comma; by default a new one."""
-        self.state = State.NEW
+        self.state = ScramState.NEW
         self._digest, self._sasl = digest, sasl
         self._nonce = nonce or secrets.token_urlsafe(24)
         self._bare, self._signature = "", b""
@@ -56,26 +56,26 @@ class ScramExchange:
         name = self._sasl.username.replace("=", "=3D").replace(",", "=2C")
         by_token = _DELEGATED if self._sasl.by_delegation_token else ""
         self._bare = f"n={name},r={self._nonce}{by_token}"
-        self.state = State.NAMED
+        self.state = ScramState.NAMED
         return f"{_HEADER}{self._bare}".encode()
 
     def following(self, challenge: bytes) -> bytes | None:
         """Return client-final-message, and None once the broker has proved itself."""
-        before, self.state = self.state, State.FAILED
+        before, self.state = self.state, ScramState.FAILED
         attributes = _attributes(challenge)
         if "e" in attributes:
             raise ExchangeFailed(f"SCRAM: the broker sends the error {attributes['e']!r}")
-        if before is State.NAMED:
+        if before is ScramState.NAMED:
             answer = self._final(challenge.decode(), attributes)
-            self.state = State.PROVED
+            self.state = ScramState.PROVED
             return answer
-        if before is not State.PROVED:
+        if before is not ScramState.PROVED:
             raise ExchangeFailed(f"SCRAM: a message in the state {before}")
         if not hmac.compare_digest(_bytes(attributes, "v"), self._signature):
             raise ExchangeFailed(
                 "SCRAM: the broker's signature is wrong: it does not know the password"
             )
-        self.state = State.DONE
+        self.state = ScramState.DONE
         return None
 
     def _final(self, server_first: str, attributes: dict[str, str]) -> bytes:

@@ -10,7 +10,7 @@ from harness.security.secret import Secret
 from harness.security.token_sources import TokenSource
 
 
-class Protocol(StrEnum):
+class SecurityProtocol(StrEnum):
     """``security.protocol`` of Kafka's clients."""
 
     PLAINTEXT = "PLAINTEXT"
@@ -21,12 +21,12 @@ class Protocol(StrEnum):
     @property
     def has_tls(self) -> bool:
         """True if the connection is encrypted."""
-        return self in (Protocol.SSL, Protocol.SASL_SSL)
+        return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
     @property
     def has_sasl(self) -> bool:
         """True if the client authenticates itself by SASL."""
-        return self in (Protocol.SASL_PLAINTEXT, Protocol.SASL_SSL)
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
 class Mechanism(StrEnum):
@@ -106,7 +106,7 @@ class SecuritySettings:
     ``file``: the source.
     """
 
-    protocol: Protocol
+    protocol: SecurityProtocol
     tls: TlsSettings | None = None
     sasl: SaslSettings | None = None
     file: Path | None = None

@@ -9,11 +9,11 @@ import pytest
 from harness.base.address import Address
 from harness.security.doors import Door, close_door, door_at, open_door
 from harness.security.errors import SecurityError
-from harness.security.settings import Protocol, SecuritySettings
+from harness.security.settings import SecurityProtocol, SecuritySettings
 
 
 def door(file: str) -> Door:
-    return Door(SecuritySettings(Protocol.PLAINTEXT, file=Path(file)))
+    return Door(SecuritySettings(SecurityProtocol.PLAINTEXT, file=Path(file)))
 
 
 def test_an_address_has_its_door_until_that_is_closed() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.security.errors import SecurityError
 from harness.security.reading import read_settings
-from harness.security.settings import Mechanism, Protocol, SecuritySettings, StoreType
+from harness.security.settings import Mechanism, SecurityProtocol, SecuritySettings, StoreType
 from tests.security.authority import Authority
 
 SECRET = "marked-SECRET-word"
@@ -34,7 +34,7 @@ def refused(folder: Path, text: str) -> str:
 
 def test_an_empty_file_is_a_plaintext_listener(tmp_path: Path) -> None:
     settings = read(tmp_path, "")
-    assert settings.protocol is Protocol.PLAINTEXT
+    assert settings.protocol is SecurityProtocol.PLAINTEXT
     assert settings.tls is None
     assert settings.sasl is None
 
@@ -62,7 +62,7 @@ def test_the_names_of_librdkafka_mean_the_same(tmp_path: Path) -> None:
         f"sasl.password={SECRET}\nssl.certificate.location=own.pem\nssl.key.location=own.key\n"
         "ssl.ca.location=own.pem\nssl.endpoint.identification.algorithm=none\n",
     )
-    assert settings.protocol is Protocol.SASL_SSL
+    assert settings.protocol is SecurityProtocol.SASL_SSL
     assert settings.sasl is not None
     assert settings.sasl.mechanism is Mechanism.PLAIN
     assert settings.tls is not None
@@ -124,7 +124,7 @@ def test_a_token_that_is_given_or_unsecured(tmp_path: Path) -> None:
 
 def test_settings_that_are_not_about_connections_are_ignored(tmp_path: Path) -> None:
     text = "acks=all\ngroup.id=g\nbootstrap.servers=b:9092\nclient.id=c\nlinger.ms=5"
-    assert read(tmp_path, text).protocol is Protocol.PLAINTEXT
+    assert read(tmp_path, text).protocol is SecurityProtocol.PLAINTEXT
 
 
 SASL = "security.protocol=SASL_PLAINTEXT\n"

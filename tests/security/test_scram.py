@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from harness.security.errors import ExchangeFailed
-from harness.security.scram import ScramExchange, State
+from harness.security.scram import ScramExchange, ScramState
 from harness.security.secret import Secret
 from harness.security.settings import Mechanism, SaslSettings
 
@@ -30,9 +30,9 @@ def test_the_messages_are_those_of_the_example_in_rfc_7677() -> None:
         b"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,"
         b"p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
     )
-    assert str(client.state) == State.PROVED
+    assert str(client.state) == ScramState.PROVED
     assert client.following(SERVER_FINAL) is None
-    assert str(client.state) == State.DONE
+    assert str(client.state) == ScramState.DONE
 
 
 def test_a_broker_that_does_not_know_the_password_is_refused() -> None:
@@ -42,7 +42,7 @@ def test_a_broker_that_does_not_know_the_password_is_refused() -> None:
     wrong = base64.b64encode(bytes(32)).decode()
     with pytest.raises(ExchangeFailed, match="it does not know the password"):
         client.following(f"v={wrong}".encode())
-    assert client.state is State.FAILED
+    assert client.state is ScramState.FAILED
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_first_message_of_another_form_ends_the_exchange(message: bytes, probl
     client.first()
     with pytest.raises(ExchangeFailed, match=problem):
         client.following(message)
-    assert client.state is State.FAILED
+    assert client.state is ScramState.FAILED
     with pytest.raises(ExchangeFailed):
         client.following(SERVER_FIRST)
 

@@ -83,7 +83,7 @@ def secured_kafka(release: str, folder: Path, mode: str | None = None) -> Iterat
     """Start it with certificates of its own, and a user of both SCRAM mechanisms and of PLAIN."""
     authority = Authority()
     authority.write_pem(folder / "ca.pem")
-    authority.sign("broker").write_pem(folder / "broker.pem")
+    authority.sign("broker").write_pkcs12(folder / "broker.p12", STORE_PASSWORD)
     authority.sign("client").write_pkcs12(folder / "client.p12", STORE_PASSWORD)
     ports = free_ports(5)
     quorum, by_way = ports[1], dict(zip(Way, [ports[0], *ports[2:]], strict=True))
@@ -104,8 +104,10 @@ def _settings(mode: Mode, folder: Path, ports: dict[Way, int], quorum: int) -> d
         "advertised.listeners": ",".join(listeners),
         "listener.security.protocol.map": ",".join(f"{k}:{v}" for k, v in names.items()),
         "inter.broker.listener.name": Way.PLAINTEXT.value,
-        "ssl.keystore.type": "PEM",
-        "ssl.keystore.location": str(folder / "broker.pem"),
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": str(folder / "broker.p12"),
+        "ssl.keystore.password": STORE_PASSWORD,
+        "ssl.key.password": STORE_PASSWORD,
         "ssl.truststore.type": "PEM",
         "ssl.truststore.location": str(folder / "ca.pem"),
         "listener.name.ssl.ssl.client.auth": "required",

@@ -47,7 +47,7 @@ class UnsecuredToken:
         self._claims, self._life_s = dict(claims), life_s
 
     def token(self) -> str:
-        now = time.time()
+        now = int(time.time())  # rounded down: a broker refuses a token of the next millisecond
         claims = {**self._claims, "iat": now, "exp": now + self._life_s}
         return f"{_encoded({'alg': 'none'})}.{_encoded(claims)}."
 

@@ -31,6 +31,14 @@ _WITNESSES = ("Produce", "Fetch", "ListOffsets", "Metadata", "DescribeConfigs")
 """They show what most requests change."""
 
 SUBJECTS: tuple[str, ...] = tuple(name for family in _FAMILIES for name in family)
+WITHOUT_CONVERSATIONS = (
+    "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "WriteTxnMarkers", "TxnOffsetCommit",
+    "DescribeTransactions", "ListTransactions",
+)  # fmt: skip
+"""APIs of transactions: their answers depend on the moment at which the markers are written.
+
+A conversation would have to wait after each end of a transaction; the area TXN judges them.
+"""
 REQUIREMENTS: Mapping[str, str] = MappingProxyType(
     {name: f"SPEC-{number:03d}" for number, name in enumerate(SUBJECTS, 1)}
 )

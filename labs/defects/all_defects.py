@@ -113,6 +113,7 @@ from labs.defects import (
     txn_offsets,
     txn_reads,
     txn_seen,
+    txn_version_two,
 )
 from labs.defects.defect import Defect
 from labs.defects.wrong_storage import WRONG_STORAGE
@@ -228,5 +229,6 @@ ALL_DEFECTS: list[Defect] = [
     *txn_offsets.DEFECTS,
     *txn_reads.DEFECTS,
     *txn_seen.DEFECTS,
+    *txn_version_two.DEFECTS,
     *WRONG_STORAGE,
 ]

@@ -216,7 +216,7 @@ DEFECTS = [
         FetchResponse, "responses.partitions.error_code",
         ErrorCode.UNSUPPORTED_VERSION, ErrorCode.NONE, OF_SETS, also={"records": b""}),
     changed_field("RECF-026", "idempotent_batches_are_converted",
-        r"an idempotent batch: error is NONE \(0\)",
+        r"an idempotent batch: error is NONE \(0\)|a transactional batch is taken",
         "A topic of an older format acknowledges an idempotent batch.",
         ProduceResponse, "responses.partition_responses.error_code",
         ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, ErrorCode.NONE, range(3, 99),

@@ -95,7 +95,7 @@ def a_gap_is_left(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
                 one.base_offset += 1
 
 
-@after_start("RECV-015", r"with all files: _State\(.*aborted=\[\]\)", partitions=4, rolled=True)
+@after_start("RECV-015", r"with(out|) [^:]*: _State\(.*aborted=\[\]\)", partitions=4, rolled=True)
 def aborts_are_forgotten(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
     """A read_committed Fetch returns no transaction that was aborted before the kill."""
     if isinstance(answer, FetchResponse) and reads_committed(seen):

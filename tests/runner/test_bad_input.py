@@ -245,7 +245,8 @@ def test_run_against_non_kafka_listener_exits_3(peer: type, said: str, tmp_path:
     assert ended.returncode == 3
     (sentence,) = [line for line in ended.stdout.splitlines() if "no result: " in line]
     assert f"no Kafka broker answers at {address}: {said}" in sentence
-    assert sentence.endswith("bootstrap.servers.")
+    assert "a PLAINTEXT listener, as in bootstrap.servers" in sentence
+    assert sentence.endswith("config=FILE, the properties file of a client.")
     assert "Traceback" not in ended.stdout + ended.stderr
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.coordinator import TRANSACTION, coordinated_name
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
@@ -41,7 +42,7 @@ def test_add_partitions_with_wrong_identity_is_refused(
     topic = broker.create_topic(partitions=2)
     unmapped = ErrorCode.INVALID_PRODUCER_ID_MAPPING
     fenced = fenced_code("AddPartitionsToTxn", api_version)
-    unknown = broker.unique_topic()
+    unknown = coordinated_name(broker, TRANSACTION)
     with requirement("TXN-008") as check:
         for where, other, code in (
             ("an unknown id", producer.other(name=unknown), unmapped),

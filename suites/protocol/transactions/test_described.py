@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.coordinator import TRANSACTION, coordinated_name
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -97,7 +98,7 @@ def test_describe_transactions_of_unknown_id_returns_transactional_id_not_found(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """Beside a known id, which is described; the description of the unknown one is empty."""
-    producer, unknown = TxnProducer(broker, "TXN-036"), broker.unique_topic()
+    producer, unknown = TxnProducer(broker, "TXN-036"), coordinated_name(broker, TRANSACTION)
     with requirement("TXN-036"):
         found = _described(producer, api_version, unknown)
         assert sorted(found) == sorted([producer.name, unknown]), f"the ids are {list(found)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.coordinator import TRANSACTION, coordinated_name
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import EndTxnResponse
 from harness.conformance.checks import requirement
@@ -107,7 +108,7 @@ def test_end_txn_with_wrong_identity_is_refused(broker: BrokerUnderTest, api_ver
     fenced = fenced_code("EndTxn", api_version)
     with requirement("TXN-019") as check:
         for where, other, code in (
-            ("an unknown id", producer.other(name=broker.unique_topic()), unmapped),
+            ("an unknown id", producer.other(name=coordinated_name(broker, TRANSACTION)), unmapped),
             ("a producer id of another id", producer.other(id_=elsewhere.id), unmapped),
             ("a producer id of no producer", producer.other(id_=producer.id + 10**9), unmapped),
             ("the first epoch", producer.other(epoch=0), fenced),

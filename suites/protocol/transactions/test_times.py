@@ -19,6 +19,8 @@ from suites.protocol.support.transaction_log import (
 from suites.protocol.support.transactional import TxnProducer, fenced_code
 
 TIMEOUT_MS, EXPIRATION_MS = 1_000, 3_000
+LONG_MS = 600_000
+"""Longer than the test takes on a starved machine."""
 LOOKED_FOR = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"}
 EXPIRING = {
     "transactional.id.expiration.ms": str(EXPIRATION_MS),
@@ -32,12 +34,12 @@ LATE_MS = 30_000
 def test_transaction_longer_than_its_timeout_is_aborted_and_producer_fenced(
     broker: BrokerUnderTest,
 ) -> None:
-    """A transaction with a timeout of a second, and one of a minute, which then commits.
+    """A transaction with a timeout of a second, and one of ten minutes, which then commits.
 
     The former producer of the first can neither commit nor abort; a new one can write.
     """
     short = TxnProducer(broker, "TXN-026", timeout_ms=TIMEOUT_MS)
-    long = TxnProducer(broker, "TXN-026")
+    long = TxnProducer(broker, "TXN-026", timeout_ms=LONG_MS)
     topic = broker.create_topic(partitions=2)
     long.write(topic, b"long", partition=1)
     short.write(topic, b"short")

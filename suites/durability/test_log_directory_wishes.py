@@ -121,7 +121,10 @@ def test_slow_move_is_described_and_ends_with_wish_for_present_directory(
 @judges("LDIR-018")
 @needs_broker(Use.PERSISTENT, TWO)
 def test_slow_move_goes_on_after_restart(persistent_broker: PersistentBroker) -> None:
-    """The broker is stopped and started while the replica moves; then the throttle is removed."""
+    """The broker is stopped and started while the replica moves; then the throttle is removed.
+
+    A throttle counts from the start on: on a slow machine the move can be over at the first look.
+    """
     client = persistent_broker.client
     topic, old, new = _slowly_moving(persistent_broker)
     both = sorted([(old, False), (new, True)])
@@ -131,7 +134,9 @@ def test_slow_move_goes_on_after_restart(persistent_broker: PersistentBroker) ->
         persistent_broker.stop()
         persistent_broker.start()
         await_back(client, topic)
-        _expect_in_both(client, topic.name, both, "started again,")
+        goes_on = (both, [(new, False)])
+        places = client.last_seen(lambda: _places(client, topic.name), goes_on.__contains__)
+        assert places in goes_on, f"started again, the replica is in {places}, expected {both}"
         _set_throttle(client, AlterOperation.DELETE)
         _expect_only(client, topic.name, new, "it is not slow any more")
         found = client.end_offset(topic)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +29,8 @@ from tests.external.secured_kafka import (
 from tests.security.authority import Authority
 from tests.targets import kinds
 
+LOOK_S = 0.05
+"""Between two looks at the processes of a run."""
 VARIABLE = "KAFKA_CONFORMANCE_TEST_PASSWORD"
 FEW = ("APIV-00*", "CONN-022", "META-005", "META-042")
 """Requests by a client, raw bytes, a proxy on the way, and the listed addresses."""
@@ -59,7 +60,8 @@ def run(spec: str, out: Path, requirements: tuple[str, ...], **environment: str)
         )
         while child.poll() is None:
             seen |= set(_command_lines(child.pid))
-            time.sleep(0.05)
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(LOOK_S)
     journals = list(out.rglob(JOURNAL_NAME))
     verdicts = _verdicts(journals[0]) if journals else {}
     return Ended(child.returncode, verdicts, log.read_bytes(), "\n".join(sorted(seen)))

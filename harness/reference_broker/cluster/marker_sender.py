@@ -23,7 +23,7 @@ from harness.reference_broker.state.transactions.marker_writing import (
     OF_A_LATER_COORDINATOR,
     marker_of_round,
 )
-from harness.reference_broker.state.transactions.transaction import Place
+from harness.reference_broker.state.transactions.transaction import Place, indexes_by_topic
 
 _LOG = logging.getLogger(__name__)
 _API_KEY, _NEWEST = 27, 2
@@ -88,16 +88,14 @@ class MarkerSender:
 
 
 def _marker(one: MarkerRound, places: Sequence[Place]) -> _Marker:
-    marker, by_topic = marker_of_round(one), dict[str, list[int]]()
-    for topic, index in places:
-        by_topic.setdefault(topic, []).append(index)
+    marker = marker_of_round(one)
     return _Marker(
         producer_id=marker.producer_id,
         producer_epoch=marker.producer_epoch,
         transaction_result=not marker.aborts,
         topics=[
             WriteTxnMarkersRequest.WritableTxnMarkerTopic(name=topic, partition_indexes=indexes)
-            for topic, indexes in by_topic.items()
+            for topic, indexes in indexes_by_topic(places).items()
         ],
         coordinator_epoch=marker.coordinator_epoch,
         transaction_version=marker.version,

@@ -17,7 +17,7 @@ from harness.reference_broker.cluster.peer import PeerGone
 from harness.reference_broker.effects import CheckMade, TransactionCheck
 from harness.reference_broker.node import Node
 from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
-from harness.reference_broker.state.transactions.transaction import Place
+from harness.reference_broker.state.transactions.transaction import Place, indexes_by_topic
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 5
@@ -63,9 +63,6 @@ class TransactionChecks:
 
 
 def _request(check: TransactionCheck) -> AddPartitionsToTxnRequest:
-    by_topic: dict[str, list[int]] = {}
-    for topic, index in check.places:
-        by_topic.setdefault(topic, []).append(index)
     only = _Transaction(
         transactional_id=check.transactional_id,
         producer_id=check.producer_id,
@@ -73,7 +70,7 @@ def _request(check: TransactionCheck) -> AddPartitionsToTxnRequest:
         verify_only=not check.adds,
         topics=[
             AddPartitionsToTxnRequest.AddPartitionsToTxnTopic(name=topic, partitions=indexes)
-            for topic, indexes in by_topic.items()
+            for topic, indexes in indexes_by_topic(check.places).items()
         ],
     )
     return AddPartitionsToTxnRequest(transactions=[only])

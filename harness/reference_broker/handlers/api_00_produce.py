@@ -112,7 +112,9 @@ def _transactional_writes(
     request: ProduceRequest, context: RequestContext
 ) -> list[tuple[Partition, Writing]]:
     """Return the partitions that get transactional records of a transactional id."""
-    found = []
+    found: list[tuple[Partition, Writing]] = []
+    if request.transactional_id is None:
+        return found
     for topic in request.topic_data:
         for data in topic.partition_data:
             target = _target((topic.name, topic.topic_id), data.index, context)

@@ -9,7 +9,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeTransactionsRequest, DescribeTransactionsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.transaction_coordinator import problem_with_transactional_id
-from harness.reference_broker.state.transactions.transaction import Transaction
+from harness.reference_broker.state.transactions.transaction import Transaction, indexes_by_topic
 
 API_KEY = 65
 _State = DescribeTransactionsResponse.TransactionState
@@ -41,7 +41,5 @@ def _state(name: str, context: RequestContext) -> _State:
 
 
 def _topics(known: Transaction) -> list[_Topic]:
-    by_topic: dict[str, list[int]] = {}
-    for topic, index in sorted(known.places):
-        by_topic.setdefault(topic, []).append(index)
+    by_topic = indexes_by_topic(sorted(known.places))
     return [_Topic(topic=topic, partitions=indexes) for topic, indexes in by_topic.items()]

@@ -170,7 +170,7 @@ class TxnProducer:
         return AddPartitionsToTxnRequest(transactions=[transaction])
 
     def add(self, partitions: Partitions, version: int) -> dict[Place, int]:
-        """The error of each partition that is to be in the transaction."""
+        """The error of each partition that the request adds."""
         request = self.add_request(partitions, version)
         return codes_by_place(
             self.patiently(request, version, lambda answer: codes_by_place(answer).values())

@@ -6,6 +6,7 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.coordinator import TRANSACTION, coordinated_name
+from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import EndTxnResponse
 from harness.conformance.checks import requirement
@@ -22,6 +23,14 @@ BOTH = pytest.mark.parametrize("commit", [True, False], ids=["commit", "abort"])
 
 def _producer(broker: BrokerUnderTest, client_id: str, version: int) -> TxnProducer:
     return TxnProducer(broker, client_id, newer=version >= FIRST_WITH_NEW_EPOCH)
+
+
+def _expect_open(producer: TxnProducer, topic: Topic) -> None:
+    """The transaction with one record is still open, without a marker."""
+    end, stable = producer.broker.end_offset(topic), stable_offset(producer, topic)
+    assert (end, stable) == (1, 0), (
+        f"after the refusals (log end, last stable offset) is {(end, stable)}, expected (1, 0)"
+    )
 
 
 def _expect_epoch(answer: EndTxnResponse, producer: TxnProducer, version: int, where: str) -> None:
@@ -119,11 +128,7 @@ def test_end_txn_with_wrong_identity_is_refused(broker: BrokerUnderTest, api_ver
                     answer = other.end(commit=commit, version=api_version)
                     expect_error(answer.error_code, code, f"{where}, {what}")
         with check.subtest("afterwards"):
-            end, stable = broker.end_offset(topic), stable_offset(producer, topic)
-            assert (end, stable) == (1, 0), (
-                f"after the refusals (log end, last stable offset) is {(end, stable)}, "
-                "expected (1, 0)"
-            )
+            _expect_open(producer, topic)
             answer = producer.end(commit=True, version=api_version)
             expect_error(answer.error_code, ErrorCode.NONE, "the right identity")
 
@@ -146,10 +151,6 @@ def test_end_txn_with_epoch_to_come_is_refused(
                 answer = other.end(commit=commit, version=api_version)
                 expect_error(answer.error_code, code, f"epoch {epoch}, the current one is 0")
         with check.subtest("afterwards"):
-            end, stable = broker.end_offset(topic), stable_offset(producer, topic)
-            assert (end, stable) == (1, 0), (
-                f"after the refusals (log end, last stable offset) is {(end, stable)}, "
-                "expected (1, 0)"
-            )
+            _expect_open(producer, topic)
             answer = producer.end(commit=commit, version=api_version)
             expect_error(answer.error_code, ErrorCode.NONE, "the right epoch")

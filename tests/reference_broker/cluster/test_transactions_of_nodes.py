@@ -144,7 +144,7 @@ def marks(cluster: Cluster, number: int, index: int) -> list[tuple[int, int, boo
 def test_markers_reach_all_replicas_and_followers_have_the_aborted_transactions(
     like: str, *, commits: bool
 ) -> None:
-    """The partitions have three leaders, of which one coordinates at most."""
+    """The partitions have three leaders; at most one of these coordinates."""
 
     async def scenario(cluster: Cluster) -> None:
         producer = _Producer(cluster)

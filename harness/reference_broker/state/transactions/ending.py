@@ -84,7 +84,7 @@ def abort_and_fence(transactions: Transactions, ongoing: Transaction, now: TimeM
 
 
 def complete(transactions: Transactions, decided: Transaction, now: TimeMs) -> ErrorCode:
-    """Write the end of a transaction of which every partition has its marker."""
+    """Write the end of a transaction; every partition has its marker."""
     return transactions.change(_completed(decided, now), now)
 
 

@@ -5,6 +5,7 @@ Source: class TransactionMetadata. `transaction_states` has the state machine.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from harness.base.ids import PartitionIndex, ProducerEpoch, ProducerId, TimeMs
@@ -75,6 +76,14 @@ class Transaction:
             previous_id=self.producer_id,
             **changes,  # type: ignore[arg-type]
         )
+
+
+def indexes_by_topic(places: Iterable[Place]) -> dict[str, list[int]]:
+    """Return the partition indexes of each topic, in the order of the places."""
+    found: dict[str, list[int]] = {}
+    for topic, index in places:
+        found.setdefault(topic, []).append(index)
+    return found
 
 
 def is_exhausted(epoch: int) -> bool:

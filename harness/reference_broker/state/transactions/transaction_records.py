@@ -5,12 +5,14 @@ Source: class TransactionLog. The version of a value is that of the finalized tr
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from harness.base.ids import PartitionIndex, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.data_framing.coordinator_records import TRANSACTION_STATE
 from harness.codec.messages import TransactionLogKey, TransactionLogValue
-from harness.reference_broker.state.transactions.transaction import Place, Transaction
+from harness.reference_broker.state.transactions.transaction import (
+    Place,
+    Transaction,
+    indexes_by_topic,
+)
 from harness.reference_broker.state.transactions.transaction_states import (
     STATUS_IN_LOG,
     TransactionState,
@@ -45,12 +47,10 @@ def value_of(one: Transaction, transaction_version: int) -> bytes:
 
 
 def _partitions(one: Transaction) -> _Partitions:
-    by_topic = groupby(sorted(one.places), key=lambda place: place[0])
+    by_topic = indexes_by_topic(sorted(one.places))
     return [
-        TransactionLogValue.PartitionsSchema(
-            topic=topic, partition_ids=[index for _, index in places]
-        )
-        for topic, places in by_topic
+        TransactionLogValue.PartitionsSchema(topic=topic, partition_ids=indexes)
+        for topic, indexes in by_topic.items()
     ]
 
 

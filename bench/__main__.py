@@ -8,6 +8,7 @@ from collections.abc import Callable
 from bench.broker.__main__ import main as broker_main
 from bench.cluster.__main__ import main as cluster_main
 from bench.codec.__main__ import main as codec_main
+from bench.histories.__main__ import main as histories_main
 from bench.messages import cases as message_cases
 from bench.proxy.__main__ import main as proxy_main
 from bench.ratio import ratio
@@ -19,6 +20,7 @@ _WITH_OPTIONS: dict[str, Callable[[list[str]], int]] = {
     "broker": broker_main,
     "cluster": cluster_main,
     "codec": codec_main,
+    "histories": histories_main,
     "proxy": proxy_main,
     "storage": storage_main,
 }

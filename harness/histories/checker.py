@@ -10,24 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
-from harness.histories.judgement import Anomaly, FoundAnomaly, HistoryVerdict, Judgement
+from harness.histories.judgement import Anomaly, Findings, HistoryVerdict, Judgement
 
 Place = tuple[int, int]
 """Partition and offset."""
 NOTHING_ACKNOWLEDGED = "nothing was acknowledged"
-
-
-class _Findings:
-    """A finding for each anomaly that was found, in the order of ``Anomaly``."""
-
-    def __init__(self) -> None:
-        self._found: dict[Anomaly, FoundAnomaly] = {}
-
-    def add(self, anomaly: Anomaly, *proof: ClientOperation) -> None:
-        self._found.setdefault(anomaly, FoundAnomaly(anomaly)).add(*proof)
-
-    def all(self) -> tuple[FoundAnomaly, ...]:
-        return tuple(self._found[anomaly] for anomaly in Anomaly if anomaly in self._found)
 
 
 class _History:
@@ -96,7 +83,7 @@ def check(history: Iterable[ClientOperation]) -> Judgement:
         return Judgement(HistoryVerdict.UNKNOWN, why=f"the history is broken: {told.broken}")
     if not told.was_read:
         return Judgement(HistoryVerdict.UNKNOWN, why="the log was not read to its end")
-    findings = _Findings()
+    findings = Findings()
     _check_log(told, findings)
     _check_polls(told, findings)
     _check_progress(told, findings)
@@ -107,7 +94,7 @@ def check(history: Iterable[ClientOperation]) -> Judgement:
     return Judgement(HistoryVerdict.VALID)
 
 
-def _check_log(told: _History, findings: _Findings) -> None:
+def _check_log(told: _History, findings: Findings) -> None:
     by_value: defaultdict[str, list[ClientOperation]] = defaultdict(list)
     for record in told.log:
         by_value[record.value].append(record)
@@ -130,7 +117,7 @@ def _check_log(told: _History, findings: _Findings) -> None:
                 findings.add(Anomaly.NONMONOTONIC_SEND, before, after)
 
 
-def _check_source(record: ClientOperation, told: _History, findings: _Findings) -> None:
+def _check_source(record: ClientOperation, told: _History, findings: Findings) -> None:
     sent = told.sent.get(record.value)
     if sent is None or sent.partition != record.partition:
         findings.add(Anomaly.PHANTOM, record)
@@ -140,7 +127,7 @@ def _check_source(record: ClientOperation, told: _History, findings: _Findings) 
         findings.add(Anomaly.FAILED_WRITE, ended, record)
 
 
-def _check_polls(told: _History, findings: _Findings) -> None:
+def _check_polls(told: _History, findings: Findings) -> None:
     log = {(record.partition, record.offset): record for record in told.log}
     for record in told.polled:
         stored = log.get((record.partition, record.offset))
@@ -156,7 +143,7 @@ def _check_polls(told: _History, findings: _Findings) -> None:
 
 
 def _check_order(
-    polled: Sequence[ClientOperation], log: Mapping[Place, ClientOperation], findings: _Findings
+    polled: Sequence[ClientOperation], log: Mapping[Place, ClientOperation], findings: Findings
 ) -> None:
     """Check the polls of one partition.
 
@@ -178,7 +165,7 @@ def _check_order(
             findings.add(Anomaly.POLL_SKIP, record)
 
 
-def _check_seen(told: _History, log: Mapping[Place, ClientOperation], findings: _Findings) -> None:
+def _check_seen(told: _History, log: Mapping[Place, ClientOperation], findings: Findings) -> None:
     """Find records that a finished consumer should have received and did not.
 
     A record is due when it was acknowledged, or when it is before the end that the consumer read.
@@ -196,7 +183,7 @@ def _check_seen(told: _History, log: Mapping[Place, ClientOperation], findings: 
             findings.add(Anomaly.UNSEEN, record)
 
 
-def _check_progress(told: _History, findings: _Findings) -> None:
+def _check_progress(told: _History, findings: Findings) -> None:
     done = set()
     for finished in told.finished:
         if finished.outcome is OperationOutcome.OK:

@@ -28,6 +28,11 @@ class ClientAction(StrEnum):
     record that a consumer received. ``end``: the end of a partition that a consumer read.
     ``finish``: a process has completed its work. ``final_read``: one record of the log at the end
     of the test, read by a process without faults. ``fault``: a fault that the nemesis applied.
+
+    Of transactions: ``begin`` opens one, by its name, and the process's further sends are in it.
+    ``consume``: it has read a record of an input partition. ``send_offsets``: it commits the offset
+    from which it would go on to read its input. ``commit`` and ``abort`` end it. ``read_offsets``:
+    the offset that is committed for an input partition, as a process reads it.
     """
 
     SEND = "send"
@@ -36,6 +41,12 @@ class ClientAction(StrEnum):
     FINISH = "finish"
     FINAL_READ = "final_read"
     FAULT = "fault"
+    BEGIN = "begin"
+    CONSUME = "consume"
+    SEND_OFFSETS = "send_offsets"
+    COMMIT = "commit"
+    ABORT = "abort"
+    READ_OFFSETS = "read_offsets"
 
 
 class BadHistory(ValueError):

@@ -30,6 +30,23 @@ class Anomaly(StrEnum):
     ``unseen``: it finished without this record, which is behind all others that it received,
     though the record was acknowledged or is before the partition's end that the consumer read.
 
+    Of transactions, which are visible as a whole or not at all:
+
+    ``G0`` (write cycle): of two partitions each has the transactions in another order, by whatever
+    number of steps.
+    ``G1a`` (aborted read): a record is there, or was polled, of a transaction that no commit was
+    requested for, or the commit surely failed.
+    ``G1b`` (intermediate read): the end of what a consumer may read is at a record of a transaction
+    of which the same partition has earlier ones.
+    ``G1c`` (circular information flow): transactions read one another's records in a circle.
+    ``G1c_with_writes``: a circle of reads and of places in a log.
+    ``dirty_read``: a record was polled before the commit of its transaction was requested.
+    ``torn_transaction``: some records of a transaction are there, and some are not.
+    ``consumed_twice``: two transactions that are there consumed the same input.
+    ``never_consumed``: an input is before the committed offset, and no transaction consumed it.
+    ``offsets_back``: a committed offset was read that is below one that had been read before.
+    ``unbalanced``: the transfers in the log do not sum up to zero.
+
     In the progress after all faults are healed:
 
     ``stuck``: a process did not finish.
@@ -46,6 +63,17 @@ class Anomaly(StrEnum):
     NONMONOTONIC_POLL = "nonmonotonic_poll"
     POLL_SKIP = "poll_skip"
     UNSEEN = "unseen"
+    WRITE_CYCLE = "G0"
+    ABORTED_READ = "G1a"
+    INTERMEDIATE_READ = "G1b"
+    READ_CYCLE = "G1c"
+    MIXED_CYCLE = "G1c_with_writes"
+    DIRTY_READ = "dirty_read"
+    TORN_TRANSACTION = "torn_transaction"
+    CONSUMED_TWICE = "consumed_twice"
+    NEVER_CONSUMED = "never_consumed"
+    OFFSETS_BACK = "offsets_back"
+    UNBALANCED = "unbalanced"
     STUCK = "stuck"
     UNANSWERED = "unanswered"
 
@@ -76,13 +104,27 @@ class FoundAnomaly:
         return f"{self.anomaly} x{self.count}: {first}"
 
 
+class Findings:
+    """A finding for each anomaly that was found, in the order of ``Anomaly``."""
+
+    def __init__(self) -> None:
+        self._found: dict[Anomaly, FoundAnomaly] = {}
+
+    def add(self, anomaly: Anomaly, *proof: ClientOperation) -> None:
+        self._found.setdefault(anomaly, FoundAnomaly(anomaly)).add(*proof)
+
+    def all(self) -> tuple[FoundAnomaly, ...]:
+        return tuple(self._found[anomaly] for anomaly in Anomaly if anomaly in self._found)
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """``why``: of a verdict that is unknown."""
+    """``why``: of a verdict that is unknown. ``allowed``: seen, and not promised to be absent."""
 
     verdict: HistoryVerdict
     findings: tuple[FoundAnomaly, ...] = ()
     why: str = ""
+    allowed: tuple[FoundAnomaly, ...] = ()
 
     @property
     def anomalies(self) -> dict[Anomaly, int]:

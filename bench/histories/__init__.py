@@ -1,0 +1,1 @@
+"""The checker of transactions on a long history."""

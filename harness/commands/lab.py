@@ -33,6 +33,10 @@ _LABS = {
         "labs.clients_under_faults.__main__",
         "Run clients of other projects through faults.",
     ),
+    "late-end": (
+        "labs.late_end.__main__",
+        "Deliver an EndTxn within the next transaction (KAFKA-17754).",
+    ),
     "fuzz": ("labs.fuzz.__main__", "Fuzz the codec, the proxies and the readers of captures."),
     "official-classes": (
         "labs.official_classes.crosscheck",

@@ -147,6 +147,42 @@ class LateBatchesEnterTheNextTransaction(FrameRule):
         return encode_batch(replace(batch, producer_epoch=epoch, base_sequence=0, crc=None))
 
 
+class LateEndsEndTheNextTransaction(FrameRule):
+    """The broker ends the next transaction by an EndTxn of the former one (KAFKA-17754)."""
+
+    def __init__(self) -> None:
+        self._current: dict[int, int] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, EndTxnRequest) or not is_from(seen, "TXN-044"):
+            return seen.payload
+        current = self._current.get(request.producer_id, request.producer_epoch)
+        if request.producer_epoch < current:
+            seen.notes[LATE] = True
+            request.producer_epoch = current
+        return with_body(seen, request)
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, EndTxnRequest) and is_from(seen, "TXN-044"):
+            return [edited(seen, payload, self._edit)]
+        return [payload]
+
+    def _edit(self, seen: SeenRequest, answer: EndTxnResponse) -> None:
+        if answer.error_code == NONE and LATE not in seen.notes:
+            self._current[answer.producer_id] = answer.producer_epoch
+
+
+class LateEndsEndTheNextTransactionSilently(LateEndsEndTheNextTransaction):
+    """The broker ends the next transaction by a late EndTxn, and returns an error."""
+
+    def _edit(self, seen: SeenRequest, answer: EndTxnResponse) -> None:
+        super()._edit(seen, answer)
+        if LATE in seen.notes:
+            answer.error_code = ErrorCode.PRODUCER_FENCED
+            answer.producer_id = answer.producer_epoch = -1
+
+
 @answers("TXN-016", r"a late AddPartitionsToTxn.*: error is NONE", asked=of_client("TXN-016"))
 def a_former_epoch_may_add(answer: AddPartitionsToTxnResponse) -> None:
     """The broker adds a partition for the former epoch."""
@@ -176,6 +212,9 @@ DEFECTS = [
         FENCED, NONE, asked=of_client("TXN-016")),
     rule("TXN-016", r"a late batch after the end: the log ends at 3, expected 2",
          LateBatchesEnterTheNextTransaction),
+    rule("TXN-044", r"a late (commit|abort): error is NONE", LateEndsEndTheNextTransaction),
+    rule("TXN-044", r"after the late end: \(state, partitions\) is \('Complete\w+', \{\}\)",
+         LateEndsEndTheNextTransactionSilently),
     a_former_epoch_may_add,
     changed_field("TXN-016", "a_former_epoch_may_commit_offsets",
         r"a late TxnOffsetCommit.*: error is NONE",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DescribeTransactionsRequest, ProduceResponse
+from harness.codec.messages import DescribeTransactionsRequest, EndTxnResponse, ProduceResponse
+from harness.codec.structs import Message
 from harness.conformance.checks import requirement
+from harness.runner.faults import Faults, requests
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.committed_offsets import (
     commit,
@@ -27,6 +30,7 @@ FIRST_WITH_NEW_EPOCH = "5+"  # of EndTxn
 ENDS = (True, False, True)  # commit, abort, commit
 FENCED = ErrorCode.INVALID_PRODUCER_EPOCH
 COMMITTED, LATE = 5, 9
+HELD_MS = 60_000
 ENDED = {True: "CompleteCommit", False: "CompleteAbort"}
 BOTH = pytest.mark.parametrize("commits", [True, False], ids=["commit", "abort"])
 
@@ -206,3 +210,43 @@ def test_former_epoch_adds_nothing_to_next_transaction(
         _expect_committed(producer, topic, [b"first", b"next"], "after the next commit")
         offsets = fetch_offsets(broker, group, {topic: [0]})
         offsets.expect(topic, COMMITTED, where="after the next commit")
+
+
+@judges("TXN-044")
+@at_versions("EndTxn", FIRST_WITH_NEW_EPOCH)
+@BOTH
+def test_late_end_of_former_transaction_ends_nothing(
+    broker: BrokerUnderTest, faults: Faults, api_version: int, commits: bool
+) -> None:
+    """The first EndTxn is held back until the next transaction has a record.
+
+    The former transaction has ended by a second request. The next one gets another partition behind
+    the late request, and ends the other way.
+    """
+    producer, topic = TxnProducer(broker, "TXN-044", newer=True), broker.create_topic(partitions=2)
+    producer.write(topic, b"first")
+    with faults.path(requests("EndTxn").first().hold(at_most_ms=HELD_MS)) as path:
+        late = broker.connect("TXN-044", through=Address(*path.address))
+        late.send(producer.end_request(commits), api_version)
+        broker.eventually(path.has_fired, "the first EndTxn is held back")
+        producer.finish(commit=commits, version=api_version)
+        producer.write(topic, b"next")
+        with requirement("TXN-044"):
+            path.disarm()
+            _expect_late_end(late.receive(), "a late commit" if commits else "a late abort")
+            _expect_transaction(producer, "Ongoing", {topic.name: [0]}, "after the late end")
+            before = [b"first"] if commits else []
+            _expect_committed(producer, topic, before, "after the late end")
+            _expect_sent(producer.send(topic, b"next", partition=1), 0, "behind the late end")
+            producer.partitions.add((topic, 1))
+            producer.finish(commit=not commits)
+            after = [b"first"] if commits else [b"next"]
+            _expect_committed(producer, topic, after, "after the next end")
+            _expect_committed(producer, topic, [] if commits else [b"next"], "after it", 1)
+
+
+def _expect_late_end(answer: Message, where: str) -> None:
+    assert isinstance(answer, EndTxnResponse)
+    expect_error(answer.error_code, ErrorCode.PRODUCER_FENCED, where)
+    found = (answer.producer_id, answer.producer_epoch)
+    assert found == (-1, -1), f"{where}: id and epoch are {found}, expected none"

@@ -301,6 +301,34 @@ DEEP = (
         rooms=("harness/reference_broker/storage", "harness/power_loss", "labs/crash_loops"),
     ),
     Part(
+        "transaction_histories",
+        sliced=tuple(
+            (
+                command(
+                    *("kafka-conformance", "lab", "transaction-histories", "--target", target),
+                    *("--seed", "{seed}", "--runs", runs, "--faults", "8"),
+                    *("--out", "{out}/transaction-histories"),
+                ),
+            )
+            for target, runs in (
+                ("reference,nodes=3", "10"),
+                ("reference,like=2.8.2", "10"),
+                (KAFKA, "10"),
+                (f"{KAFKA},nodes=3", "8"),
+                ("kafka:3.9.2", "8"),
+                ("kafka:2.8.2", "8"),
+            )
+        ),
+        seeds=10,
+        lane=WAITS,
+        rooms=(
+            "harness/reference_broker",
+            "harness/histories",
+            "harness/proxies",
+            "labs/transaction_histories",
+        ),
+    ),
+    Part(
         "rolling_changes",
         sliced=(
             (command(*CHANGES, *options("--upgrade", UPGRADES)),),

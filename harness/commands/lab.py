@@ -33,6 +33,10 @@ _LABS = {
         "labs.clients_under_faults.__main__",
         "Run clients of other projects through faults.",
     ),
+    "transaction-histories": (
+        "labs.transaction_histories.__main__",
+        "Run transactional clients through faults, and judge their histories.",
+    ),
     "late-end": (
         "labs.late_end.__main__",
         "Deliver an EndTxn within the next transaction (KAFKA-17754).",

@@ -15,6 +15,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.codec.records import CONTROL, RecordBatch, decode_batches
 from harness.histories.history import ClientAction, OperationOutcome
+from labs.crash_loops.reading import NotReadable
 from labs.transaction_histories.notes import READER, TransactionNotes
 
 READ_COMMITTED = 1
@@ -24,18 +25,14 @@ LeaderOf = Callable[[int], BrokerUnderTest | None]
 """A client of the leader of a partition, or None as long as none is known."""
 
 
-class NotReadable(RuntimeError):
-    """The log cannot be read to its end."""
-
-
-class Delivered(NamedTuple):
+class DeliveredRecords(NamedTuple):
     """Offset and value of each record, and the position behind all that the answer has."""
 
     records: list[tuple[int, str]]
     position: int
 
 
-def delivered(answer: FetchResponse.PartitionData, position: int) -> Delivered:
+def delivered(answer: FetchResponse.PartitionData, position: int) -> DeliveredRecords:
     """Return what a consumer at this position takes from an answer to a read_committed Fetch.
 
     Records between the first offset of an aborted transaction and its marker are left out.
@@ -53,7 +50,7 @@ def delivered(answer: FetchResponse.PartitionData, position: int) -> Delivered:
             if offset >= position and not batch.attributes & CONTROL and not is_aborted:
                 records.append((offset, bytes(record.value or b"").decode("utf-8", "replace")))
         position = max(position, batch.base_offset + (batch.last_offset_delta or 0) + 1)
-    return Delivered(records, position)
+    return DeliveredRecords(records, position)
 
 
 def _is_aborted(batch: RecordBatch, starts: list[int]) -> bool:

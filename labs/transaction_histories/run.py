@@ -1,0 +1,227 @@
+"""One workload through the faults of one seed: its history, and the checker's judgement."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from harness.base.address import Address
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
+from harness.histories.judgement import HistoryVerdict, Judgement
+from harness.histories.transaction_checker import check_transactions
+from harness.histories.transaction_mode import FENCES_EACH_END, TransactionMode
+from harness.targets.asking import ask_api_versions
+from harness.targets.proxied import ProxiedTarget, proxied
+from harness.targets.target import Target
+from labs.awaiting import await_that
+from labs.crash_loops.stage import ASK_MS, cluster_of
+from labs.late_end.__main__ import negotiates_newer
+from labs.transaction_histories.committed import final_read
+from labs.transaction_histories.nemesis import (
+    CUT,
+    KILL,
+    LATE,
+    PAUSE,
+    TransactionFault,
+    TransactionNemesis,
+)
+from labs.transaction_histories.notes import READER, TransactionNotes
+from labs.transaction_histories.producer import WireProducer
+from labs.transaction_histories.reader import CommittedReader, read_offset
+from labs.transaction_histories.wire import ClientWire
+from labs.transaction_histories.workloads import (
+    INPUTS,
+    PARTITIONS,
+    Appends,
+    Feeds,
+    TransactionWorker,
+    Transfers,
+    Transforms,
+    amount_of,
+)
+
+APPENDS, TRANSFERS, TRANSFORMS = "appends", "transfers", "transforms"
+WORKLOADS = (APPENDS, TRANSFERS, TRANSFORMS)
+PRODUCERS = 3
+MORE = 3
+"""Committed transactions of each producer that are awaited before each fault and at the end."""
+REPLICAS = 3
+DELAYING = (CUT, KILL, LATE, PAUSE)
+"""Faults by which a request may arrive after its sender has given it up."""
+
+
+@dataclass(slots=True)
+class TransactionRun:
+    """``committed``: transactions that were acknowledged. ``seconds``: of the whole run."""
+
+    workload: str
+    seed: int
+    client: str
+    mode: TransactionMode
+    faults: list[TransactionFault]
+    notes: TransactionNotes = field(default_factory=TransactionNotes)
+    judgement: Judgement = field(
+        default_factory=lambda: Judgement(HistoryVerdict.UNKNOWN, why="not run")
+    )
+    seconds: float = 0.0
+
+    @property
+    def history(self) -> list[ClientOperation]:
+        return self.notes.history
+
+    @property
+    def outcomes(self) -> Counter[OperationOutcome]:
+        """Of the commits; ``invoke``: all that were requested."""
+        return Counter(one.outcome for one in self.history if one.action is ClientAction.COMMIT)
+
+
+class _Load:
+    """The threads of a workload, and their unexpected errors."""
+
+    def __init__(self, workers: list[TransactionWorker], reader: CommittedReader) -> None:
+        self._workers, self._failed = workers, list[BaseException]()
+        self._stop, self._all_read = threading.Event(), threading.Event()
+        self._threads = [self._thread(one.run, self._stop) for one in workers]
+        self._reader = self._thread(reader.run, self._all_read)
+
+    def _thread(
+        self, run: Callable[[threading.Event], None], stop: threading.Event
+    ) -> threading.Thread:
+        def guarded() -> None:
+            try:
+                run(stop)
+            except BaseException as failed:  # raised again by await_more and stop
+                self._failed.append(failed)
+
+        return threading.Thread(target=guarded)
+
+    def begin(self) -> None:
+        for thread in (*self._threads, self._reader):
+            thread.start()
+
+    def await_more(self) -> None:
+        """Wait until each producer has some more committed transactions. Raises their errors."""
+        wanted = {one.name: one.committed + MORE for one in self._workers}
+        await_that(
+            lambda: self._failed or all(one.committed >= wanted[one.name] for one in self._workers),
+            f"{MORE} more committed transactions of each producer",
+        )
+        self.raise_failed()
+
+    def raise_failed(self) -> None:
+        if self._failed:
+            raise self._failed[0]
+
+    def stop(self) -> None:
+        """End the producers, then the consumer at the end of the log."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        self._all_read.set()
+        self._reader.join()
+
+
+def play(
+    target: Target, workload: str, seed: int, faults: list[TransactionFault], client: str = "own"
+) -> TransactionRun:
+    """Carry out the workload on a started target; errors of the run make its verdict unknown."""
+    newer = negotiates_newer(target)
+    mode = TransactionMode(
+        transaction_version=FENCES_EACH_END if newer else 0,
+        late_requests=any(fault.kind in DELAYING for fault in faults),
+    )
+    run = TransactionRun(workload, seed, client, mode, faults)
+    began_s = time.monotonic()
+    try:
+        _carry_out(run, target, newer=newer)
+        amounts = amount_of if workload == TRANSFERS else None
+        run.judgement = check_transactions(run.history, mode, amounts)
+    except Exception as problem:
+        why = f"the run itself failed: {type(problem).__name__}: {problem}"
+        run.judgement = Judgement(HistoryVerdict.UNKNOWN, why=why)
+    run.seconds = time.monotonic() - began_s
+    return run
+
+
+def _carry_out(run: TransactionRun, target: Target, *, newer: bool) -> None:
+    with ExitStack() as opened:
+        cluster = opened.enter_context(cluster_of(target))
+        topic = _topic(cluster)
+        behind = opened.enter_context(proxied(target, seed=run.seed))
+        wires = _Wires(target, behind, topic)
+        opened.callback(wires.close)
+        workers = list(_workers(run, wires, newer=newer))
+        reader = CommittedReader(wires.new("consumer"), run.notes, PARTITIONS)
+        with _under_way(_Load(workers, reader)) as load:
+            nemesis = TransactionNemesis(target, behind, run.notes)
+            for fault in run.faults:
+                load.await_more()
+                nemesis.strike(fault)
+            load.await_more()
+        load.raise_failed()
+        if run.workload == TRANSFORMS:
+            for worker in workers:
+                if isinstance(worker, Transforms):
+                    read_offset(wires.new(READER), run.notes, READER, worker.group,
+                                worker.partition)  # fmt: skip
+        final_read(lambda at: cluster.leader_client(topic, at), topic, PARTITIONS, run.notes)
+
+
+class _Wires:
+    """Makes the connections of each thread: all through the proxies."""
+
+    def __init__(self, target: Target, behind: ProxiedTarget, topic: Topic) -> None:
+        self._addresses: Mapping[int, Address] = {
+            node: behind.address_of(node) for node in target.nodes
+        }
+        self._versions = ask_api_versions(target.addresses[0], ASK_MS)
+        self._topic, self._made = topic, list[ClientWire]()
+
+    def new(self, client_id: str) -> ClientWire:
+        made = ClientWire(self._addresses, self._versions, self._topic, client_id)
+        self._made.append(made)
+        return made
+
+    def close(self) -> None:
+        for wire in self._made:
+            wire.close()
+
+
+@contextmanager
+def _under_way(load: _Load) -> Iterator[_Load]:
+    load.begin()
+    try:
+        yield load
+    finally:
+        load.stop()
+
+
+def _workers(run: TransactionRun, wires: _Wires, *, newer: bool) -> Iterator[TransactionWorker]:
+    def producer(name: str) -> WireProducer:
+        return WireProducer(name, wires.new(name), run.notes, newer=newer)
+
+    seed = f"{run.seed} {run.workload}"
+    if run.workload == TRANSFORMS:
+        yield Feeds(producer("feeder"), seed)
+        for partition in range(INPUTS):
+            yield Transforms(producer(f"transformer {partition}"), seed, run.notes, partition)
+        return
+    kind = {APPENDS: Appends, TRANSFERS: Transfers}[run.workload]
+    for number in range(PRODUCERS):
+        yield kind(producer(f"producer {number}"), seed)
+
+
+def _topic(cluster: Cluster) -> Topic:
+    """Create a topic in which each node leads some partitions."""
+    nodes = cluster.nodes
+    replicas = min(REPLICAS, len(nodes))
+    assignment = [
+        [nodes[(first + k) % len(nodes)] for k in range(replicas)] for first in range(PARTITIONS)
+    ]
+    return cluster.create_topic(assignment, {"min.insync.replicas": str(max(1, replicas - 1))})

@@ -306,17 +306,19 @@ DEEP = (
             (
                 command(
                     *("kafka-conformance", "lab", "transaction-histories", "--target", target),
-                    *("--seed", "{seed}", "--runs", runs, "--faults", "8"),
+                    *("--seed", "{seed}", "--runs", runs, "--faults", "8", "--client", client),
                     *("--out", "{out}/transaction-histories"),
                 ),
             )
-            for target, runs in (
-                ("reference,nodes=3", "10"),
-                ("reference,like=2.8.2", "10"),
-                (KAFKA, "10"),
-                (f"{KAFKA},nodes=3", "8"),
-                ("kafka:3.9.2", "8"),
-                ("kafka:2.8.2", "8"),
+            for target, runs, client in (
+                ("reference,nodes=3", "10", "own"),
+                ("reference,like=2.8.2", "10", "own"),
+                ("reference,nodes=3", "10", "confluent-kafka"),
+                (KAFKA, "10", "own"),
+                (f"{KAFKA},nodes=3", "8", "own"),
+                (f"{KAFKA},nodes=3", "8", "confluent-kafka"),
+                ("kafka:3.9.2", "8", "own"),
+                ("kafka:2.8.2", "8", "own"),
             )
         ),
         seeds=10,

@@ -18,7 +18,7 @@ from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from labs.crash_loops.stage import SETTINGS, nodes_of
 from labs.transaction_histories.nemesis import KINDS, kinds_for, plan
-from labs.transaction_histories.run import WORKLOADS, TransactionRun, play
+from labs.transaction_histories.run import CLIENTS, OWN, WORKLOADS, TransactionRun, play
 
 IN_MEMORY = "reference"
 """The built-in broker alone keeps its logs in memory, unless it has a disk."""
@@ -28,6 +28,8 @@ IN_MEMORY = "reference"
 @click.option("--target", default="reference,nodes=3", show_default=True)
 @click.option("--workload", "workloads", multiple=True, type=click.Choice(WORKLOADS),
               default=WORKLOADS, show_default=True, help="May be repeated.")  # fmt: skip
+@click.option("--client", type=click.Choice(CLIENTS), default=OWN, show_default=True,
+              help="The transformers are always our own.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Of the transactions and the faults.")
 @click.option("--runs", default=1, show_default=True, help="Of this and the next seeds.")
 @click.option("--faults", default=4, show_default=True, help="Of each workload.")
@@ -38,6 +40,7 @@ IN_MEMORY = "reference"
 def main(
     target: str,
     workloads: tuple[str, ...],
+    client: str,
     seed: int,
     runs: int,
     faults: int,
@@ -55,9 +58,9 @@ def main(
                 good = True
                 for each, workload in product(range(seed, seed + runs), workloads):
                     drawn = plan(f"{each} {workload}", faults, started.nodes, chosen)
-                    run = play(started, workload, each, drawn)
+                    run = play(started, workload, each, drawn, client)
                     click.echo(said(run))
-                    name = f"{target.replace(':', '-')}-{workload}-{each}.history.jsonl"
+                    name = f"{target.replace(':', '-')}-{client}-{workload}-{each}.history.jsonl"
                     (out / name).write_text(to_lines(run.history), "utf-8")
                     good &= run.judgement.verdict is HistoryVerdict.VALID
     except (TargetError, MissingCapability) as error:

@@ -48,6 +48,11 @@ def take(wire: ClientWire, partition: int, position: int) -> tuple[DeliveredReco
     return delivered(data, position), ends
 
 
+def committed_ends(wire: ClientWire, partition: int) -> CommittedEnds:
+    """Return the ends of a partition. Raises GivenUp."""
+    return take(wire, partition, 0)[1]
+
+
 def _data(answer: FetchResponse) -> FetchResponse.PartitionData:
     return only(only(answer.responses, "topic").partitions, "partition")
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
 
 from harness.base.address import Address
 from harness.client.cluster import Cluster
@@ -23,6 +25,7 @@ from labs.awaiting import await_that
 from labs.crash_loops.stage import ASK_MS, cluster_of
 from labs.late_end.__main__ import negotiates_newer
 from labs.transaction_histories.committed import final_read
+from labs.transaction_histories.confluent import ConfluentProducer, ConfluentReader
 from labs.transaction_histories.nemesis import (
     CUT,
     KILL,
@@ -33,13 +36,19 @@ from labs.transaction_histories.nemesis import (
 )
 from labs.transaction_histories.notes import READER, TransactionNotes
 from labs.transaction_histories.producer import WireProducer
-from labs.transaction_histories.reader import CommittedReader, read_offset
+from labs.transaction_histories.reader import (
+    CONSUMER,
+    CommittedReader,
+    committed_ends,
+    read_offset,
+)
 from labs.transaction_histories.wire import ClientWire
 from labs.transaction_histories.workloads import (
     INPUTS,
     PARTITIONS,
     Appends,
     Feeds,
+    TransactionalClient,
     TransactionWorker,
     Transfers,
     Transforms,
@@ -49,6 +58,8 @@ from labs.transaction_histories.workloads import (
 APPENDS, TRANSFERS, TRANSFORMS = "appends", "transfers", "transforms"
 WORKLOADS = (APPENDS, TRANSFERS, TRANSFORMS)
 PRODUCERS = 3
+OWN, CONFLUENT = "own", "confluent-kafka"
+CLIENTS = (OWN, CONFLUENT)
 MORE = 3
 """Committed transactions of each producer that are awaited before each fault and at the end."""
 REPLICAS = 3
@@ -81,10 +92,16 @@ class TransactionRun:
         return Counter(one.outcome for one in self.history if one.action is ClientAction.COMMIT)
 
 
+class _Reader(Protocol):
+    """A consumer of all partitions."""
+
+    def run(self, stop: threading.Event) -> None: ...
+
+
 class _Load:
     """The threads of a workload, and their unexpected errors."""
 
-    def __init__(self, workers: list[TransactionWorker], reader: CommittedReader) -> None:
+    def __init__(self, workers: list[TransactionWorker], reader: _Reader) -> None:
         self._workers, self._failed = workers, list[BaseException]()
         self._stop, self._all_read = threading.Event(), threading.Event()
         self._threads = [self._thread(one.run, self._stop) for one in workers]
@@ -128,10 +145,10 @@ class _Load:
 
 
 def play(
-    target: Target, workload: str, seed: int, faults: list[TransactionFault], client: str = "own"
+    target: Target, workload: str, seed: int, faults: list[TransactionFault], client: str = OWN
 ) -> TransactionRun:
     """Carry out the workload on a started target; errors of the run make its verdict unknown."""
-    newer = negotiates_newer(target)
+    newer = client == OWN and negotiates_newer(target)  # librdkafka 2.16 has the older one
     mode = TransactionMode(
         transaction_version=FENCES_EACH_END if newer else 0,
         late_requests=any(fault.kind in DELAYING for fault in faults),
@@ -157,7 +174,7 @@ def _carry_out(run: TransactionRun, target: Target, *, newer: bool) -> None:
         wires = _Wires(target, behind, topic)
         opened.callback(wires.close)
         workers = list(_workers(run, wires, newer=newer))
-        reader = CommittedReader(wires.new("consumer"), run.notes, PARTITIONS)
+        reader = _reader(run, wires)
         with _under_way(_Load(workers, reader)) as load:
             nemesis = TransactionNemesis(target, behind, run.notes)
             for fault in run.faults:
@@ -188,6 +205,15 @@ class _Wires:
         self._made.append(made)
         return made
 
+    @property
+    def bootstrap(self) -> str:
+        """The addresses as clients of other people take them."""
+        return ",".join(map(str, self._addresses.values()))
+
+    @property
+    def topic(self) -> str:
+        return self._topic.name
+
     def close(self) -> None:
         for wire in self._made:
             wire.close()
@@ -206,15 +232,28 @@ def _workers(run: TransactionRun, wires: _Wires, *, newer: bool) -> Iterator[Tra
     def producer(name: str) -> WireProducer:
         return WireProducer(name, wires.new(name), run.notes, newer=newer)
 
+    def either(name: str) -> TransactionalClient:
+        if run.client == OWN:
+            return producer(name)
+        return ConfluentProducer(name, wires.bootstrap, wires.topic, run.notes)
+
     seed = f"{run.seed} {run.workload}"
     if run.workload == TRANSFORMS:
-        yield Feeds(producer("feeder"), seed)
+        yield Feeds(either("feeder"), seed)
         for partition in range(INPUTS):
             yield Transforms(producer(f"transformer {partition}"), seed, run.notes, partition)
         return
     kind = {APPENDS: Appends, TRANSFERS: Transfers}[run.workload]
     for number in range(PRODUCERS):
-        yield kind(producer(f"producer {number}"), seed)
+        yield kind(either(f"producer {number}"), seed)
+
+
+def _reader(run: TransactionRun, wires: _Wires) -> _Reader:
+    wire = wires.new(CONSUMER)
+    if run.client == OWN:
+        return CommittedReader(wire, run.notes, PARTITIONS)
+    ends = partial(committed_ends, wire)
+    return ConfluentReader(wires.bootstrap, wires.topic, run.notes, PARTITIONS, ends)
 
 
 def _topic(cluster: Cluster) -> Topic:

@@ -19,8 +19,8 @@ PAUSE_S = 0.01
 INPUTS, OUTPUTS = 2, 4
 PARTITIONS = INPUTS + OUTPUTS
 MOST_SENDS, MOST_RECORDS, MOST_INPUTS, MOST_MOVED = 4, 3, 3, 100
-ABORTED = 0.15
-"""The share of transactions that their client aborts."""
+ABORTED, RESTARTED = 0.15, 0.1
+"""The shares of transactions that their client aborts, and leaves open and starts again."""
 
 
 class TransactionalClient(Protocol):
@@ -77,12 +77,13 @@ class TransactionWorker(ABC):
             self.producer.abort(failed=True)
             self.after(committed=False)
             return
-        if has_records and self.dice.random() >= ABORTED:
+        chance = self.dice.random()
+        if has_records and chance >= ABORTED + RESTARTED:
             done = self.producer.commit()
             self.committed += done
             self.after(committed=done)
         else:
-            self.producer.abort(failed=False)
+            self.producer.abort(failed=ABORTED <= chance < ABORTED + RESTARTED)
             self.after(committed=False)
 
     @abstractmethod

@@ -43,6 +43,13 @@ def test_all_workloads_through_drawn_faults_are_valid(target: str, tmp_path: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.deep
+def test_workloads_by_librdkafka_are_valid(tmp_path: Path) -> None:
+    words = ("--target", "reference,nodes=3", "--client", "confluent-kafka", "--seed", "5")
+    assert _run(tmp_path, *words).count(": valid") == 3
+
+
+@pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.deep
 @pytest.mark.parametrize("target", ["kafka:4.4.0", "kafka:2.8.2"])

@@ -331,6 +331,16 @@ DEEP = (
         ),
     ),
     Part(
+        "planted_bugs",
+        (command("kafka-conformance", "lab", "planted-bugs", "--seed", "{seed}"),),
+        lane=WAITS,
+        rooms=(
+            "harness/reference_broker/state",
+            "harness/histories",
+            "labs/transaction_histories",
+        ),
+    ),
+    Part(
         "rolling_changes",
         sliced=(
             (command(*CHANGES, *options("--upgrade", UPGRADES)),),

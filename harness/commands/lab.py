@@ -37,6 +37,10 @@ _LABS = {
         "labs.transaction_histories.__main__",
         "Run transactional clients through faults, and judge their histories.",
     ),
+    "planted-bugs": (
+        "labs.transaction_histories.plant",
+        "Find planted bugs of a coordinator by the histories of clients.",
+    ),
     "late-end": (
         "labs.late_end.__main__",
         "Deliver an EndTxn within the next transaction (KAFKA-17754).",

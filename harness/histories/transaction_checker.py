@@ -15,7 +15,7 @@ from harness.histories.history import ClientOperation, OperationOutcome
 from harness.histories.judgement import Anomaly, Findings, HistoryVerdict, Judgement
 from harness.histories.transaction_cycles import cycles
 from harness.histories.transaction_mode import TransactionMode
-from harness.histories.transaction_story import NEVER, Place, ClientTransaction, TransactionStory
+from harness.histories.transaction_story import NEVER, ClientTransaction, Place, TransactionStory
 
 AmountOf = Callable[[str], int]
 
@@ -41,16 +41,20 @@ def check_transactions(
     """Judge producers that share partitions, consumers, and transactions that consume inputs.
 
     Assumed, else the verdict is unknown: no value is sent twice, operations of a transaction are
-    inside of one, and the log was read to its end. Each consumer reads its partitions from offset
-    0 on, and notes an ``end`` where it has read all that it may. ``amount_of``: the amount that a
-    value moves, if the records are transfers.
+    inside of one, and the log was read to its end, or a process is stuck. Each consumer reads its
+    partitions from offset 0 on, and notes an ``end`` where it has read all that it may.
+    ``amount_of``: the amount that a value moves, if the records are transfers.
     """
     story = TransactionStory(history)
     if story.broken:
         return Judgement(HistoryVerdict.UNKNOWN, why=f"the history is broken: {story.broken}")
-    if not story.was_read:
+    if not story.was_read and not _stuck(story):
         return Judgement(HistoryVerdict.UNKNOWN, why="the log was not read to its end")
     found = _Verdicts(mode or TransactionMode())
+    for one in _stuck(story):
+        found.add(Anomaly.STUCK, one)
+    if not story.was_read:  # no more can be judged
+        return _judgement(story, found)
     _check_log(story, found)
     _check_whole(story, found)
     _check_order(story, found)
@@ -61,10 +65,11 @@ def check_transactions(
     for anomaly, circle in cycles(story):
         found.add(anomaly, *(each.began for each in circle), polled=anomaly is Anomaly.READ_CYCLE)
     _check_sum(story, amount_of, found)
-    for one in story.finished:
-        if one.outcome is not OperationOutcome.OK:
-            found.add(Anomaly.STUCK, one)
     return _judgement(story, found)
+
+
+def _stuck(story: TransactionStory) -> list[ClientOperation]:
+    return [one for one in story.finished if one.outcome is not OperationOutcome.OK]
 
 
 def _judgement(story: TransactionStory, found: _Verdicts) -> Judgement:

@@ -21,6 +21,7 @@ from labs.transaction_histories.notes import READER, TransactionNotes
 READ_COMMITTED = 1
 PAUSE_S = 0.02
 GIVE_UP_S = 60.0
+"""A log that is not readable to its end for so long has a transaction that hangs."""
 LeaderOf = Callable[[int], BrokerUnderTest | None]
 """A client of the leader of a partition, or None as long as none is known."""
 
@@ -61,14 +62,20 @@ def _is_aborted(batch: RecordBatch, starts: list[int]) -> bool:
     return began
 
 
-def final_read(leader_of: LeaderOf, topic: Topic, partitions: int, notes: TransactionNotes) -> None:
+def final_read(
+    leader_of: LeaderOf,
+    topic: Topic,
+    partitions: int,
+    notes: TransactionNotes,
+    give_up_s: float = GIVE_UP_S,
+) -> None:
     """Note all committed records of all partitions, when no transaction is open any more.
 
     Raises NotReadable: a partition does not answer, or its last stable offset does not reach its
     end.
     """
     for partition in range(partitions):
-        position, deadline = 0, time.monotonic() + GIVE_UP_S
+        position, deadline = 0, time.monotonic() + give_up_s
         while (answer := _next(leader_of, topic, partition, position, deadline)) is not None:
             found = delivered(answer, position)
             for offset, value in found.records:

@@ -137,9 +137,16 @@ class ConfluentReader:
     name = CONSUMER
 
     def __init__(
-        self, bootstrap: str, topic: str, notes: TransactionNotes, partitions: int, ends: Ends
+        self,
+        bootstrap: str,
+        topic: str,
+        notes: TransactionNotes,
+        partitions: int,
+        ends: Ends,
+        give_up_s: float,
     ) -> None:
         """``ends``: of a partition, as another client sees them."""
+        self._give_up_s = give_up_s
         self._topic, self._notes, self._partitions, self._ends = topic, notes, partitions, ends
         self._settings = {
             **NETWORK,
@@ -158,17 +165,22 @@ class ConfluentReader:
         consumer.assign(assigned)
         while not stop.is_set():
             self._poll(consumer)
-        wanted = {}
-        for partition in range(self._partitions):
-            ends = self._ends(partition)
-            while ends.stable != ends.high_watermark:
-                self._poll(consumer)
-                ends = self._ends(partition)
-            wanted[partition] = ends.stable
-        while any(one.offset < wanted[one.partition] for one in consumer.position(assigned)):
+        deadline = time.monotonic() + self._give_up_s
+        while not self._is_at_end(consumer, assigned) and time.monotonic() < deadline:
             self._poll(consumer)
-        self._notes.add(self.name, OK, ClientAction.FINISH)
+        if self._is_at_end(consumer, assigned):
+            self._notes.add(self.name, OK, ClientAction.FINISH)
+        else:
+            self._notes.stuck(self.name, "a transaction hangs")
         consumer.close()
+
+    def _is_at_end(self, consumer: Consumer, assigned: list[TopicPartition]) -> bool:
+        """True if no transaction is open, and all has been read."""
+        ends = {each.partition: self._ends(each.partition) for each in assigned}
+        return all(
+            one.offset >= ends[one.partition].stable == ends[one.partition].high_watermark
+            for one in consumer.position(assigned)
+        )
 
     def _poll(self, consumer: Consumer) -> None:
         for message in consumer.consume(100, POLL_S):

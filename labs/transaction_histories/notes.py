@@ -39,7 +39,6 @@ class TransactionNotes:
         """Note a fault, or its end."""
         self.add(NEMESIS, OperationOutcome.INFO, ClientAction.FAULT, detail=what)
 
-    def count(self, action: ClientAction, outcome: OperationOutcome = OperationOutcome.OK) -> int:
-        """The number of operations of this kind so far."""
-        with self._lock:
-            return sum(one.action is action and one.outcome is outcome for one in self.history)
+    def stuck(self, process: str, why: str) -> None:
+        """Note a process that does not go on, though all faults are healed."""
+        self.add(process, OperationOutcome.INFO, ClientAction.FINISH, detail=why)

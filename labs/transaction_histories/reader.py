@@ -15,7 +15,7 @@ from harness.codec.messages import FetchRequest, FetchResponse, OffsetFetchReque
 from harness.histories.history import ClientAction, OperationOutcome
 from labs.transaction_histories.committed import READ_COMMITTED, DeliveredRecords, delivered
 from labs.transaction_histories.notes import TransactionNotes
-from labs.transaction_histories.wire import ClientWire
+from labs.transaction_histories.wire import ClientWire, GivenUp
 
 PAUSE_S = 0.03
 BY_NAME = "4-12"  # of Fetch
@@ -92,25 +92,37 @@ class CommittedReader:
 
     name = CONSUMER
 
-    def __init__(self, wire: ClientWire, notes: TransactionNotes, partitions: int) -> None:
-        self._wire, self._notes = wire, notes
+    def __init__(
+        self, wire: ClientWire, notes: TransactionNotes, partitions: int, give_up_s: float
+    ) -> None:
+        self._wire, self._notes, self._give_up_s = wire, notes, give_up_s
         self._positions = dict.fromkeys(range(partitions), 0)
 
     def run(self, stop: Event) -> None:
         """Poll until ``stop``, then to the end of each partition, when no transaction is open."""
         while not stop.is_set():
-            for partition in self._positions:
-                self._poll(partition)
+            self._poll_all()
             time.sleep(PAUSE_S)
-        for partition in self._positions:
-            while not self._poll(partition):
-                time.sleep(PAUSE_S)
+        deadline = time.monotonic() + self._give_up_s
+        while not self._poll_all():
+            if time.monotonic() > deadline:
+                self._notes.stuck(self.name, "a transaction hangs")
+                return
+            time.sleep(PAUSE_S)
         self._notes.add(self.name, OperationOutcome.OK, ClientAction.FINISH)
+
+    def _poll_all(self) -> bool:
+        """Poll every partition; true at the ends of all."""
+        ended = [self._poll(partition) for partition in self._positions]
+        return all(ended)
 
     def _poll(self, partition: int) -> bool:
         """True at the end of the partition, without an open transaction."""
         before = self._positions[partition]
-        found, ends = take(self._wire, partition, before)
+        try:
+            found, ends = take(self._wire, partition, before)
+        except GivenUp:
+            return False
         for offset, value in found.records:
             self._notes.add(self.name, OperationOutcome.OK, ClientAction.POLL, partition, offset,
                             value)  # fmt: skip

@@ -21,10 +21,11 @@ from harness.histories.transaction_mode import FENCES_EACH_END, TransactionMode
 from harness.targets.asking import ask_api_versions
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.target import Target
-from labs.awaiting import await_that
+from labs.crash_loops.reading import NotReadable
 from labs.crash_loops.stage import ASK_MS, cluster_of
+from labs.hang_limit import HANGS_AFTER_S
 from labs.late_end.__main__ import negotiates_newer
-from labs.transaction_histories.committed import final_read
+from labs.transaction_histories.committed import GIVE_UP_S, final_read
 from labs.transaction_histories.confluent import ConfluentProducer, ConfluentReader
 from labs.transaction_histories.nemesis import (
     CUT,
@@ -58,6 +59,7 @@ from labs.transaction_histories.workloads import (
 APPENDS, TRANSFERS, TRANSFORMS = "appends", "transfers", "transforms"
 WORKLOADS = (APPENDS, TRANSFERS, TRANSFORMS)
 PRODUCERS = 3
+PAUSE_S = 0.05
 OWN, CONFLUENT = "own", "confluent-kafka"
 CLIENTS = (OWN, CONFLUENT)
 MORE = 3
@@ -65,6 +67,14 @@ MORE = 3
 REPLICAS = 3
 DELAYING = (CUT, KILL, LATE, PAUSE)
 """Faults by which a request may arrive after its sender has given it up."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPatience:
+    """Seconds after which a producer does not go on, and a log is not readable to its end."""
+
+    go_on_s: float = HANGS_AFTER_S
+    read_s: float = GIVE_UP_S
 
 
 @dataclass(slots=True)
@@ -76,6 +86,7 @@ class TransactionRun:
     client: str
     mode: TransactionMode
     faults: list[TransactionFault]
+    patience: RunPatience
     notes: TransactionNotes = field(default_factory=TransactionNotes)
     judgement: Judgement = field(
         default_factory=lambda: Judgement(HistoryVerdict.UNKNOWN, why="not run")
@@ -101,8 +112,11 @@ class _Reader(Protocol):
 class _Load:
     """The threads of a workload, and their unexpected errors."""
 
-    def __init__(self, workers: list[TransactionWorker], reader: _Reader) -> None:
+    def __init__(
+        self, workers: list[TransactionWorker], reader: _Reader, run: TransactionRun
+    ) -> None:
         self._workers, self._failed = workers, list[BaseException]()
+        self._run = run
         self._stop, self._all_read = threading.Event(), threading.Event()
         self._threads = [self._thread(one.run, self._stop) for one in workers]
         self._reader = self._thread(reader.run, self._all_read)
@@ -122,14 +136,21 @@ class _Load:
         for thread in (*self._threads, self._reader):
             thread.start()
 
-    def await_more(self) -> None:
-        """Wait until each producer has some more committed transactions. Raises their errors."""
+    def await_more(self) -> bool:
+        """Wait until each producer has some more committed transactions.
+
+        False: one does not go on, which is noted. Raises the errors of the threads.
+        """
         wanted = {one.name: one.committed + MORE for one in self._workers}
-        await_that(
-            lambda: self._failed or all(one.committed >= wanted[one.name] for one in self._workers),
-            f"{MORE} more committed transactions of each producer",
-        )
-        self.raise_failed()
+        deadline = time.monotonic() + self._run.patience.go_on_s
+        while slow := [one for one in self._workers if one.committed < wanted[one.name]]:
+            self.raise_failed()
+            if time.monotonic() > deadline:
+                for one in slow:
+                    self._run.notes.stuck(one.name, "it commits no more transactions")
+                return False
+            time.sleep(PAUSE_S)
+        return True
 
     def raise_failed(self) -> None:
         if self._failed:
@@ -145,7 +166,12 @@ class _Load:
 
 
 def play(
-    target: Target, workload: str, seed: int, faults: list[TransactionFault], client: str = OWN
+    target: Target,
+    workload: str,
+    seed: int,
+    faults: list[TransactionFault],
+    client: str = OWN,
+    patience: RunPatience | None = None,
 ) -> TransactionRun:
     """Carry out the workload on a started target; errors of the run make its verdict unknown."""
     newer = client == OWN and negotiates_newer(target)  # librdkafka 2.16 has the older one
@@ -153,7 +179,7 @@ def play(
         transaction_version=FENCES_EACH_END if newer else 0,
         late_requests=any(fault.kind in DELAYING for fault in faults),
     )
-    run = TransactionRun(workload, seed, client, mode, faults)
+    run = TransactionRun(workload, seed, client, mode, faults, patience or RunPatience())
     began_s = time.monotonic()
     try:
         _carry_out(run, target, newer=newer)
@@ -175,19 +201,29 @@ def _carry_out(run: TransactionRun, target: Target, *, newer: bool) -> None:
         opened.callback(wires.close)
         workers = list(_workers(run, wires, newer=newer))
         reader = _reader(run, wires)
-        with _under_way(_Load(workers, reader)) as load:
+        with _under_way(_Load(workers, reader, run)) as load:
             nemesis = TransactionNemesis(target, behind, run.notes)
             for fault in run.faults:
-                load.await_more()
+                if not load.await_more():
+                    break
                 nemesis.strike(fault)
-            load.await_more()
+            else:
+                load.await_more()
         load.raise_failed()
         if run.workload == TRANSFORMS:
             for worker in workers:
                 if isinstance(worker, Transforms):
                     read_offset(wires.new(READER), run.notes, READER, worker.group,
                                 worker.partition)  # fmt: skip
-        final_read(lambda at: cluster.leader_client(topic, at), topic, PARTITIONS, run.notes)
+        _read_all(run, cluster, topic)
+
+
+def _read_all(run: TransactionRun, cluster: Cluster, topic: Topic) -> None:
+    try:
+        final_read(lambda at: cluster.leader_client(topic, at), topic, PARTITIONS, run.notes,
+                   run.patience.read_s)  # fmt: skip
+    except NotReadable as problem:
+        run.notes.stuck(READER, str(problem))
 
 
 class _Wires:
@@ -251,9 +287,11 @@ def _workers(run: TransactionRun, wires: _Wires, *, newer: bool) -> Iterator[Tra
 def _reader(run: TransactionRun, wires: _Wires) -> _Reader:
     wire = wires.new(CONSUMER)
     if run.client == OWN:
-        return CommittedReader(wire, run.notes, PARTITIONS)
+        return CommittedReader(wire, run.notes, PARTITIONS, run.patience.read_s)
     ends = partial(committed_ends, wire)
-    return ConfluentReader(wires.bootstrap, wires.topic, run.notes, PARTITIONS, ends)
+    return ConfluentReader(
+        wires.bootstrap, wires.topic, run.notes, PARTITIONS, ends, run.patience.read_s
+    )
 
 
 def _topic(cluster: Cluster) -> Topic:

@@ -293,6 +293,11 @@ def test_history_that_proves_nothing_is_unknown(history: Story, why: str) -> Non
     assert why in judgement.why
 
 
+def test_log_that_a_stuck_process_did_not_read_shows_this_alone() -> None:
+    history = [*ONE, *C, finished("reader", INFO)]
+    assert shown(check_transactions(history)) == {"stuck"}
+
+
 def test_sends_outside_of_transactions_are_judged_alone() -> None:
     history = [send("a", 0, "a"), sent("a", 0, "a", 0), send("a", 0, "b"), sent("a", 0, "b", 1)]
     assert check_transactions([*history, *log(p0="ab")]).verdict is HistoryVerdict.VALID

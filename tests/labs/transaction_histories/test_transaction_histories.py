@@ -13,6 +13,8 @@ from harness.histories.history import ClientAction, OperationOutcome, from_lines
 from labs.transaction_histories.__main__ import main
 from labs.transaction_histories.committed import delivered
 from labs.transaction_histories.nemesis import KINDS, LATE, LOST, RESET, plan
+from labs.transaction_histories.plant import find
+from labs.transaction_histories.planted_bugs import PLANTED, PlantedBug
 from labs.transaction_histories.workloads import amount_of
 from tests.targets.kinds import need_kafka
 
@@ -33,6 +35,21 @@ def test_transforms_through_lost_answers_are_valid(tmp_path: Path) -> None:
     ok = [one.action for one in history if one.outcome is OperationOutcome.OK]
     few = {action: ok.count(action) for action in ClientAction if ok.count(action) < 4}
     assert set(few) == {ClientAction.FAULT, ClientAction.FINISH}, few
+
+
+@pytest.mark.slow
+@pytest.mark.rotates(20)
+@pytest.mark.parametrize(
+    "bug",
+    [
+        pytest.param(bug, marks=[] if bug.name == "a_commit_is_an_abort" else pytest.mark.deep)
+        for bug in PLANTED
+    ],
+    ids=lambda bug: bug.name,
+)
+def test_planted_bug_is_found_within_its_operations(bug: PlantedBug) -> None:
+    found = find(bug, seed=1)
+    assert found.is_found, found.row()
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ Each slice takes less than 40 minutes on two cores. ``{seed}`` to ``{last_seed}`
 
 from __future__ import annotations
 
+from checks.deep_history_parts import HISTORY_PARTS
 from checks.gate_parts import CLIENTS, CONTAINERS, DEFECTS, PYTEST, WORKERS
 from checks.part import Command, Lane, Part, command
 from harness.targets.kafka.migration_plan import Phase
@@ -300,46 +301,7 @@ DEEP = (
         lane=WAITS,
         rooms=("harness/reference_broker/storage", "harness/power_loss", "labs/crash_loops"),
     ),
-    Part(
-        "transaction_histories",
-        sliced=tuple(
-            (
-                command(
-                    *("kafka-conformance", "lab", "transaction-histories", "--target", target),
-                    *("--seed", "{seed}", "--runs", runs, "--faults", "8", "--client", client),
-                    *("--out", "{out}/transaction-histories"),
-                ),
-            )
-            for target, runs, client in (
-                ("reference,nodes=3", "10", "own"),
-                ("reference,like=2.8.2", "10", "own"),
-                ("reference,nodes=3", "10", "confluent-kafka"),
-                (KAFKA, "10", "own"),
-                (f"{KAFKA},nodes=3", "8", "own"),
-                (f"{KAFKA},nodes=3", "8", "confluent-kafka"),
-                ("kafka:3.9.2", "8", "own"),
-                ("kafka:2.8.2", "8", "own"),
-            )
-        ),
-        seeds=10,
-        lane=WAITS,
-        rooms=(
-            "harness/reference_broker",
-            "harness/histories",
-            "harness/proxies",
-            "labs/transaction_histories",
-        ),
-    ),
-    Part(
-        "planted_bugs",
-        (command("kafka-conformance", "lab", "planted-bugs", "--seed", "{seed}"),),
-        lane=WAITS,
-        rooms=(
-            "harness/reference_broker/state",
-            "harness/histories",
-            "labs/transaction_histories",
-        ),
-    ),
+    *HISTORY_PARTS,
     Part(
         "rolling_changes",
         sliced=(

@@ -1,0 +1,50 @@
+"""The parts at depth that judge the histories of transactional clients."""
+
+from __future__ import annotations
+
+from checks.part import Lane, Part, command
+from labs.defects.seen_on import KAFKA
+
+WAITS = Lane.WAITS
+HISTORY_PARTS = (
+    Part(
+        "transaction_histories",
+        sliced=tuple(
+            (
+                command(
+                    *("kafka-conformance", "lab", "transaction-histories", "--target", target),
+                    *("--seed", "{seed}", "--runs", runs, "--faults", "8", "--client", client),
+                    *("--out", "{out}/transaction-histories"),
+                ),
+            )
+            for target, runs, client in (
+                ("reference,nodes=3", "10", "own"),
+                ("reference,like=2.8.2", "10", "own"),
+                ("reference,nodes=3", "10", "confluent-kafka"),
+                (KAFKA, "10", "own"),
+                (f"{KAFKA},nodes=3", "8", "own"),
+                (f"{KAFKA},nodes=3", "8", "confluent-kafka"),
+                ("kafka:3.9.2", "8", "own"),
+                ("kafka:2.8.2", "8", "own"),
+            )
+        ),
+        seeds=10,
+        lane=WAITS,
+        rooms=(
+            "harness/reference_broker",
+            "harness/histories",
+            "harness/proxies",
+            "labs/transaction_histories",
+        ),
+    ),
+    Part(
+        "planted_bugs",
+        (command("kafka-conformance", "lab", "planted-bugs", "--seed", "{seed}"),),
+        lane=WAITS,
+        rooms=(
+            "harness/reference_broker/state",
+            "harness/histories",
+            "labs/transaction_histories",
+        ),
+    ),
+)

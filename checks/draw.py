@@ -13,7 +13,7 @@ NO_COMMIT = "no commit"
 NUMBERS = 1_000_000
 """Drawn seeds are below this."""
 
-FRACTIONS = {"half": 2, "eighth": 8, "sixteenth": 16}
+FRACTIONS = {"half": 2, "quarter": 4, "eighth": 8, "sixteenth": 16}
 """The number of parts by the name of one of them; the gate runs one part."""
 
 ROTATING = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from checks.clock_lane import TOO_SLOW
 from checks.part import Command, Lane, Part, command
 from harness.conformance.gate import GateExit
+from labs.defects.row_items import CLUSTER_SUITES
 from labs.defects.seen_on import (
     CLUSTER_SEEN_ON,
     ENDED,
@@ -27,7 +28,7 @@ CLOCK_FILES = ("tests/proxies/engine/test_steps.py",)
 APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
 WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "labs.defects", "--out", "{out}/defects")
-ALONE_SHARE = "2"
+ALONE_SHARE = "1"
 """The number of rows judged with all tests of their area; only the row's own check may fail.
 
 Each commit judges the same rows so: all others are a part at depth.
@@ -72,8 +73,9 @@ GATE = (
         "suites",
         (
             command(
-                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "4"),
-                *DRAWN_VERSIONS,
+                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "3"),
+                *(*DRAWN_VERSIONS, "-p", "checks.case_slice", "--slice", "{half}"),
+                *("--functions", "--sliced", "suites/protocol/specification"),
                 *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
             ),
         ),
@@ -104,11 +106,11 @@ GATE = (
                 *("--baseline", "{out}"),
             ),
             command(
-                *(*DEFECTS, "--target", ENDED_SEEN_ON),
+                *(*DEFECTS, "--target", ENDED_SEEN_ON, "--alone", "0"),
                 *(word for name in ENDED for word in ("--requirement", name)),
             ),
             command(
-                *(*DEFECTS, "--target", ENDED_WITH_2_4_SEEN_ON),
+                *(*DEFECTS, "--target", ENDED_WITH_2_4_SEEN_ON, "--alone", "0"),
                 *(word for name in ENDED_WITH_2_4 for word in ("--requirement", name)),
             ),
         ),
@@ -119,16 +121,12 @@ GATE = (
         "cluster",
         (
             command(
-                *(*PYTEST, "suites/replication", "suites/durability/private", *DRAWN_VERSIONS),
-                *("--target", "reference,nodes=3", "-n", "4", "--out", "{out}/cluster"),
-            ),
-            command(
-                *(*PYTEST, "-p", "checks.case_slice", "--slice", "{sixteenth}", "-n", "4"),
-                *("suites/protocol", "--target", "reference,nodes=3", "--versions", "ends"),
-                *("--out", "{out}/cluster-protocol"),
+                *(*PYTEST, *CLUSTER_SUITES, "suites/protocol", *DRAWN_VERSIONS, "-n", "3"),
+                *("-p", "checks.case_slice", "--slice", "{sixteenth}"),
+                *("--sliced", "suites/protocol"),
+                *("--target", "reference,nodes=3", "--out", "{out}/cluster"),
             ),
             command("kafka-conformance", "gate", "{out}/cluster"),
-            command("kafka-conformance", "gate", "{out}/cluster-protocol"),
         ),
         lane=WAITS,
     ),
@@ -136,7 +134,7 @@ GATE = (
         "cluster_defects",
         (
             command(
-                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "8"),
+                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "5"),
                 *("--baseline", "{out}/cluster"),
             ),
             command(
@@ -178,7 +176,7 @@ GATE = (
         (
             Command(
                 (
-                    *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{half}"),
+                    *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{quarter}"),
                     *("suites/protocol", "--target", "kafka:{release}", "--out", "{out}/release"),
                 ),
                 passes_with=(0, 1),

@@ -17,7 +17,8 @@ from harness.reference_broker.state.transactions.transactions import Transaction
 from harness.reference_broker.upkeep import Upkeep
 from harness.reference_broker.wall_clock import now_ms
 
-_MARKERS_AGAIN_MS = 100
+_MARKERS_AGAIN_MS, _MARKERS_LOOK_MS = 100, 500
+"""The pause before markers that are due are sent again, and before a look without any."""
 
 CarryOut = Callable[[list[Effect]], None]
 """Carries out effects, and those that the state has collected."""
@@ -86,7 +87,13 @@ def _of_transactions(
         begin = _on_transactions(state, work, carry_out)
         yield Upkeep(begin, now_ms, interval_ms, _always(interval_ms))
     begin = _on_transactions(state, lambda *_: None, carry_out)
-    yield Upkeep(begin, now_ms, _MARKERS_AGAIN_MS, _always(_MARKERS_AGAIN_MS))
+    rounds = state.transactions.rounds
+    yield Upkeep(
+        begin,
+        now_ms,
+        _MARKERS_LOOK_MS,
+        lambda: _MARKERS_AGAIN_MS if len(rounds) else _MARKERS_LOOK_MS,
+    )
 
 
 def _on_transactions(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from harness.proxies.event import Event, Listener
 from harness.targets.target import Target
 
-IDLE_LIMIT = 2
-"""Most brokers that wait: an idle cluster has heartbeats too."""
+IDLE_NODES = 3
+"""The number of nodes that may wait: those of an idle cluster exchange heartbeats and fetches."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,10 @@ class RowBroker:
 
 @dataclass(slots=True)
 class RowBrokers:
-    """The waiting brokers, by their settings; the one that waited longest ends first."""
+    """The waiting brokers, by their settings; the one that waited longest ends first.
+
+    The last one that was given back always waits, however many nodes it has.
+    """
 
     _idle: OrderedDict[int, RowBroker] = field(default_factory=OrderedDict)
 
@@ -56,9 +59,12 @@ class RowBrokers:
             one.target.stop()
             return
         self._idle[id(one)] = one
-        while len(self._idle) > IDLE_LIMIT:
+        while len(self._idle) > 1 and self._idle_nodes() > IDLE_NODES:
             _, longest = self._idle.popitem(last=False)
             longest.target.stop()
+
+    def _idle_nodes(self) -> int:
+        return sum(max(len(one.target.nodes), 1) for one in self._idle.values())
 
     def stop(self) -> None:
         """End all that wait; a second call does nothing."""

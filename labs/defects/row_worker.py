@@ -1,11 +1,11 @@
 """A process that judges unit after unit in the one pytest session that it was forked with.
 
-The tests of a unit run without a defect first, then under each of its defects, and once more
-without if there were several, to show effects that a row leaves behind. If a run of the suites has
-the verdicts without a defect already, only the runs under the defects are made. A run has its own
-proxies, with a new rule, before brokers that stay. Where only the row's own requirement is judged,
-its run ends at the first failed check. A case that takes too long ends the process, which prints
-the stacks of its threads.
+The tests of a unit run without a defect first, then under each of its defects. If there were
+several, they run once more without, to show effects that a row leaves behind; not on the built-in
+broker, of which each row can have its own. If a run of the suites has the verdicts without a defect
+already, only the runs under the defects are made. A run has its own proxies, with a new rule,
+before brokers that stay. Where only the row's own requirement is judged, its run ends at the first
+failed check. A case that takes too long ends the process, which prints the stacks of its threads.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class RowWorker:
                 continue
             send(Begun(row))
             send(self._found(unit, items, addresses, before, defect))
-        if len(unit.rows) > 1 and known is None:
+        if len(unit.rows) > 1 and known is None and not parse_target(self.spec).is_light:
             send(Begun(""))
             self._clean(unit, items, addresses)
         send(UnitDone(_proved(before)))

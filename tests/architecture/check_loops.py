@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.parsed_source import parsed
+
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = Path(__file__).with_name("check_loops.tsv")
 HEADER = ("file", "function", "loops")
@@ -23,7 +25,7 @@ def plain_loops() -> Loops:
     found: Counter[tuple[str, str]] = Counter()
     for path in sorted((ROOT / "suites").rglob("*.py")):
         place = path.relative_to(ROOT).as_posix()
-        for function in _functions(ast.parse(path.read_text("utf-8"))):
+        for function in _functions(parsed(path.read_text("utf-8"))):
             found[place, function.name] += loops_in(function)
     return {place: number for place, number in found.items() if number}
 

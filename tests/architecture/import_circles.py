@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 
+from tests.parsed_source import parsed
+
 
 class Place(Enum):
     """The place of an import."""
@@ -66,7 +68,7 @@ def _reached(graph: Mapping[str, Collection[str]], start: str) -> set[str]:
 
 
 def _imports(name: str, file: Path, modules: Mapping[str, Path]) -> Iterator[tuple[str, Place]]:
-    for node, place in _with_places(ast.parse(file.read_text("utf-8")), Place.MODULE):
+    for node, place in _with_places(parsed(file.read_text("utf-8")), Place.MODULE):
         for named in _named(node, name, file):
             found = _module(named, modules)
             if found and found != name:
@@ -74,7 +76,10 @@ def _imports(name: str, file: Path, modules: Mapping[str, Path]) -> Iterator[tup
 
 
 def _with_places(tree: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
+    """The statements of a tree; no expression contains an import."""
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):
+            continue
         inner = place
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             inner = Place.FUNCTION

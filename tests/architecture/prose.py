@@ -22,6 +22,8 @@ from dataclasses import astuple, dataclass, fields
 from enum import Enum
 from pathlib import Path
 
+from tests.parsed_source import parsed
+
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = Path(__file__).with_name("prose_counts.tsv")
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
@@ -112,7 +114,7 @@ def texts(name: str, text: str) -> Iterator[Text]:
 
 
 def _of_python(text: str) -> Iterator[Text]:
-    tree = ast.parse(text)
+    tree = parsed(text)
     docstrings: set[ast.expr] = set()
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:

@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 
 from tests.architecture.test_tidy import ROOT, tracked
+from tests.parsed_source import parsed
 
 
 def test_public_class_names_are_unique() -> None:
@@ -14,7 +15,7 @@ def test_public_class_names_are_unique() -> None:
         place = file.relative_to(ROOT)
         if place.parts[0] == "tests":
             continue
-        for node in ast.parse(file.read_text("utf-8")).body:
+        for node in parsed(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(place))
     assert len(places) > 1000

@@ -11,6 +11,7 @@ import pytest
 from checks.gate_parts import CLOCK_FILES
 from tests.architecture.test_tidy import tracked
 from tests.pace.upper_bounds import upper_bounds
+from tests.parsed_source import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,7 +99,7 @@ def _marks_with_clock(source: str) -> bool:
     mark = "pytest.mark.clock"
     return mark in source and any(
         isinstance(node, ast.Attribute) and ast.unparse(node) == mark
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
     )
 
 

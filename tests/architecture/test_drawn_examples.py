@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.parsed_source import parsed
+
 pytestmark = pytest.mark.rotates(8)  # most of them start a pytest of their own
 
 pytest_plugins = ("pytester",)
@@ -44,7 +46,7 @@ def test_property_test_without_settings_has_no_deadline(number: int) -> None:
 
 def deadlines() -> Iterator[str]:
     for path in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("settings"):
                 for word in node.keywords:
                     if word.arg == "deadline" and ast.unparse(word.value) != "None":

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.parsed_source import parsed
+
 ROOT = Path(__file__).resolve().parents[2]
 OPENS_CHECK = ("requirement", "checked", "judged")
 MISPLACED = """
@@ -28,7 +30,7 @@ def test_of_it(broker):
 
 def _trees() -> dict[str, ast.Module]:
     return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))
+        path.relative_to(ROOT).as_posix(): parsed(path.read_text("utf-8"))
         for path in sorted((ROOT / "suites").rglob("*.py"))
     }
 
@@ -37,7 +39,7 @@ def _called(node: ast.AST) -> Iterator[tuple[str, int]]:
     """Names of the functions that are called in a node, without their modules, and lines."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call):
-            yield ast.unparse(call.func).rpartition(".")[2], call.lineno
+            yield getattr(call.func, "attr", getattr(call.func, "id", "")), call.lineno
 
 
 def _functions(trees: dict[str, ast.Module]) -> Iterator[ast.FunctionDef]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.oracle.null_forms import apis_with_nullable_fields, nullable_fields
+from tests.parsed_source import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 NULLABLE = {
@@ -41,7 +42,7 @@ def _nulls_for_empty(path: Path) -> Iterator[str]:
     text = path.read_text("utf-8")
     if not _CANDIDATE.search(text):
         return  # most files: parsing them all takes seconds
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             first, last = node.values[0], node.values[-1]
             if isinstance(first, ast.Attribute) and first.attr in NULLABLE and _is_empty(last):

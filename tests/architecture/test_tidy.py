@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.codec.apis import api_for_key
 from harness.reference_broker.handlers.table import HANDLERS
 from tests.codec.each_layout import each_of
+from tests.parsed_source import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE_LIMIT_LINES = 400
@@ -45,7 +46,7 @@ def too_long(file: Path) -> Iterator[str]:
     text, place = file.read_text("utf-8"), file.relative_to(ROOT)
     if (lines := text.count("\n")) > FILE_LIMIT_LINES:
         yield f"{place} has {lines} lines"
-    for node in _functions(ast.parse(text)):
+    for node in _functions(parsed(text)):
         lines = (node.end_lineno or node.lineno) - node.lineno + 1
         if lines > FUNCTION_LIMIT_LINES:
             yield f"{place}: {node.name} has {lines} lines"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,22 @@ def test_slices_are_disjoint_and_cover_all_cases(folder: Path) -> None:
     assert sorted(case for part in parts for case in part) == sorted(every)
     files = [{case.split("::")[0] for case in part} for part in parts]
     assert sum(map(len, files)) == FILES  # each file is whole
+
+
+def test_slice_cuts_one_folder_and_leaves_others_whole(folder: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(folder, tmp_path / "copy"))
+    (folder / "below").mkdir()
+    for number in range(FILES):
+        (folder / "below" / f"test_below_{number}.py").write_text(MARKED.format(number), "utf-8")
+    below = ("-p", "checks.case_slice", "--sliced", "below")
+    for ways in ((), ("--functions",)):
+        parts = [collected(folder, *below, *ways, "--slice", f"{n}/3") for n in (1, 2, 3)]
+        for part in parts:
+            assert sum(not case.startswith("below/") for case in part) == FILES * 3
+        cut = [case for part in parts for case in part if case.startswith("below/")]
+        assert len(cut) == len(set(cut)) == FILES * 3
+        functions = [{case.split("[")[0] for case in part if "below/" in case} for part in parts]
+        assert sum(map(len, functions)) == FILES * 2  # each function is whole
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "x", "1", "-1/3"])

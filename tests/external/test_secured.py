@@ -29,7 +29,7 @@ from tests.external.secured_kafka import (
 from tests.security.authority import Authority
 from tests.targets import kinds
 
-LOOK_S = 0.05
+LOOK_S = 0.2
 """Between two looks at the processes of a run."""
 VARIABLE = "KAFKA_CONFORMANCE_TEST_PASSWORD"
 FEW = ("APIV-00*", "CONN-022", "META-005", "META-042")
@@ -125,6 +125,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
             yield Front(server, folder)
 
 
+@pytest.mark.rotates(4)  # a run of the suites behind TLS
 def test_a_run_leaves_no_secret(front: Front, tmp_path: Path) -> None:
     """The password comes from the environment, the certificates from the file."""
     front.write("SCRAM-SHA-512", f"${{env:{VARIABLE}}}")

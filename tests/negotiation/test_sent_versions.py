@@ -20,7 +20,7 @@ from harness.targets.proxied import proxied
 from harness.targets.spec import parse_target
 from labs.clients.clients import CLIENTS
 from labs.clients.here import awaited
-from labs.clients.records import numbered
+from labs.clients.records import FOR_EVER, numbered
 from labs.clients.session import Calls
 from labs.clients.vocabulary import EAGER
 from labs.official_classes.maven import MavenError
@@ -72,7 +72,7 @@ def sent_by(name: str, folder: Path) -> tuple[dict[str, set[int]], TargetInfo]:
 
 
 def do_everything(calls: Calls, deletes_groups: bool) -> None:
-    calls.create_topic(TOPIC)
+    calls.create_topic(TOPIC, configs=FOR_EVER)
     awaited(calls.list_topics, lambda found: TOPIC in found, "the topic is listed")
     calls.produce(TOPIC, numbered(1, 3), "zstd")
     calls.read(TOPIC, 0, 0, 3)

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
+from tests.parsed_source import parsed
+
 CLOCKS = frozenset(
     f"{name}{unit}" for name in ("monotonic", "perf_counter", "time") for unit in ("", "_ns")
 )
@@ -37,7 +39,7 @@ Names = Mapping[str, Kind]
 
 def upper_bounds(source: str) -> list[int]:
     """Return the lines of such assertions outside of functions with the lane's mark."""
-    module = ast.parse(source)
+    module = parsed(source)
     returned = _returned(module)
     found: list[int] = []
     for function in _outermost(module):

@@ -11,7 +11,7 @@ from harness.base.address import Address
 from harness.proxies import FrameRule
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
-from labs.defects.broker_pool import IDLE_LIMIT, RowBroker, RowBrokers
+from labs.defects.broker_pool import IDLE_NODES, RowBroker, RowBrokers
 from labs.defects.private_brokers import PrivateBehindRelay, PrivateClusterBehindProxies
 from labs.defects.well_cluster import is_well
 
@@ -21,10 +21,11 @@ class StandIn(Target):
 
     spec, implementation, release, capabilities = "stand-in", "stand-in", "1", frozenset[str]()
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: int) -> None:
         super().__init__()
         self.running = True
         self.stopped = 0
+        self.nodes = list(range(1, nodes + 1))
 
     def start(self) -> list[Address]:
         return []
@@ -40,8 +41,8 @@ class StandIn(Target):
         return None
 
 
-def given(pool: RowBrokers, key: str, *, well: bool = True) -> StandIn:
-    target = StandIn()
+def given(pool: RowBrokers, key: str, *, well: bool = True, nodes: int = 1) -> StandIn:
+    target = StandIn(nodes)
     pool.give_back(RowBroker(target, key), lambda _: well)
     return target
 
@@ -78,8 +79,15 @@ def test_pool_stops_unhealthy_broker_at_once(pool: RowBrokers) -> None:
 
 
 def test_full_pool_stops_longest_idle_broker(pool: RowBrokers) -> None:
-    waiting = [given(pool, f"{number}") for number in range(IDLE_LIMIT + 1)]
-    assert [one.running for one in waiting] == [False, *[True] * IDLE_LIMIT]
+    waiting = [given(pool, f"{number}") for number in range(IDLE_NODES + 1)]
+    assert [one.running for one in waiting] == [False, *[True] * IDLE_NODES]
+
+
+def test_idle_cluster_leaves_no_place_for_others(pool: RowBrokers) -> None:
+    broker, large = given(pool, "a"), given(pool, "b", nodes=IDLE_NODES + 1)
+    assert [broker.running, large.running] == [False, True]
+    last = given(pool, "c")
+    assert [large.running, last.running] == [False, True]
 
 
 def test_pool_stop_stops_each_idle_broker_once() -> None:

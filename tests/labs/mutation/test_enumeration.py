@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from labs.mutation.enumeration import NOT_MUTATED, PACKAGE, modules, mutants_of
 from labs.mutation.operators import OPERATORS
 
@@ -26,6 +28,7 @@ class Thing:
 '''
 
 
+@pytest.mark.rotates(4)
 def test_mutants_of_broker_have_unique_names_and_every_operator() -> None:
     every = [one for module, file in modules() for one in mutants_of(module, file.read_text())]
     names = Counter(one.name for one in every)

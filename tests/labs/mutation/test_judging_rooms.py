@@ -35,6 +35,7 @@ def _named(function: str, before: str) -> Mutant:
     )
 
 
+@pytest.mark.rotates(8)
 def test_mutant_of_checker_is_noticed_by_its_unit_tests(tmp_path: Path) -> None:
     mutant, out = _named("_check_log", "len(copies) > 1"), tmp_path / "out.jsonl"
     command = [sys.executable, "-m", "labs.mutation", "--room", "histories", "--out", str(out)]

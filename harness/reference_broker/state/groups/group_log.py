@@ -9,6 +9,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
@@ -149,6 +150,7 @@ class GroupLog:
         return topic.partitions[java_hash(group_id) % len(topic.partitions)]
 
 
+@lru_cache(maxsize=1024)  # one request asks for the same id several times
 def java_hash(text: str) -> int:
     """Return ``String.hashCode`` without its sign, as ``Utils.abs`` does."""
     units = text.encode("utf-16-be", "surrogatepass")

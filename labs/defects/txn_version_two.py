@@ -155,7 +155,7 @@ class LateEndsEndTheNextTransaction(FrameRule):
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         request = seen.message
-        if not isinstance(request, EndTxnRequest) or not is_from(seen, "TXN-044"):
+        if not isinstance(request, EndTxnRequest) or not is_from(seen, "TXN-062"):
             return seen.payload
         current = self._current.get(request.producer_id, request.producer_epoch)
         if request.producer_epoch < current:
@@ -164,7 +164,7 @@ class LateEndsEndTheNextTransaction(FrameRule):
         return with_body(seen, request)
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if isinstance(seen.message, EndTxnRequest) and is_from(seen, "TXN-044"):
+        if isinstance(seen.message, EndTxnRequest) and is_from(seen, "TXN-062"):
             return [edited(seen, payload, self._edit)]
         return [payload]
 
@@ -212,8 +212,8 @@ DEFECTS = [
         FENCED, NONE, asked=of_client("TXN-016")),
     rule("TXN-016", r"a late batch after the end: the log ends at 3, expected 2",
          LateBatchesEnterTheNextTransaction),
-    rule("TXN-044", r"a late (commit|abort): error is NONE", LateEndsEndTheNextTransaction),
-    rule("TXN-044", r"after the late end: \(state, partitions\) is \('Complete\w+', \{\}\)",
+    rule("TXN-062", r"a late (commit|abort): error is NONE", LateEndsEndTheNextTransaction),
+    rule("TXN-062", r"after the late end: \(state, partitions\) is \('Complete\w+', \{\}\)",
          LateEndsEndTheNextTransactionSilently),
     a_former_epoch_may_add,
     changed_field("TXN-016", "a_former_epoch_may_commit_offsets",

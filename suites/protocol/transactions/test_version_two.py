@@ -212,7 +212,7 @@ def test_former_epoch_adds_nothing_to_next_transaction(
         offsets.expect(topic, COMMITTED, where="after the next commit")
 
 
-@judges("TXN-044")
+@judges("TXN-062")
 @at_versions("EndTxn", FIRST_WITH_NEW_EPOCH)
 @BOTH
 def test_late_end_of_former_transaction_ends_nothing(
@@ -223,15 +223,15 @@ def test_late_end_of_former_transaction_ends_nothing(
     The former transaction has ended by a second request. The next one gets another partition behind
     the late request, and ends the other way.
     """
-    producer, topic = TxnProducer(broker, "TXN-044", newer=True), broker.create_topic(partitions=2)
+    producer, topic = TxnProducer(broker, "TXN-062", newer=True), broker.create_topic(partitions=2)
     producer.write(topic, b"first")
     with faults.path(requests("EndTxn").first().hold(at_most_ms=HELD_MS)) as path:
-        late = broker.connect("TXN-044", through=Address(*path.address))
+        late = broker.connect("TXN-062", through=Address(*path.address))
         late.send(producer.end_request(commits), api_version)
         broker.eventually(path.has_fired, "the first EndTxn is held back")
         producer.finish(commit=commits, version=api_version)
         producer.write(topic, b"next")
-        with requirement("TXN-044"):
+        with requirement("TXN-062"):
             path.disarm()
             _expect_late_end(late.receive(), "a late commit" if commits else "a late abort")
             _expect_transaction(producer, "Ongoing", {topic.name: [0]}, "after the late end")

@@ -88,12 +88,16 @@ class CountedSession:
 
 
 def _judged(
-    baseline: RunSummary | None, found: RunSummary, unit: Unit, folder: Path
+    baseline: RunSummary | None,
+    found: RunSummary,
+    unit: Unit,
+    folder: Path,
+    spec: str = "reference",
 ) -> tuple[list[Message], Sequence[str]]:
     """Return what a worker sends about a unit, and the runs that it makes."""
     session, sent = CountedSession(found), list[Message]()
     output = cast("IO[str]", None)
-    worker = RowWorker(cast("RowSession", session), "reference", False, folder, output, baseline)
+    worker = RowWorker(cast("RowSession", session), spec, False, folder, output, baseline)
     worker.judge(unit, sent.append)
     return sent, session.runs
 
@@ -127,8 +131,15 @@ def test_several_rows_with_baseline_make_one_run_each(tmp_path: Path) -> None:
 
 def test_several_rows_without_baseline_make_a_clean_run_before_and_after(tmp_path: Path) -> None:
     passed = _run(tmp_path / "passed", Verdict.PASSED)
-    _, runs = _judged(None, passed, SEVERAL, tmp_path)
+    _, runs = _judged(None, passed, SEVERAL, tmp_path, "external:127.0.0.1:9")
     assert [runs[0], runs[-1]] == ["run-1-clean", "run-4-clean"]
+    assert len(runs) == 4
+
+
+def test_several_rows_on_the_built_in_broker_make_one_clean_run_before(tmp_path: Path) -> None:
+    passed = _run(tmp_path / "passed", Verdict.PASSED)
+    _, runs = _judged(None, passed, SEVERAL, tmp_path)
+    assert [one.endswith("-clean") for one in runs] == [True, False, False]
 
 
 def test_row_without_baseline_makes_a_run_without_a_defect(tmp_path: Path) -> None:

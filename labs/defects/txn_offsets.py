@@ -28,7 +28,7 @@ Fetched = (
 )
 
 
-def _offsets(answer: OffsetFetchResponse) -> list[Fetched]:
+def fetched_offsets(answer: OffsetFetchResponse) -> list[Fetched]:
     """All partitions, in either form of the answer."""
     found: list[Fetched] = [one for topic in answer.topics for one in topic.partitions]
     for group in answer.groups:
@@ -67,7 +67,7 @@ class PendingOffsetsAreVisible(FrameRule):
         assert isinstance(seen.message, OffsetFetchRequest)
         for group in _groups(seen.message):
             pending = self._pending.get(group, {})
-            for one in _offsets(answer):
+            for one in fetched_offsets(answer):
                 one.committed_offset = pending.get(one.partition_index, one.committed_offset)
 
 
@@ -89,7 +89,7 @@ def a_transaction_without_records_is_empty(request: EndTxnRequest) -> None:
 )
 def unstable_offsets_are_returned(answer: OffsetFetchResponse) -> None:
     """The broker ignores require_stable."""
-    for one in _offsets(answer):
+    for one in fetched_offsets(answer):
         if one.error_code == UNSTABLE:
             one.error_code, one.committed_offset = ErrorCode.NONE, COMMITTED
 

@@ -28,7 +28,7 @@ from labs.mutation.mutant_report import (
     survivors_in,
 )
 from labs.mutation.mutant_worker import MutantWork
-from labs.mutation.population import ONE_NODE, every_mutant, sample, suites_of
+from labs.mutation.population import ONE_NODE, PARTS, every_mutant, of_part, sample, suites_of
 from labs.mutation.published import counts_of, publish_score, publish_survivors
 from labs.mutation.response_fields import FIELD, field_mutants, is_about
 from labs.mutation.score import summary
@@ -40,6 +40,8 @@ from labs.mutation.verdicts import Fate, JudgedMutant
               help="reference, reference,disk or reference,nodes=3.")  # fmt: skip
 @click.option("--room", type=click.Choice(list(ROOMS)), help="Instead of the broker, a package "
               "that judges without one, by its own unit tests.")  # fmt: skip
+@click.option("--part", type=click.Choice(list(PARTS)), help="Draw from the modules of this "
+              "feature alone; its score is published apart.")  # fmt: skip
 @click.option("--count", default=50, show_default=True, type=click.IntRange(1),
               help="The size of the random sample.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of the sample.")
@@ -75,8 +77,8 @@ from labs.mutation.verdicts import Fate, JudgedMutant
               help="A JSON line for each mutant here; the mutants of a file that is there are not "
               "judged again.")  # fmt: skip
 def main(
-    spec: str, room: str | None, count: int, seed: int, names: tuple[str, ...], again: bool,
-    fields: bool, record: bool, publish: bool, jobs: int, map_file: Path | None,
+    spec: str, room: str | None, part: str | None, count: int, seed: int, names: tuple[str, ...],
+    again: bool, fields: bool, record: bool, publish: bool, jobs: int, map_file: Path | None,
     other_files: tuple[Path, ...], out: Path | None, survivors_of: Path | None,
     others: tuple[Path, ...], every_version: bool,
 ) -> None:  # fmt: skip
@@ -95,7 +97,8 @@ def main(
             if again:
                 work = _work_again(every, count, seed)
             else:
-                chosen = _chosen(every, names, survivors_of) or _sample(every, spec, count, seed)
+                chosen = _chosen(every, names, survivors_of)
+                chosen = chosen or _sample(every, spec, part, count, seed)
                 lines = _lines(session, spec, map_file, Path(place))
                 if record and not fields:
                     _record_executed(spec, lines)
@@ -118,8 +121,9 @@ def main(
     if record:
         noticed.write([*noticed.read(), *noticed.rows_of(report.judged, every)])
     if publish:
-        publish_score(counts_of(report.judged, spec, seed), spec, SCORE_FILE)
-        publish_survivors(report.judged, every, spec)
+        of = spec if part is None else f"{spec} ({part})"
+        publish_score(counts_of(report.judged, of, seed), of, SCORE_FILE)
+        publish_survivors(report.judged, every, of)
     unread = list(unread_fields.problems(report.judged, unread_fields.read())) if fields else []
     for problem in unread:
         click.echo(problem)
@@ -134,8 +138,11 @@ def _left(report: MutantReport, chosen: Sequence[Mutant]) -> list[Mutant]:
         raise click.UsageError(f"{problem}: name another file by --out") from problem
 
 
-def _sample(every: Sequence[Mutant], spec: str, count: int, seed: int) -> list[Mutant]:
-    return sample(every, spec, count, seed, executed.read())
+def _sample(
+    every: Sequence[Mutant], spec: str, part: str | None, count: int, seed: int
+) -> list[Mutant]:
+    drawn_from = every if part is None else of_part(every, part)
+    return sample(drawn_from, spec, count, seed, executed.read())
 
 
 def _record_executed(spec: str, lines: LineMap) -> None:

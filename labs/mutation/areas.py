@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+_OF_TRANSACTIONS = " ".join(
+    (
+        *(f"handlers.api_{key}_" for key in (24, 25, 26, 27, 28, 65, 66)),
+        "handlers.transaction",
+        "state.transactions",
+        "state.groups.pending_offsets",
+        "state.partition.last_stable_offset",
+        "state.partition.coordinator_append",
+        "state.producers.partition_transactions",
+        "cluster.marker_sender",
+        "cluster.transaction_checks",
+    )
+)
 _BY_MODULE = (
     ("handlers.api_00_", "PROD ACKS IDEM RECF COMP TIME ERR"),
-    ("handlers.api_01_", "FETCH RECF EPOCH REPL QUOTA"),
+    ("handlers.api_01_", "FETCH RECF EPOCH REPL QUOTA TXN"),
     ("handlers.api_02_", "LISTO TIME EPOCH"),
     ("handlers.api_03_", "META TOPIC"),
     ("handlers.api_08_", "OFFS GRP"),
-    ("handlers.api_09_", "OFFS"),
+    ("handlers.api_09_", "OFFS TXN"),
     ("handlers.api_10_", "COORD"),
     ("handlers.api_18_", "APIV"),
     ("handlers.api_19_", "TOPIC CONF"),
@@ -27,15 +40,16 @@ _BY_MODULE = (
     ("handlers.api_48_ handlers.api_49_ state.quotas", "QUOTA"),
     ("handlers.api_56_ state.controller.isr_changes", "ALTP ISR"),
     ("handlers.api_60_ handlers.api_75_", "META"),
-    ("handlers.api_61_", "IDEM"),
+    ("handlers.api_61_", "IDEM TXN"),
     ("handlers.api_62_ handlers.api_63_ handlers.api_64_ state.controller state.registrations",
      "BROK SHUT ISR ELECT"),
-    ("handlers.api_1 handlers.api_42_ handlers.group state.groups", "GRP OFFS COORD OTOP"),
+    (_OF_TRANSACTIONS, "TXN IDEM OFFS LISTO FETCH RECF"),
+    ("handlers.api_1 handlers.api_42_ handlers.group state.groups", "GRP OFFS COORD OTOP TXN"),
     ("handlers.config state.configs state.config_definitions", "CONF TOPIC"),
-    ("state.producers", "IDEM STOR RECV"),
-    ("state.validation state.log", "PROD RECF COMP TIME IDEM LEG STOR"),
-    ("state.cleaning", "STOR TIME DELR IDEM"),
-    ("state.fetch", "FETCH RECF EPOCH"),
+    ("state.producers", "IDEM STOR RECV TXN"),
+    ("state.validation state.log", "PROD RECF COMP TIME IDEM LEG STOR TXN"),
+    ("state.cleaning", "STOR TIME DELR IDEM TXN"),
+    ("state.fetch", "FETCH RECF EPOCH TXN"),
     ("state.partition", "REPL ISR EPOCH ACKS LISTO FETCH STOR LDIR"),
     ("state.replica_moves", "LDIR"),
     ("state.topics", "TOPIC META CONF"),

@@ -16,6 +16,22 @@ SUITES = {
     ON_DISK: ("suites/durability",),
     CLUSTER: ("suites/replication", "suites/durability/private"),
 }
+PARTS = {
+    "transactions": (
+        *(f"handlers.api_{key}_" for key in (22, *range(24, 29), 61, 65, 66)),
+        "handlers.transaction",
+        "state.transactions",
+        "state.producers",
+        "state.groups.pending_offsets",
+        "state.partition.last_stable_offset",
+        "state.partition.coordinator_append",
+        "state.cleaning.cleaned_transactions",
+        "state.validation.producer_check",
+        "cluster.marker_sender",
+        "cluster.transaction_checks",
+    )
+}
+"""Modules of a feature, from which a sample of its own can be drawn."""
 _DIFFERS = {
     ON_DISK: (
         "storage",
@@ -85,6 +101,11 @@ def sample(
 def suites_of(spec: str) -> tuple[str, ...]:
     """Return the folders of tests that are run on this target."""
     return SUITES[_without_release(spec)]
+
+
+def of_part(every: Sequence[Mutant], part: str) -> list[Mutant]:
+    """Return the mutants of the modules of a part."""
+    return [one for one in every if _is_of(one, PARTS[part])]
 
 
 def _without_release(spec: str) -> str:

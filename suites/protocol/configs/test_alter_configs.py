@@ -100,7 +100,8 @@ def test_incremental_alter_configs_appends_and_subtracts_list_items(
 ) -> None:
     """One item twice, then one that is there and one that is not taken away; several at once.
 
-    A topic without a value of its own begins with the default list.
+    An empty list gets its first item. A topic without a value of its own begins with the default
+    list.
     """
     topic, plain = _topic(broker, cleanup_policy="delete"), _topic(broker)
     with requirement("CONF-010"):
@@ -123,6 +124,8 @@ def test_incremental_alter_configs_appends_and_subtracts_list_items(
         for operation, items, expected in (
             (SUBTRACT, "0:1,2:1", "1:1"),
             (APPEND, "1:1,3:1,4:1", "1:1,3:1,4:1"),
+            (SUBTRACT, "3:1,1:1,4:1", ""),
+            (APPEND, "5:1", "5:1"),
         ):
             where = f"{operation.name} {items}"
             error = change(broker, plain, (THROTTLED, operation, items), version=api_version)

@@ -180,8 +180,12 @@ def test_current_identity_gets_next_epoch_and_stale_epoch_is_fenced(
             with check.subtest(f"epoch {epoch}"):
                 where = f"epoch {epoch}, the current one is 2"
                 name.expect_fenced(api_version, (first, epoch), where)
-        with check.subtest("another producer id"):
-            name.expect_fenced(api_version, (elsewhere, ANY_EPOCH), "another producer id")
+        for epoch in (2, 1, ANY_EPOCH):
+            with check.subtest(f"another producer id, epoch {epoch}"):
+                where = f"another producer id, epoch {epoch}"
+                name.expect_fenced(api_version, (elsewhere, epoch), where)
+        with check.subtest("an epoch to come"):
+            name.expect_fenced(api_version, (first, 3), "an epoch to come")
         name.expect(api_version, (first, 3), "the current identity, later", (first, 2))
         name.expect_fenced(api_version, (first, 1), "epoch 1, the current one is 3")
 

@@ -38,7 +38,12 @@ NEWER = {"AddPartitionsToTxn": "4+", "Produce": "12+", "EndTxn": "5+", "TxnOffse
 """Versions of a client in each form of transactions."""
 BEFORE_TWO_PHASES = "0-5"  # of InitProducerId (KIP-939)
 FIRST_OF_SEVERAL = 4  # of AddPartitionsToTxn: several transactions in a request
-FIRST_WITH_FENCED = {"AddPartitionsToTxn": 2, "EndTxn": 2, "InitProducerId": 4}
+FIRST_WITH_FENCED = {
+    "AddPartitionsToTxn": 2,
+    "AddOffsetsToTxn": 2,
+    "EndTxn": 2,
+    "InitProducerId": 4,
+}
 """From these versions on a former epoch gives PRODUCER_FENCED (KIP-588)."""
 NO_ID = -1
 TIMEOUT_MS = 60_000

@@ -60,7 +60,8 @@ def test_describe_transactions_returns_each_state_with_its_values(
 ) -> None:
     """Empty, Ongoing with one and with three partitions, CompleteCommit, CompleteAbort.
 
-    The start time stays during a transaction, and the next one begins no earlier.
+    The start time stays during a transaction, and the next one begins no earlier. A new producer
+    of the id brings its own timeout.
     """
     producer = TxnProducer(broker, "TXN-036", timeout_ms=34_567)
     topic, other = broker.create_topic(partitions=2), broker.create_topic()
@@ -80,6 +81,9 @@ def test_describe_transactions_returns_each_state_with_its_values(
         later = one.transaction_start_time_ms
         assert later >= begin, f"the next transaction began at {later}, the one before at {begin}"
         _end_and_expect(producer, api_version, "CompleteAbort", commit=False)
+        producer.timeout_ms = 45_678
+        producer.take(producer.init())
+        _expect_state(producer, api_version, "Empty", {})
 
 
 def _end_and_expect(producer: TxnProducer, version: int, state: str, *, commit: bool) -> None:

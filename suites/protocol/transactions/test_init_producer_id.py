@@ -25,6 +25,7 @@ from suites.protocol.support.transactional import (
 
 MOST_EPOCH = 2**15 - 2  # of a producer: the last one, 2**15 - 1, is for the coordinator
 IN_FLIGHT = 500
+FIRST_WITH_NEW_EPOCH = "5+"  # of EndTxn (KIP-890)
 INIT = api_named("InitProducerId")
 CONCURRENT = ErrorCode.CONCURRENT_TRANSACTIONS
 
@@ -110,3 +111,35 @@ def test_exhausted_epochs_give_new_producer_id_with_epoch_0(broker: BrokerUnderT
         assert new != first, f"behind epoch {MOST_EPOCH}: producer id {new} has epoch {epoch}"
         assert epoch == 0, f"behind epoch {MOST_EPOCH}: a new id has epoch {epoch}, expected 0"
         assert last == (new, 1), f"then: id and epoch are {last}, expected {(new, 1)}"
+
+
+@judges("TXN-057")
+@at_versions("EndTxn", FIRST_WITH_NEW_EPOCH)
+def test_end_with_last_epoch_returns_new_producer_id_with_epoch_0(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A commit with epoch 32766 three times, then an abort of the same; the new id commits."""
+    producer, topic = TxnProducer(broker, "TXN-057", newer=True), broker.create_topic()
+    calls, version = MOST_EPOCH - producer.epoch, broker.version("InitProducerId", "3-5")
+    producer.id, producer.epoch = _epochs(producer.connection, producer, calls, version)[-1]
+    producer.write(topic, b"last")
+    with requirement("TXN-057"):
+        first, again, once_more = (producer.end(commit=True, version=api_version) for _ in range(3))
+        opposite = producer.end(commit=False, version=api_version)
+        expect_error(first.error_code, ErrorCode.NONE, f"a commit with epoch {MOST_EPOCH}")
+        new, epoch = first.producer_id, first.producer_epoch
+        assert new != producer.id, f"a commit with epoch {MOST_EPOCH}: the id stays {new}"
+        assert epoch == 0, f"a commit with epoch {MOST_EPOCH}: the new id has epoch {epoch}"
+        codes = [one.error_code for one in (again, once_more)]
+        assert codes == [0, 0], f"the commit again and a third time: the errors are {codes}"
+        ids = [(one.producer_id, one.producer_epoch) for one in (again, once_more)]
+        assert ids == [(new, 0)] * 2, f"the commit again and a third time: ids, epochs are {ids}"
+        expect_error(opposite.error_code, ErrorCode.INVALID_TXN_STATE, "the opposite")
+        producer.take(first)
+        producer.write(topic, b"new")
+        code = producer.end(commit=True, version=api_version).error_code
+        expect_error(code, ErrorCode.NONE, "a commit of the new id")
+        markers = broker.last_seen(
+            lambda: markers_of(producer, topic), lambda found: len(found) == 2
+        )
+        assert markers == [(1, True), (3, True)], f"the markers are {markers}"

@@ -6,11 +6,18 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
-from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_request
+from harness.client.requests import (
+    EARLIEST,
+    LATEST,
+    MAX_TIMESTAMP,
+    Topic,
+    list_offsets_request,
+)
 from harness.codec.error_code import ErrorCode
+from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
-from suites.protocol.support.appended import append, batch_of
+from suites.protocol.support.appended import append, batch_of, now_ms
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.transaction_log import (
     READ_COMMITTED,
@@ -25,6 +32,7 @@ from suites.protocol.support.transactional import TxnProducer
 
 VERSIONS = ("4-11", "12", "13+")  # of Fetch: those with an isolation level
 BOTH = pytest.mark.parametrize("commit", [True, False], ids=["commit", "abort"])
+HOUR_MS = 3_600_000
 NONE_YET: list[bytes | None] = []
 
 
@@ -286,6 +294,27 @@ def test_list_offsets_is_bounded_by_last_stable_offset_with_read_committed(
                 found = _listed(producer, topic, LATEST, api_version, level)
                 told = f"ended, isolation level {level}: (error, offset) is {found}"
                 assert found == (0, 5), told
+
+
+@judges("LISTO-007")
+@at_versions("ListOffsets", "7+")
+def test_largest_timestamp_behind_last_stable_offset_is_not_found(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """An older plain record, then one of an open transaction, which has the largest timestamp.
+
+    With read_committed nothing is found.
+    """
+    producer, topic = TxnProducer(broker, "LISTO-007"), broker.create_topic()
+    older = RecordBatch([Record(b"older")], base_timestamp=now_ms() - HOUR_MS)
+    append(broker, topic, encode_batch(older))
+    producer.write(topic, b"open")
+    with requirement("LISTO-007") as check:
+        for level, expected in ((READ_UNCOMMITTED, 1), (READ_COMMITTED, -1)):
+            with check.subtest(f"open, isolation level {level}"):
+                found = _listed(producer, topic, MAX_TIMESTAMP, api_version, level)
+                told = f"open, isolation level {level}: (error, offset) is {found}"
+                assert found == (0, expected), f"{told}, expected {(0, expected)}"
 
 
 @judges("LISTO-007")

@@ -93,6 +93,34 @@ def test_txn_offset_commit_of_wrong_member_or_generation_is_refused(
             assert places == expected, f"after the commit: the offsets are {places}"
 
 
+@judges("TXN-060")
+@at_versions("TxnOffsetCommit", "3-4", "5", "6+")
+def test_txn_offset_commit_with_part_of_identity_is_refused(
+    broker: BrokerUnderTest, group: ClassicGroup, api_version: int
+) -> None:
+    """The current generation without a member, a member without a generation, an instance alone."""
+    newer = api_version >= FIRST_IMPLICIT
+    producer = TxnProducer(broker, "TXN-060", newer=newer)
+    topic = broker.create_topic()
+    dynamic, static = group.member(), group.member(instance_id="instance-1")
+    group.grown([dynamic, static])
+    if not newer:
+        add_offsets(producer, group.group_id)
+    with requirement("TXN-060") as check:
+        for where, by, instance, code in (
+            ("a generation alone", Committer(dynamic.generation), None,
+             ErrorCode.UNKNOWN_MEMBER_ID),
+            ("a member alone", Committer(-1, dynamic.member_id), None,
+             ErrorCode.ILLEGAL_GENERATION),
+            ("an instance alone", Committer(-1), static.instance_id,
+             ErrorCode.FENCED_INSTANCE_ID),
+        ):  # fmt: skip
+            with check.subtest(where):
+                entries = {topic: [pending(PENDING)]}
+                found = commit_pending(producer, group.group_id, entries, api_version, by, instance)
+                expect_codes(found, {(topic.name, 0): code}, where)
+
+
 @judges("TXN-034")
 @at_versions("TxnOffsetCommit", "5+")
 def test_txn_offset_commit_adds_group_to_transaction(

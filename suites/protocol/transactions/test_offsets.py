@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from harness.client.broker import BrokerUnderTest
@@ -33,6 +35,8 @@ from suites.protocol.support.transactional_offsets import (
 VERSIONS = ("0-2", "3-4", "5", "6+")  # of TxnOffsetCommit: members, added implicitly, topic ids
 BOTH = pytest.mark.parametrize("commits", [True, False], ids=["commit", "abort"])
 COMMITTED, PENDING = 5, 9
+WITH_EPOCH, FETCH_WITH_EPOCH = 2, 5  # of TxnOffsetCommit, of OffsetFetch (KIP-320)
+EPOCH, NO_EPOCH = 0, -1
 UNSTABLE = ErrorCode.UNSTABLE_OFFSET_COMMIT
 
 
@@ -42,8 +46,11 @@ UNSTABLE = ErrorCode.UNSTABLE_OFFSET_COMMIT
 def test_offsets_of_transaction_are_visible_only_after_its_commit(
     broker: BrokerUnderTest, api_version: int, commits: bool
 ) -> None:
-    """A partition with a committed offset, and one without; both keep that until the end."""
-    newer = api_version >= FIRST_IMPLICIT
+    """A partition with a committed offset, and one without; both keep that until the end.
+
+    From v2 on an offset has a leader epoch, too.
+    """
+    newer, epoch = api_version >= FIRST_IMPLICIT, EPOCH if api_version >= WITH_EPOCH else NO_EPOCH
     producer = TxnProducer(broker, "TXN-029", newer=newer)
     topic = broker.create_topic(partitions=2)
     group = fresh_group(broker, topic)
@@ -52,6 +59,7 @@ def test_offsets_of_transaction_are_visible_only_after_its_commit(
         if not newer:
             expect_error(add_offsets(producer, group), ErrorCode.NONE, "AddOffsetsToTxn")
         entries = {topic: [pending(PENDING, "nine"), pending(3, "three", 1)]}
+        entries[topic][0].committed_leader_epoch = epoch
         found = commit_pending(producer, group, entries, api_version)
         expect_codes(found, {(topic.name, at): ErrorCode.NONE for at in (0, 1)}, "TxnOffsetCommit")
         offsets = fetch_offsets(broker, group, {topic: [0, 1]})
@@ -60,12 +68,20 @@ def test_offsets_of_transaction_are_visible_only_after_its_commit(
         end_and_settle(producer, commit=commits)
         if commits:
             offsets = offsets_once(producer, group, topic, {0: PENDING, 1: 3})
-            offsets.expect(topic, PENDING, "nine", where="after the commit")
-            offsets.expect(topic, 3, "three", partition=1, where="after the commit")
+            one = offsets.expect(topic, PENDING, "nine", where="after the commit")
+            _expect_epoch(broker, one.committed_leader_epoch, epoch)
+            one = offsets.expect(topic, 3, "three", partition=1, where="after the commit")
+            _expect_epoch(broker, one.committed_leader_epoch, NO_EPOCH)
         else:
             offsets = fetch_offsets(broker, group, {topic: [0, 1]})
             offsets.expect(topic, COMMITTED, "five", where="after the abort")
             offsets.expect_none(topic, partition=1, where="after the abort")
+
+
+def _expect_epoch(broker: BrokerUnderTest, found: int, expected: int) -> None:
+    """The leader epoch of an offset, where OffsetFetch has one."""
+    expected = expected if broker.version("OffsetFetch") >= FETCH_WITH_EPOCH else NO_EPOCH
+    assert found == expected, f"after the commit: leader epoch {found}, expected {expected}"
 
 
 @judges("TXN-030")
@@ -199,6 +215,28 @@ def test_txn_offset_commit_for_unknown_topic_is_refused(
         found = commit_pending(producer, group, entries, api_version)
         expected = {(topic.name, 0): ErrorCode.NONE, (topic.name, 77): unknown,
                     (missing.name, 0): unknown}  # fmt: skip
+        expect_codes(found, expected, "a good place and two that are unknown")
+        end_and_settle(producer, commit=True)
+        offsets = offsets_once(producer, group, topic, {0: PENDING})
+        offsets.expect(topic, PENDING, where="the good place")
+
+
+@judges("TXN-033")
+@at_versions("TxnOffsetCommit", "6+")
+def test_txn_offset_commit_for_unknown_topic_id_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """An unknown id and an unknown partition, beside a good one that is committed."""
+    producer, topic = TxnProducer(broker, "TXN-033", newer=True), broker.create_topic()
+    missing, group = Topic("", UUID(int=77)), fresh_group(broker, topic)
+    with requirement("TXN-033"):
+        entries = {topic: [pending(PENDING), pending(3, "", 77)], missing: [pending(1)]}
+        found = commit_pending(producer, group, entries, api_version)
+        expected = {
+            (topic.name, 0): ErrorCode.NONE,
+            (topic.name, 77): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            (missing.name, 0): ErrorCode.UNKNOWN_TOPIC_ID,
+        }
         expect_codes(found, expected, "a good place and two that are unknown")
         end_and_settle(producer, commit=True)
         offsets = offsets_once(producer, group, topic, {0: PENDING})

@@ -36,11 +36,15 @@ def test_transaction_longer_than_its_timeout_is_aborted_and_producer_fenced(
 ) -> None:
     """A transaction with a timeout of a second, and one of ten minutes, which then commits.
 
-    The former producer of the first can neither commit nor abort; a new one can write.
+    The former producer of the first can neither commit nor abort; a new one can write. A producer
+    with the same timeout that has ended its transaction before is not fenced.
     """
+    ended = TxnProducer(broker, "TXN-026", timeout_ms=TIMEOUT_MS)
     short = TxnProducer(broker, "TXN-026", timeout_ms=TIMEOUT_MS)
     long = TxnProducer(broker, "TXN-026", timeout_ms=LONG_MS)
-    topic = broker.create_topic(partitions=2)
+    topic = broker.create_topic(partitions=3)
+    ended.write(topic, b"ended", partition=2)
+    ended.finish(commit=True)
     long.write(topic, b"long", partition=1)
     short.write(topic, b"short")
     version = short.version("EndTxn")
@@ -59,6 +63,9 @@ def test_transaction_longer_than_its_timeout_is_aborted_and_producer_fenced(
         assert stable == 0, f"a longer timeout: last stable offset {stable}, expected 0"
         code = long.end(commit=True, version=version).error_code
         expect_error(code, ErrorCode.NONE, "a commit in time")
+        ended.write(topic, b"later", partition=2)
+        code = ended.end(commit=True, version=version).error_code
+        expect_error(code, ErrorCode.NONE, "a transaction behind one that ended in time")
         short.take(short.init())
         short.write(topic, b"again")
         code = short.end(commit=True, version=version).error_code

@@ -102,8 +102,7 @@ class CommittedOffsets:
         self, producer_id: ProducerId, concerns: Callable[[str], bool], *, aborts: bool
     ) -> None:
         """End a producer's transaction in the groups that its marker concerns."""
-        ended = self.pending.end(producer_id, concerns)
-        for group_id, offsets in ended.items() if not aborts else ():
+        for group_id, offsets in self.pending.end(producer_id, concerns, aborts=aborts).items():
             if offsets:
                 self._by_group.setdefault(group_id, {}).update(offsets)
 

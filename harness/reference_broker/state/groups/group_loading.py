@@ -132,8 +132,8 @@ def _replay_marker(found: _Found, batch: bytes, header: BatchHeader) -> None:
     marker = marker_of(batch, header)
     if marker is None:
         return
-    ended = found.pending.end(marker.producer_id, lambda _group_id: True)
-    for group_id, offsets in ended.items() if not marker.aborts else ():
+    ended = found.pending.end(marker.producer_id, lambda _group_id: True, aborts=marker.aborts)
+    for group_id, offsets in ended.items():
         for place, committed in offsets.items():
             _put(found, group_id, place, committed)
 

@@ -1,27 +1,37 @@
 """Offsets that were committed in a transaction which is not decided yet.
 
-They become visible with the marker of a commit, and are dropped with that of an abort. A commit
-outside of a transaction that is stored later wins. Source: class OffsetMetadataManager
-(pendingTransactionalOffsets, replayEndTransactionMarker); KIP-98, KIP-447.
+They become visible with the marker of a commit, and are dropped with that of an abort. What is
+stored later wins, outside of a transaction or in another one, whichever ends first. Source: class
+OffsetMetadataManager (pendingTransactionalOffsets, replayEndTransactionMarker); KIP-98, KIP-447.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from harness.base.ids import ProducerId
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 
-_OfGroup = dict[Place, CommittedOffset | None]
+
+class _Pending(NamedTuple):
+    """`offset` is None if a later one has replaced it; `number` counts the stored ones."""
+
+    offset: CommittedOffset | None
+    number: int
+
+
+_OfGroup = dict[Place, _Pending]
 
 
 class PendingOffsets:
-    """The pending offsets of all groups, by producer; None for one that a later commit replaced."""
+    """The pending offsets of all groups, by producer."""
 
-    __slots__ = ("_by_producer",)
+    __slots__ = ("_by_producer", "_stored")
 
     def __init__(self) -> None:
         self._by_producer: dict[ProducerId, dict[str, _OfGroup]] = {}
+        self._stored = 0
 
     def put(
         self,
@@ -30,29 +40,42 @@ class PendingOffsets:
         commits: Iterable[tuple[Place, CommittedOffset]],
     ) -> None:
         """Add offsets that were stored as a part of the producer's transaction."""
-        self._by_producer.setdefault(producer_id, {}).setdefault(group_id, {}).update(commits)
+        self._stored += 1
+        held = self._by_producer.setdefault(producer_id, {}).setdefault(group_id, {})
+        held.update((place, _Pending(offset, self._stored)) for place, offset in commits)
 
     def replaced(self, group_id: str, places: Iterable[Place]) -> None:
         """Note offsets that were committed outside of a transaction: they are the latest."""
-        for groups in self._by_producer.values():
-            held = groups.get(group_id, {})
-            held.update(dict.fromkeys(place for place in places if place in held))
+        for place in places:
+            self._replace_before(group_id, place, self._stored + 1)
 
     def end(
-        self, producer_id: ProducerId, concerns: Callable[[str], bool]
+        self, producer_id: ProducerId, concerns: Callable[[str], bool], *, aborts: bool
     ) -> Mapping[str, Mapping[Place, CommittedOffset]]:
-        """Remove and return the offsets of a transaction by group, as far as `concerns` is true.
+        """Remove the offsets of a transaction; return those by group that become visible.
 
-        A marker concerns the groups of one partition.
+        A marker concerns the groups of one partition: those for which `concerns` is true.
         """
         groups = self._by_producer.get(producer_id, {})
         ended = {group_id: held for group_id, held in groups.items() if concerns(group_id)}
         for group_id in ended:
             self._drop(producer_id, group_id)
+        if aborts:
+            return {}
+        for group_id, held in ended.items():
+            for place, one in held.items():
+                self._replace_before(group_id, place, one.number)
         return {
-            group_id: {place: one for place, one in held.items() if one is not None}
+            group_id: {place: one.offset for place, one in held.items() if one.offset is not None}
             for group_id, held in ended.items()
         }
+
+    def _replace_before(self, group_id: str, place: Place, number: int) -> None:
+        """Note that the offsets of a partition that were stored earlier are replaced."""
+        for groups in self._by_producer.values():
+            held = groups.get(group_id, {})
+            if place in held and held[place].number < number:
+                held[place] = held[place]._replace(offset=None)
 
     def groups(self) -> Collection[str]:
         """Return the groups with pending offsets."""
@@ -82,6 +105,7 @@ class PendingOffsets:
 
     def adopt(self, others: PendingOffsets) -> None:
         """Add the offsets that were read from a log."""
+        self._stored = max(self._stored, others._stored)
         for producer_id, groups in others._by_producer.items():
             self._by_producer.setdefault(producer_id, {}).update(groups)
 
@@ -89,7 +113,8 @@ class PendingOffsets:
         """Yield each group with the metadata of its pending offsets."""
         for groups in self._by_producer.values():
             for group_id, held in groups.items():
-                yield group_id, [None if one is None else one.metadata for one in held.values()]
+                offsets = [one.offset for one in held.values()]
+                yield group_id, [None if one is None else one.metadata for one in offsets]
 
     def _drop(self, producer_id: ProducerId, group_id: str) -> None:
         groups = self._by_producer[producer_id]

@@ -9,6 +9,7 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.group_loading import load_groups, unload_groups
+from harness.reference_broker.state.groups.pending_offsets import PendingOffsets
 from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
 from tests.reference_broker.made_transactions import (
     NAME,
@@ -95,6 +96,32 @@ def test_a_commit_outside_of_a_transaction_wins_if_it_is_stored_later(*, loads: 
     assert state.committed_offsets.pending.is_pending(GROUP, PLACE)
     end(state, commits=True)
     assert held(state) == {PLACE: 9, OTHER: 7}
+
+
+@pytest.mark.parametrize("later_ends_first", [False, True])
+def test_of_two_transactions_the_offset_that_is_stored_later_wins(
+    *, later_ends_first: bool
+) -> None:
+    pending, first, second = PendingOffsets(), ProducerId(1), ProducerId(2)
+    pending.put(first, GROUP, [(PLACE, offset(5)), (OTHER, offset(6))])
+    pending.put(second, GROUP, [(PLACE, offset(7))])
+    order = (second, first) if later_ends_first else (first, second)
+    shown: dict[Place, int] = {}
+    for producer in order:
+        assert pending.is_pending(GROUP, PLACE)
+        visible = pending.end(producer, lambda _group_id: True, aborts=False)
+        shown |= {place: one.offset for place, one in visible[GROUP].items()}
+    assert shown == {PLACE: 7, OTHER: 6}
+    assert not pending.has_any(GROUP)
+
+
+def test_an_abort_leaves_the_offset_of_another_transaction() -> None:
+    pending, first, second = PendingOffsets(), ProducerId(1), ProducerId(2)
+    for producer, value in ((first, 5), (second, 7)):
+        pending.put(producer, GROUP, [(PLACE, offset(value))])
+    assert pending.end(second, lambda _group_id: True, aborts=True) == {}
+    visible = pending.end(first, lambda _group_id: True, aborts=False)
+    assert visible[GROUP][PLACE].offset == 5
 
 
 def test_a_fenced_producer_cannot_commit_offsets() -> None:

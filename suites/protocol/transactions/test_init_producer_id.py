@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import struct
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
+from harness.codec.frame import frame
+from harness.codec.header import encode_request
 from harness.codec.messages import InitProducerIdResponse
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
@@ -25,6 +29,9 @@ from suites.protocol.support.transactional import (
 
 MOST_EPOCH = 2**15 - 2  # of a producer: the last one, 2**15 - 1, is for the coordinator
 IN_FLIGHT = 500
+ANSWER_END = struct.Struct(">hqhx")
+"""Error, producer id, epoch and no tagged fields: the end of an answer of v2 and up."""
+ANSWER_BYTES = 4 + 1 + 4 + ANSWER_END.size  # correlation id, tagged fields, throttle time
 FIRST_WITH_NEW_EPOCH = "5+"  # of EndTxn (KIP-890)
 INIT = api_named("InitProducerId")
 CONCURRENT = ErrorCode.CONCURRENT_TRANSACTIONS
@@ -79,19 +86,25 @@ def test_init_producer_id_aborts_open_transaction_before_it_returns_an_epoch(
         assert stable == 0, f"the other transaction: last stable offset {stable}, expected 0"
 
 
-def _epochs(connection: Connection, producer: TxnProducer, count: int, version: int,
-            ) -> list[tuple[int, int]]:  # fmt: skip
-    """Producer id and epoch of each of so many answers, with several requests on their way."""
+def _epochs(
+    connection: Connection, producer: TxnProducer, count: int, version: int
+) -> list[tuple[int, int]]:
+    """Producer id and epoch of each of so many answers, with several requests on their way.
+
+    All requests are the same bytes, and the last fields of each answer are read from its bytes:
+    they are too many to encode and to decode one by one.
+    """
+    request = frame(encode_request(producer.init_request(), version, 0, producer.client_id))
     found: list[tuple[int, int]] = []
     while len(found) < count:
         sent = min(IN_FLIGHT, count - len(found))
+        connection.send_bytes(request * sent)
         for _ in range(sent):
-            connection.send(producer.init_request(), version)
-        for _ in range(sent):
-            answer = connection.receive()
-            assert isinstance(answer, InitProducerIdResponse)
-            expect_error(answer.error_code, ErrorCode.NONE, f"call {len(found)}")
-            found.append((answer.producer_id, answer.producer_epoch))
+            answer = connection.receive_frame()
+            assert len(answer) == ANSWER_BYTES, f"call {len(found)}: {len(answer)} bytes"
+            code, id_, epoch = ANSWER_END.unpack(answer[-ANSWER_END.size :])
+            expect_error(code, ErrorCode.NONE, f"call {len(found)}")
+            found.append((id_, epoch))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Defects of area TXN: the ends of transactions for readers, operators and later producers."""
+"""Defects of TXN and IDEM: the ends of transactions for readers, operators and later producers."""
 
 from __future__ import annotations
 
@@ -89,4 +89,9 @@ DEFECTS = [
         DescribeProducersResponse, "topics.partitions.active_producers.current_txn_start_offset",
         ANY, NO_TRANSACTION, asked=of_client("TXN-058")),
     every_id_matches,
+    changed_field("IDEM-035", "every_partition_has_producers",
+        r"\(error, producers\) by partition is",
+        "DescribeProducers returns no error for a partition that does not exist.",
+        DescribeProducersResponse, "topics.partitions.error_code",
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NONE, asked=of_client("IDEM-035")),
 ]  # fmt: skip

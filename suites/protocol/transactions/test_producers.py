@@ -96,3 +96,38 @@ def test_list_transactions_filters_by_pattern_of_id(
             expect_error(answer.error_code, code, "a wrong pattern")
             listed = [each.transactional_id for each in answer.transaction_states]
             assert not listed, f"a wrong pattern: listed are {listed}"
+
+
+@judges("IDEM-035")
+@at_versions("DescribeProducers")
+def test_describe_producers_of_unknown_partition_is_refused_and_others_are_answered(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A good partition with a producer, an unknown one, and a topic that does not exist."""
+    producer, topic = TxnProducer(broker, "IDEM-035"), broker.create_topic()
+    producer.write(topic, b"x")
+    missing, wanted = broker.unique_topic(), DescribeProducersRequest.TopicRequest
+    request = DescribeProducersRequest(
+        topics=[
+            wanted(name=missing, partition_indexes=[0]),
+            wanted(name=topic.name, partition_indexes=[77, 0]),
+        ]
+    )
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    with requirement("IDEM-035"):
+        answer = producer.connection.ask(request, api_version)
+        found = {
+            (each.name, one.partition_index): (
+                one.error_code,
+                [active.producer_id for active in one.active_producers],
+            )
+            for each in answer.topics
+            for one in each.partitions
+        }
+        expected = {
+            (missing, 0): (unknown, []),
+            (topic.name, 77): (unknown, []),
+            (topic.name, 0): (ErrorCode.NONE, [producer.id]),
+        }
+        told = f"(error, producers) by partition is {found}, expected {expected}"
+        assert found == expected, told

@@ -28,12 +28,27 @@ from labs.defects.started_again import StartedAgain, after_start
 from suites.durability import test_effects_after_restart as of_effects
 from suites.durability import test_groups_after_restart as of_groups
 from suites.durability import test_logs_after_restart as of_logs
+from suites.durability import test_pending_offsets_after_restart as of_pending
 
 GROUPS, LOGS, EFFECTS = of_groups.PARTITIONS, of_logs.PARTITIONS, of_effects.PARTITIONS
 ASKED_BEFORE = 3  # epochs
 LOST = (2, 3)  # first sequences of the batches that are cut off
 NONE = -1
 FOLLOWER = "instance-1"
+
+
+@after_start("TXN-061", r"after the commit, partition 0: \(offset, metadata\) is \(5,",
+             partitions=of_pending.PARTITIONS)  # fmt: skip
+def a_start_forgets_pending_offsets(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """The broker forgets the offsets of open transactions when it starts."""
+    if isinstance(answer, OffsetFetchResponse):
+        found = [
+            *structs_at(answer, "topics", "partitions"),
+            *structs_at(answer, "groups", "topics", "partitions"),
+        ]
+        for one in found:
+            if one.committed_offset == of_pending.PENDING:
+                one.committed_offset, one.metadata = of_pending.COMMITTED, "before"
 
 
 @after_start("OFFS-031", r"the offset is 5, expected -1", partitions=GROUPS["OFFS-031"])
@@ -159,6 +174,7 @@ class EpochsAreNotRead(StartedAgain):
 DEFECTS = [
     replace(made, private=True)
     for made in (
+        a_start_forgets_pending_offsets,
         each_start_renews_all_offsets,
         a_loaded_member_has_no_session,
         a_joined_generation_is_kept,

@@ -115,10 +115,10 @@ def test_older_fetch_returns_no_marker(broker: BrokerUnderTest, api_version: int
 
 
 def _one_transaction_of_each_end(
-    broker: BrokerUnderTest, client_id: str
+    broker: BrokerUnderTest, client_id: str, configs: dict[str, str] | None = None
 ) -> tuple[TxnProducer, Topic]:
     """A record and a marker twice, committed and aborted; then a plain record."""
-    topic = broker.create_topic()
+    topic = broker.create_topic(configs=configs)
     producer = TxnProducer(broker, client_id)
     for commit in (True, False):
         producer.write(topic, b"x")
@@ -129,11 +129,16 @@ def _one_transaction_of_each_end(
 
 @judges("RECF-018")
 @at_versions("Fetch", *BATCHES)
+@pytest.mark.parametrize("codec", ["producer", "gzip"])
 def test_attributes_mark_transactional_and_control_batches(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, api_version: int, codec: str
 ) -> None:
-    """Bit 4 of the batches in transactions and of their markers, bit 5 of the markers alone."""
-    reader, topic = _one_transaction_of_each_end(broker, "RECF-018")
+    """Bit 4 of the batches in transactions and of their markers, bit 5 of the markers alone.
+
+    Also where the broker compresses the batches anew.
+    """
+    configs = {"compression.type": codec}
+    reader, topic = _one_transaction_of_each_end(broker, "RECF-018", configs)
     data, marker = TRANSACTIONAL, TRANSACTIONAL | CONTROL
     with requirement("RECF-018"):
         answer = fetched(reader, topic, api_version, READ_UNCOMMITTED)

@@ -13,10 +13,13 @@ from harness.codec.messages import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.client_requests import takes_from_client
+from labs.defects.defect import rule
 from labs.defects.edited_answer import answers
-from labs.defects.one_client import of_client
+from labs.defects.edited_request import with_body
+from labs.defects.one_client import is_from, of_client
 
 MUCH, LAST_EPOCH, NO_TRANSACTION = 1 << 20, 2**15 - 2, -1
 
@@ -71,7 +74,24 @@ def every_id_matches(request: ListTransactionsRequest) -> None:
     request.transactional_id_pattern = None
 
 
+class SessionsKeepTheirLevel(FrameRule):
+    """A fetch session has the isolation level of its first request."""
+
+    def __init__(self) -> None:
+        self._level = 0
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, FetchRequest) or not is_from(seen, "FETCH-062"):
+            return seen.payload
+        if request.session_epoch == 0:
+            self._level = request.isolation_level
+        request.isolation_level = self._level
+        return with_body(seen, request)
+
+
 DEFECTS = [
+    rule("FETCH-062", r"isolation level 0: the values are \[\]", SessionsKeepTheirLevel),
     the_end_of_a_transaction_wakes_no_reader,
     a_deleted_topic_holds_up_the_markers,
     the_list_is_there_always,

@@ -209,3 +209,28 @@ def test_write_txn_markers_answers_each_partition_of_each_producer(
                 values = committed_values(read)
                 assert values == expected, f"{where}: the values are {values}, expected {expected}"
                 assert len(values_in(read)) == 1, f"{where}: the record is gone"
+
+
+@judges("FETCH-062")
+@at_versions("Fetch", "7-11", "12", "13+")
+def test_isolation_level_of_session_is_that_of_each_request(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A session that reads committed records alone, then all, then committed ones again."""
+    producer, topic = TxnProducer(broker, "FETCH-062"), broker.create_topic()
+    producer.write(topic, b"open")
+    wanted = [fetch_topic(topic, api_version, [fetch_partition(0)])]
+    session_id = 0
+    with requirement("FETCH-062") as check:
+        for epoch, level in enumerate((READ_COMMITTED, READ_UNCOMMITTED, READ_COMMITTED)):
+            where = f"epoch {epoch}, isolation level {level}"
+            with check.subtest(where):
+                request = fetch_request(wanted, isolation_level=level)
+                request.session_id, request.session_epoch = session_id, epoch
+                answer = producer.connection.ask(request, api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, where)
+                session_id = answer.session_id
+                parts = [one for each in answer.responses for one in each.partitions]
+                found = [value for one in parts for value in values_in(one)]
+                expected = [b"open"] if level == READ_UNCOMMITTED else []
+                assert found == expected, f"{where}: the values are {found}, expected {expected}"

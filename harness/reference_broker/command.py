@@ -38,6 +38,7 @@ class _Wanted:
     host: str
     port: int
     given: dict[str, str]
+    scram_users: tuple[str, ...]
     like: str
     nodes: int | None
     is_controller: bool
@@ -65,6 +66,13 @@ class _Wanted:
     multiple=True,
     metavar="NAME=VALUE",
     help="A broker setting by Kafka's name, such as message.max.bytes=2000. May be repeated.",
+)
+@click.option(
+    "--add-scram",
+    "scram_users",
+    multiple=True,
+    metavar="MECHANISM=[name=USER,password=${env:NAME}]",
+    help="A user of a new cluster, with a password from the environment. May be repeated.",
 )
 @click.option(
     "--like",
@@ -116,6 +124,7 @@ def broker(
     host: str,
     port: int,
     assignments: tuple[str, ...],
+    scram_users: tuple[str, ...],
     like: str,
     nodes: int | None,
     controller: bool,
@@ -142,6 +151,7 @@ def broker(
             host,
             port,
             parse_assignments(assignments),
+            scram_users,
             like,
             nodes,
             controller,
@@ -172,17 +182,19 @@ def _run(wanted: _Wanted) -> None:
     if wanted.data_dir is not None and wanted.nodes is not None:
         raise click.UsageError("--data-dir is the folder of one node, and --nodes runs several")
     if not any(given) and wanted.data_dir is None:
-        run_broker(wanted.host, wanted.port, BrokerSettings.of(wanted.given, wanted.like))
+        run_broker(wanted.host, wanted.port, _settings(wanted))
         return
     from harness.reference_broker.cluster import running
 
     if wanted.nodes is not None:
         port, like = wanted.port, wanted.like
         running.run_cluster(
-            running.ClusterPlan(wanted.nodes, wanted.host, port, wanted.given, like)
+            running.ClusterPlan(
+                wanted.nodes, wanted.host, port, wanted.given, like, wanted.scram_users
+            )
         )
         return
-    settings = BrokerSettings.of(wanted.given, wanted.like)
+    settings = _settings(wanted)
     data_dir = wanted.data_dir
     folder = None if data_dir is None else folders_of(settings, data_dir)[0]
     cluster_id = wanted.cluster_id or _cluster_id(folder)
@@ -200,6 +212,10 @@ def _run(wanted: _Wanted) -> None:
     else:
         joining = _joining(wanted, cluster_id, _endpoint(wanted.join or "", "--join"))
         running.run_member(settings, running.member_joining(joining, alone=wanted.is_alone))
+
+
+def _settings(wanted: _Wanted) -> BrokerSettings:
+    return BrokerSettings.of(wanted.given, wanted.like, wanted.scram_users)
 
 
 def _cluster_id(folder: Path | None) -> str:

@@ -11,7 +11,7 @@ answering most requests.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from harness.codec.borrowed_buffer import BorrowedBuffer
 from harness.codec.frame import frame, frame_head
@@ -22,6 +22,10 @@ from harness.reference_broker.node import Node, RequestRejected, Response, Waiti
 from harness.reference_broker.outbound_limit import OutboundLimit
 from harness.reference_broker.request_buffer import FrameRefused, RequestBuffer
 from harness.reference_broker.request_memory import RequestMemory
+from harness.reference_broker.state.quotas.client_quotas import ANYBODY
+
+if TYPE_CHECKING:
+    from harness.reference_broker.authentication.listener_security import ListenerSecurity
 
 _LOG = logging.getLogger(__name__)
 _BACKLOG_BYTES = 64 * 1024
@@ -46,7 +50,13 @@ class ClientConnection(asyncio.Protocol):
         listener: str,
         on_made: Callable[["ClientConnection"], Admission],
         on_lost: Callable[["ClientConnection"], None],
+        security: "ListenerSecurity | None" = None,
     ) -> None:
+        """`security` is that of a listener that is not PLAINTEXT."""
+        self._gate = None if security is None else security.new_gate(node)
+        self._security, self._user = security, ANYBODY
+        if self._gate is not None:
+            limit_bytes = self._gate.limit_bytes
         self._node, self._memory, self._untaken = node, memory, untaken
         self._listener = listener
         self._idle_s = idle_ms / 1000 if idle_ms > 0 else None
@@ -169,7 +179,7 @@ class ClientConnection(asyncio.Protocol):
             payload = self._buffer.next_request()
             if payload is None:
                 return
-            begun = self._node.begin(payload, self.ip, self._listener)
+            begun = self._begin(payload)
             if isinstance(begun, WaitingRequest):
                 self._waiting = begun
                 begun.waiter.result.add_done_callback(self._finish)
@@ -184,7 +194,29 @@ class ClientConnection(asyncio.Protocol):
                 return
         self._held_by = self._loop.call_soon(self._continue)  # the others are served too
 
+    def _begin(self, payload: bytes) -> Response | WaitingRequest:
+        """Carry out a request of this client. Raises RequestRejected."""
+        if self._security is None:
+            return self._node.begin(payload, self.ip, self._listener)
+        if self._gate is None:
+            return self._served(payload, self._user_by_certificate(self._security))
+        begun = self._gate.begin(payload, self._served)
+        self._buffer.limit_bytes = self._gate.limit_bytes
+        return begun
+
+    def _served(self, payload: bytes, user: str) -> Response | WaitingRequest:
+        return self._node.begin(payload, self.ip, self._listener, user)
+
+    def _user_by_certificate(self, security: "ListenerSecurity") -> str:
+        """Return the user of the client; known from the first request on."""
+        if self._user == ANYBODY and self._transport is not None:
+            self._user = security.user_by(self._transport)
+        return self._user
+
     def _take_answer(self, response: Response, answers: list[bytes]) -> None:
+        if response.closes_after_ms is not None:
+            self._refuse(response)
+            return
         if response.parts is not None:
             whole = [part for part in response.parts if not isinstance(part, BorrowedBuffer)]
             if len(whole) == len(response.parts):
@@ -216,6 +248,19 @@ class ClientConnection(asyncio.Protocol):
         self._write(answers)
         if self._can_serve:
             self._continue()
+
+    def _refuse(self, response: Response) -> None:
+        """Send the answer and close, both after the delay; read nothing more."""
+        _LOG.info("connection closed: %s", response.reason)
+        self._buffer.clear()
+        self._read(False)
+        delay_s = (response.closes_after_ms or 0) / 1000
+        self._held_by = self._loop.call_later(delay_s, self._end_refused, response)
+
+    def _end_refused(self, response: Response) -> None:
+        if response.parts is not None:
+            self._write([frame(*(bytes(part) for part in response.parts))])
+        self.close()
 
     def _give_up(self) -> None:
         """Read nothing more from this client."""
@@ -251,7 +296,8 @@ class ClientConnection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         socket = transport.get_extra_info("socket")
-        may_send = socket is not None and transport.get_write_buffer_size() == 0
+        is_clear = socket is not None and transport.get_extra_info("ssl_object") is None
+        may_send = is_clear and transport.get_write_buffer_size() == 0
         try:
             if isinstance(part, FilePart) and may_send:
                 left = part.send(socket.fileno())

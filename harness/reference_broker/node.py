@@ -33,9 +33,9 @@ from harness.reference_broker.handlers.outcome import (
 )
 from harness.reference_broker.handlers.table import (
     FORWARDED,
-    HANDLERS,
     ServedApi,
     advertised_like,
+    handlers_of,
 )
 from harness.reference_broker.initial_state import state_of
 from harness.reference_broker.node_upkeep import GroupAlarmTimer, upkeep_of
@@ -43,6 +43,7 @@ from harness.reference_broker.purgatory import Purgatory, Waiter, keys_of
 from harness.reference_broker.request_memory import keeps_request
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.quotas.client_quotas import ANYBODY, QuotaClient
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 from harness.reference_broker.wall_clock import now_ms
@@ -69,11 +70,14 @@ class Response(NamedTuple):
 
     `parts` are the response without its length, None if the request has no response. The connection
     must send borrowed buffers before it gives the node any other work. It reads nothing more from
-    the client for `mute_ms`: the throttle time of the response (KIP-219).
+    the client for `mute_ms`: the throttle time of the response (KIP-219). With `closes_after_ms`
+    the connection sends the response after that time and closes, for `reason`.
     """
 
     parts: Sequence[bytes | BorrowedBuffer] | None
     mute_ms: int = 0
+    closes_after_ms: int | None = None
+    reason: str = ""
 
 
 class _Served(NamedTuple):
@@ -130,7 +134,7 @@ class Node:
     ) -> None:
         self._randomness: Randomness = random.Random() if randomness is None else randomness
         self._node_role = node_role or NodeRole(
-            state_of(settings, host, port, self._randomness), HANDLERS
+            state_of(settings, host, port, self._randomness), handlers_of(settings)
         )
         self.state = self._node_role.state
         self.purgatory = Purgatory(lambda: self.carry_out([]))
@@ -144,7 +148,11 @@ class Node:
         self.upkeep = list(upkeep_of(self.state, settings, self.carry_out, in_cluster=in_cluster))
 
     def begin(
-        self, payload: bytes, client_host: str = "", listener: str = CLIENT_LISTENER
+        self,
+        payload: bytes,
+        client_host: str = "",
+        listener: str = CLIENT_LISTENER,
+        user: str = ANYBODY,
     ) -> Response | WaitingRequest:
         """Carry out one request; return its response, or the state for `finish` if it has to wait.
 
@@ -164,13 +172,14 @@ class Node:
             )
         except DecodeError as error:
             raise RequestRejected(str(error)) from error
-        context = self._context(header, len(payload), client_host, listener)
+        context = self._context(header, len(payload), client_host, listener, user)
         begun_ns = time.perf_counter_ns()
         outcome = self._handlers[api.key].handle(body, context)
         self.carry_out(context.effects)
         self._group_alarms.follow()
         duration_ns = time.perf_counter_ns() - begun_ns
-        throttle_ms = self.state.client_quotas.worked(header.client_id, duration_ns, now_ms())
+        client = QuotaClient(header.client_id or "", user)
+        throttle_ms = self.state.client_quotas.worked(client, duration_ns, now_ms())
         return self._respond(outcome, header, throttle_ms)
 
     def _read_header(self, payload: bytes, listener: str) -> _Request | None:
@@ -193,6 +202,17 @@ class Node:
             asked = f"api key {header.request_api_key} version {header.request_api_version}"
             raise RequestRejected(f"{asked} is not served")
         return _Request(header, body_offset)
+
+    def add_users(self, scram_users: tuple[str, ...]) -> None:
+        """Give a new cluster these users. Raises SettingError."""
+        if scram_users:
+            from harness.reference_broker.authentication.scram_users import scram_records
+
+            self.state.change_metadata(scram_records(scram_users), now_ms())
+
+    def serves(self, api_key: int, version: int, listener: str) -> bool:
+        """True if a listener serves this version of an API."""
+        return version in self._served(listener).by_key.get(api_key, ())
 
     def _served(self, listener: str) -> "_Served":
         return self._for_clients if listener == CLIENT_LISTENER else self._for_nodes
@@ -222,6 +242,7 @@ class Node:
         request_bytes: int,
         client_host: str = "",
         listener: str = CLIENT_LISTENER,
+        user: str = ANYBODY,
     ) -> RequestContext:
         return RequestContext(
             header.request_api_version,
@@ -235,6 +256,7 @@ class Node:
             client_host,
             listener,
             self._node_role.role,
+            user=user,
         )
 
     def carry_out(self, effects: list[Effect]) -> None:

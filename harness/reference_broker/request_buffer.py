@@ -17,10 +17,10 @@ class RequestBuffer:
     costs many times as much.
     """
 
-    __slots__ = ("_at", "_frame_bytes", "_limit_bytes", "_pieces", "_read_bytes")
+    __slots__ = ("_at", "_frame_bytes", "_pieces", "_read_bytes", "limit_bytes")
 
     def __init__(self, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
+        self.limit_bytes = limit_bytes
         self._pieces: list[bytes] = []
         self._read_bytes = 0  # in all pieces
         self._at = 0  # where the next request begins in the first piece
@@ -84,8 +84,8 @@ class RequestBuffer:
         if self.size_bytes < _LENGTH.size:
             return False
         (length,) = _LENGTH.unpack_from(self._joined(), self._at)
-        if not 0 <= length <= self._limit_bytes:
-            raise FrameRefused(f"a request of {length} bytes, the limit is {self._limit_bytes}")
+        if not 0 <= length <= self.limit_bytes:
+            raise FrameRefused(f"a request of {length} bytes, the limit is {self.limit_bytes}")
         self._frame_bytes = _LENGTH.size + length
         return True
 

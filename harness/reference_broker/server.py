@@ -4,11 +4,13 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.connection import ClientConnection
 from harness.reference_broker.connection_places import Admission, ConnectionPlaces
 from harness.reference_broker.descriptors import is_spared, raise_limit, spared
+from harness.reference_broker.listener_protocols import ListenerProtocol, protocol_of
 from harness.reference_broker.node import Node
 from harness.reference_broker.outbound_limit import OutboundLimit
 from harness.reference_broker.request_memory import RequestMemory
@@ -20,6 +22,9 @@ from harness.reference_broker.settings import (
     uncounted_request_bytes,
 )
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
+
+if TYPE_CHECKING:
+    from harness.reference_broker.authentication.listener_security import ListenerSecurity
 
 _PLAINTEXT = "PLAINTEXT://"
 _TURNS_OF_ACCEPTING = 6  # from a socket that asyncio has accepted to `connection_made`
@@ -38,6 +43,7 @@ class BrokerServer:
             request_memory_bytes(settings), uncounted_request_bytes(settings)
         )
         self._untaken = OutboundLimit(answer_memory_bytes())
+        self._security = _security_of(settings, listener)
         self._all_gone = asyncio.Event()
         self.node: Node | None = None
 
@@ -49,6 +55,7 @@ class BrokerServer:
         bound_port = await self.bind(host, port)
         address = advertised_address(self._settings, host, bound_port)
         node = Node(self._settings, *address)
+        node.add_users(self._settings.scram_users)
         await self.serve(node)
         for upkeep in node.upkeep:
             upkeep.start()
@@ -94,10 +101,10 @@ class BrokerServer:
             await asyncio.sleep(0)
         server.close()
 
-    def _connection(self) -> ClientConnection:
+    def _connection(self) -> asyncio.Protocol:
         assert self.node is not None
-        number = self._settings.number
-        return ClientConnection(
+        number, security = self._settings.number, self._security
+        connection = ClientConnection(
             self.node,
             self._memory,
             self._untaken,
@@ -106,7 +113,9 @@ class BrokerServer:
             self._listener,
             self._take,
             self._forget,
+            security,
         )
+        return connection if security is None else security.behind_tls(connection)
 
     def _config(self, name: str) -> str | None:
         assert self.node is not None
@@ -122,6 +131,16 @@ class BrokerServer:
         self._places.leave(connection)
         if self._places.are_free:
             self._all_gone.set()
+
+
+def _security_of(settings: BrokerSettings, listener: str) -> "ListenerSecurity | None":
+    """Return the security of a listener, None of a PLAINTEXT one. Raises SettingError."""
+    if protocol_of(settings, listener) is ListenerProtocol.PLAINTEXT:
+        return None
+    # Not at the start: most brokers have no such listener.
+    from harness.reference_broker.authentication.listener_security import ListenerSecurity
+
+    return ListenerSecurity(settings, listener)
 
 
 def advertised_address(settings: BrokerSettings, host: str, bound_port: int) -> tuple[str, int]:

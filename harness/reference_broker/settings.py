@@ -30,16 +30,23 @@ class BrokerSettings:
     """All settings with their values.
 
     `given` holds the given ones, as text; `topic_defaults` those of them that topics inherit, by
-    broker name. `like` is no setting of Kafka's: it is the emulated release.
+    broker name. `like` is no setting of Kafka's: it is the emulated release. Nor are `scram_users`,
+    the users of a new cluster as `kafka-storage format --add-scram` takes them.
     """
 
     values: Mapping[str, ConfigValue]
     topic_defaults: Mapping[str, str]
     given: Mapping[str, str]
     like: EmulatedRelease = LIKE_NONE
+    scram_users: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, str] | None = None, like: str = "") -> "BrokerSettings":
+    def of(
+        cls,
+        given: Mapping[str, str] | None = None,
+        like: str = "",
+        scram_users: tuple[str, ...] = (),
+    ) -> "BrokerSettings":
         """Read and check `given`; other settings have Kafka's default. Raises SettingError."""
         given = {} if given is None else given
         likeness = _likeness_of(like)
@@ -63,7 +70,7 @@ class BrokerSettings:
         except ConfigError as error:
             raise SettingError(f"broker setting: {error}") from error
         _check_request_memory(values)
-        return cls(values, topic_defaults, dict(given), likeness)
+        return cls(values, topic_defaults, dict(given), likeness, scram_users)
 
     def number(self, name: str) -> int:
         """A setting of type int or long."""

@@ -26,7 +26,7 @@ def read_settings(path: Path, environment: Mapping[str, str] | None = None) -> S
     protocol = values.one_of(PROTOCOL, SecurityProtocol, SecurityProtocol.PLAINTEXT)
     if not protocol.has_sasl:
         _refuse(values, "sasl.", protocol, "no SASL")
-        _refuse(values, "kafka-conformance.token", protocol, "no SASL")
+        _refuse(values, "kafka-conformance.", protocol, "no SASL")
     if not protocol.has_tls and not values.get(ENDPOINT):
         _refuse(values, "ssl.", protocol, "no TLS")
     tls = read_tls(values)

@@ -26,6 +26,7 @@ _ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 _IDS = ("sasl.oauthbearer.client.credentials.client.id", "sasl.oauthbearer.client.id")
 _SECRETS = ("sasl.oauthbearer.client.credentials.client.secret", "sasl.oauthbearer.client.secret")
 _SCOPE = "sasl.oauthbearer.scope"
+_MECHANISMS = "kafka-conformance.mechanisms"
 _TOKEN, _COMMAND = "kafka-conformance.token", "kafka-conformance.token.command"
 _EXTENSIONS = "sasl.oauthbearer.extensions"
 _GSSAPI = "GSSAPI"
@@ -95,11 +96,26 @@ def _with_password(
         if name is None or password is None:
             raise values.fail(_JAAS, 'needs username="..." and password="..."')
         by_token = module.options.get("tokenauth", "").lower() == "true"
-        return SaslSettings(mechanism, name, Secret(password), by_token)
+        mechanisms = _mechanisms(values, mechanism)
+        return SaslSettings(mechanism, name, Secret(password), by_token, mechanisms)
     for key in (_USER, _PASSWORD):
         if not values.get(key):
             raise values.fail(key, f"is missing: {mechanism} needs it, or {_JAAS}")
-    return SaslSettings(mechanism, values.get(_USER), Secret(values.get(_PASSWORD)))
+    return SaslSettings(
+        mechanism,
+        values.get(_USER),
+        Secret(values.get(_PASSWORD)),
+        mechanisms=_mechanisms(values, mechanism),
+    )
+
+
+def _mechanisms(values: PropertyValues, mechanism: Mechanism) -> tuple[Mechanism, ...]:
+    """The mechanisms by which the password can enter: at least this one."""
+    named = [name.strip().upper() for name in values.get(_MECHANISMS).split(",") if name.strip()]
+    unknown = [name for name in named if name not in list(Mechanism)]
+    if unknown:
+        raise values.fail(_MECHANISMS, f"{unknown[0]!r} is not known; known: {listed(Mechanism)}")
+    return tuple(dict.fromkeys([mechanism, *map(Mechanism, named)]))
 
 
 def _tokens(values: PropertyValues, options: Mapping[str, str], tls: TlsSettings) -> TokenSource:

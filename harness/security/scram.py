@@ -15,17 +15,23 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import hmac
 import secrets
 from enum import StrEnum
-from functools import lru_cache
 
 from harness.security.errors import ExchangeFailed
+from harness.security.scram_keys import (
+    LEAST_ITERATIONS,
+    client_key,
+    masked,
+    salted_password,
+    server_key,
+    signature,
+    signed_text,
+    stored_key,
+)
 from harness.security.settings import SaslSettings
 
-LEAST_ITERATIONS = 4096
-"""Of RFC 7677, and of Kafka's brokers: fewer would make the password cheap to guess."""
 MOST_ITERATIONS = 1 << 20
 _HEADER = "n,,"
 _DELEGATED = ",tokenauth=true"
@@ -88,21 +94,12 @@ class ScramExchange:
             raise ExchangeFailed(f"SCRAM: the broker wants {iterations!r} iterations")
         salted = salted_password(self._digest, self._sasl.password.reveal(), salt, int(iterations))
         bare = f"c={base64.b64encode(_HEADER.encode()).decode()},r={nonce}"
-        signed = f"{self._bare},{server_first},{bare}".encode()
-        client_key = self._hmac(salted, b"Client Key")
-        stored = hashlib.new(self._digest, client_key).digest()
-        proof = bytes(a ^ b for a, b in zip(client_key, self._hmac(stored, signed), strict=True))
-        self._signature = self._hmac(self._hmac(salted, b"Server Key"), signed)
-        return f"{bare},p={base64.b64encode(proof).decode()}".encode()
-
-    def _hmac(self, key: bytes, data: bytes) -> bytes:
-        return hmac.digest(key, data, self._digest)
-
-
-@lru_cache(maxsize=8)
-def salted_password(digest: str, password: str, salt: bytes, iterations: int) -> bytes:
-    """Hi() of the RFC; kept, because a run authenticates thousands of connections."""
-    return hashlib.pbkdf2_hmac(digest, password.encode(), salt, iterations)
+        signed = signed_text(self._bare, server_first, bare)
+        key = client_key(self._digest, salted)
+        mask = signature(self._digest, stored_key(self._digest, key), signed)
+        proof = base64.b64encode(masked(key, mask)).decode()
+        self._signature = signature(self._digest, server_key(self._digest, salted), signed)
+        return f"{bare},p={proof}".encode()
 
 
 def _attributes(message: bytes) -> dict[str, str]:

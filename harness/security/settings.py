@@ -88,13 +88,15 @@ class TlsSettings:
 class SaslSettings:
     """``tokens``: for OAUTHBEARER; the others have a name and a password.
 
-    ``by_delegation_token``: the password is the HMAC of a token (KIP-48).
+    ``by_delegation_token``: the password is the HMAC of a token (KIP-48). ``mechanisms``: those by
+    which the name and the password can enter.
     """
 
     mechanism: Mechanism
     username: str = ""
     password: Secret = field(default=Secret(""))
     by_delegation_token: bool = False
+    mechanisms: tuple[Mechanism, ...] = ()
     tokens: TokenSource | None = None
     extensions: tuple[tuple[str, str], ...] = ()
 

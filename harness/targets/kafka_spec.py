@@ -18,6 +18,9 @@ from harness.targets.kind import Making, TargetKind, refuse_words, settings_amon
 from harness.targets.migrating import MigratingKafka
 from harness.targets.options import split_options
 from harness.targets.releases import RANGE, releases_meant
+from harness.targets.run_security import OPTIONS as SECURITY_OPTIONS
+from harness.targets.run_security import wanted_security
+from harness.targets.secured_kafka import SecuredKafka
 
 _OPTIONS = {
     "mode": "zk or kraft; default: kraft from 3.3 on, zk before; migrating from 3.6 to 3.9",
@@ -32,6 +35,7 @@ _OPTIONS = {
     "half of them rounded down",
     "heap": f"of each Kafka process, such as 512m; default {HEAP}",
     "jvm": f"{QUICK} to start, the default, or {AS_SHIPPED}: tuned as Kafka's own scripts do it",
+    **SECURITY_OPTIONS,
     "set.NAME": "a setting of every broker, by Kafka's name",
 }
 
@@ -53,6 +57,8 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
     if "phase" in options:
         raise TargetError(f"phase={options['phase']}: only mode={MIGRATING} has phases")
     nodes = _number(options, "nodes", "brokers")
+    if "security" in options or "mechanism" in options:
+        return _secured(release, options, making)
     return KafkaTarget(
         release,
         mode=options.get("mode"),
@@ -64,6 +70,24 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
         log_dir=making.log_dir,
         progress=making.progress,
         upgrade=_upgrade(options, nodes),
+    )
+
+
+def _secured(release: str, options: Mapping[str, str], making: Making) -> KafkaTarget:
+    wanted = wanted_security(options)
+    assert wanted is not None, "the options have a protocol, or it raises"
+    for name in ("nodes", "controllers", "with", "upgraded"):
+        if name in options:
+            raise TargetError(f"security= and {name}= exclude each other: it is one broker")
+    return SecuredKafka(
+        release,
+        wanted,
+        mode=options.get("mode"),
+        heap=options.get("heap", HEAP),
+        jvm=options.get("jvm", QUICK),
+        settings=settings_among(options),
+        log_dir=making.log_dir,
+        progress=making.progress,
     )
 
 
@@ -122,6 +146,7 @@ def _expand(rest: str | None) -> list[str]:
 KIND = TargetKind(
     name="kafka",
     form="kafka:RELEASE[,mode=zk|kraft|migrating,phase=PHASE][,with=NEWER[,upgraded=IDS]]"
+    "[,security=PROTOCOL[,mechanism=MECHANISM]]"
     "[,nodes=N][,controllers=N][,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "

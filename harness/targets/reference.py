@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.base.address import Address
 from harness.reference_broker.emulated_release import releases
 from harness.reference_broker.settings import BrokerSettings, SettingError, folders_of
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.forking import start_process
 from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
@@ -21,6 +22,8 @@ from harness.targets.ports import free_ports
 from harness.targets.process import Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
+from harness.targets.run_security import OPTIONS as SECURITY_OPTIONS
+from harness.targets.run_security import RunSecurity, WantedSecurity, wanted_security
 from harness.targets.start_again import StartAgain
 from harness.targets.target import (
     BROKER_CONFIG,
@@ -86,11 +89,12 @@ class ReferenceBroker(ProcessTarget):
         like: str = "",
         on_disk: bool = False,
         begins_like: str | None = None,
+        security: WantedSecurity | None = None,
         command: Sequence[str] = COMMAND,
         start_timeout_ms: int = START_TIMEOUT_MS,
     ) -> None:
         """``begins_like``: on disk, an older release that it is ``like`` until it is started again
-        (an empty text: none)."""
+        (an empty text: none). ``security``: of its listener."""
         if on_disk:
             self.capabilities = self.capabilities | _OF_FOLDERS
         super().__init__(log_dir)
@@ -101,7 +105,8 @@ class ReferenceBroker(ProcessTarget):
         self._next_like = like
         self.like = like if begins_like is None else begins_like
         named = ["reference", *([DISK] if on_disk else []), *([f"like={like}"] if like else [])]
-        self.spec = ",".join([*named, *words])
+        self._security = None if security is None else RunSecurity(security)
+        self.spec = ",".join([*named, *(security.words if security else []), *words])
         self._older = older_than(like, releases())
         if self._older is None:
             self.capabilities = self.capabilities - {UPGRADE}
@@ -111,7 +116,20 @@ class ReferenceBroker(ProcessTarget):
     def _called(self) -> str:
         return "the reference broker"
 
+    def stop(self) -> None:
+        super().stop()
+        self.secured = None
+        if self._security is not None:
+            self._security.stop()
+
+    def _start_once(self) -> list[Address]:
+        started = super()._start_once()
+        self.secured = None if self._security is None else self._security.way
+        return started
+
     def _launch(self) -> Address:
+        if self._security is not None:
+            self._security.start()
         if not self.on_disk:
             return self._launch_with([])
         self._make_data_dir()
@@ -142,10 +160,14 @@ class ReferenceBroker(ProcessTarget):
     def _launch_with(self, options: Sequence[str]) -> Address:
         """These stand behind those of the command: of two with the same name the last counts."""
         self._log_path = reserve_log(self._log_folder(), "reference")
-        pairs = [f"{name}={value}" for name, value in {**QUICK, **self.settings}.items()]
+        security = self._security
+        secured = {} if security is None else security.reference_settings(CLIENT_LISTENER)
+        pairs = [f"{name}={value}" for name, value in {**QUICK, **secured, **self.settings}.items()]
         words = [word for pair in pairs for word in ("--setting", pair)]
         words += ["--like", self.like] if self.like else []
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        words += [] if security is None else security.reference_users
+        environment = dict(os.environ if security is None else security.client_environment)
+        environment["PYTHONUNBUFFERED"] = "1"
         child = self._child = start_process(
             [*self._command, *options, *words],
             self._log_path,
@@ -154,6 +176,8 @@ class ReferenceBroker(ProcessTarget):
         )
         deadline = Deadline(self._start_timeout_ms)
         address = self._announced(child, LISTENING, "'listening on HOST:PORT'", deadline)
+        if security is not None:
+            security.open([address])
         wait_until_ready(address, deadline.left_ms(), lambda: self._check_running(child))
         return address
 
@@ -177,6 +201,7 @@ class ReferenceBroker(ProcessTarget):
             like=self.like,
             on_disk=on_disk,
             begins_like=begins_like,
+            security=None if self._security is None else self._security.wanted,
             command=self._command,
             start_timeout_ms=self._start_timeout_ms,
         )
@@ -186,13 +211,16 @@ _OPTIONS = {
     DISK: "one broker that keeps its logs in a folder; several always do",
     "nodes": "a cluster of so many brokers (1 to 99) with a controller, a process each",
     "like": f"behave as this release of Kafka: {', '.join(releases())}",
+    **SECURITY_OPTIONS,
     "process": "own: a process of its own, which it always is",
     "set.NAME": "a setting of the broker, by Kafka's name",
 }
 
 
 def _make(rest: str | None, making: Making) -> Target:
-    words, options = split_options(rest or "", ["like", "nodes", "process", "set."])
+    known = ["like", "nodes", "process", "set.", *SECURITY_OPTIONS]
+    words, options = split_options(rest or "", known)
+    security = wanted_security(options)
     given = [word for word in words if word]
     on_disk = given == [DISK] and "nodes" not in options
     refuse_words([] if on_disk else given or words[1:], "reference")
@@ -205,8 +233,14 @@ def _make(rest: str | None, making: Making) -> Target:
         raise TargetError(str(problem)) from problem
     if "nodes" not in options:
         return ReferenceBroker(
-            log_dir=making.log_dir, settings=settings, like=like, on_disk=on_disk
+            log_dir=making.log_dir,
+            settings=settings,
+            like=like,
+            on_disk=on_disk,
+            security=security,
         )
+    if security is not None:
+        raise TargetError("security= and nodes= exclude each other: it is one broker")
     from harness.targets.reference_cluster import ReferenceCluster
 
     brokers = _count(options["nodes"])
@@ -221,7 +255,8 @@ def _count(text: str) -> int:
 
 KIND = TargetKind(
     name="reference",
-    form="reference[,disk | ,nodes=N][,like=RELEASE][,process=own][,set.NAME=VALUE...]",
+    form="reference[,disk | ,nodes=N][,like=RELEASE][,security=PROTOCOL[,mechanism=MECHANISM]]"
+    "[,process=own][,set.NAME=VALUE...]",
     example="reference",
     meaning="the broker built into this suite, as a process of its own",
     capabilities=ReferenceBroker.capabilities,

@@ -27,8 +27,8 @@ from harness.codec.messages import (
     SaslHandshakeResponse,
 )
 from harness.codec.structs import Message
-from harness.security.scram import salted_password
-from tests.security.authority import Signed
+from harness.security.authority import Signed
+from harness.security.scram_keys import salted_password
 
 USER, PASSWORD, TOKEN = "judge", "pass-word-SECRET-1", "token-SECRET-2"
 FAILED, UNSUPPORTED, ILLEGAL = 58, 33, 34

@@ -15,6 +15,7 @@ from harness.client.connection import Connection
 from harness.client.entrance import Entrance
 from harness.client.errors import ConnectionClosed, EntryRefused, ResponseTimeout
 from harness.codec.messages import ApiVersionsRequest
+from harness.security.authority import Authority
 from harness.security.doors import Door, close_door, open_door
 from harness.security.secret import Secret
 from harness.security.settings import (
@@ -30,7 +31,6 @@ from harness.security.settings import (
 from harness.security.token_sources import GivenToken
 from labs.awaiting import await_that
 from tests.client.secured_server import PASSWORD, TOKEN, USER, SecuredServer, running, tls
-from tests.security.authority import Authority
 
 ALL = tuple(mechanism.value for mechanism in Mechanism)
 PLAIN = SaslSettings(Mechanism.PLAIN, USER, Secret(PASSWORD))

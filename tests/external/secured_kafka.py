@@ -11,11 +11,11 @@ from pathlib import Path
 from harness.base.address import Address
 from harness.client.broker import BrokerUnderTest
 from harness.codec.messages import AlterUserScramCredentialsRequest
-from harness.security.scram import salted_password
+from harness.security.authority import Authority
+from harness.security.scram_keys import salted_password
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.ports import HOST, free_ports
-from tests.security.authority import Authority
 from tests.sweep.brokers import advertised
 
 USER, PASSWORD = "judge", "pass-word-SECRET-1"

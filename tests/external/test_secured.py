@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from harness.conformance.journal import JOURNAL_NAME, read_journal
+from harness.security.authority import Authority
 from harness.targets.ports import HOST
 from harness.targets.reference import ReferenceBroker
 from tests.client.secured_server import PASSWORD, USER, SecuredServer, running, tls
@@ -26,7 +27,6 @@ from tests.external.secured_kafka import (
     with_password,
     with_unsecured_token,
 )
-from tests.security.authority import Authority
 from tests.targets import kinds
 
 LOOK_S = 0.2

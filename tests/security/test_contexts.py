@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.security.authority import Authority
 from harness.security.contexts import new_context
 from harness.security.errors import SecurityError
 from harness.security.secret import Secret
 from harness.security.settings import KeyStore, StoreType, TlsSettings, TrustStore
-from tests.security.authority import Authority
 
 WORD = "word-SECRET"
 
@@ -39,7 +39,7 @@ def test_a_truststore_is_read_as_pem_file_text_or_pkcs12(
     ):
         found = names(new_context(TlsSettings(trust)))
         assert len(found) == 1
-        assert "authority of a test" in found[0]
+        assert "authority of a run" in found[0]
 
 
 def test_a_keystore_is_read_as_pem_file_files_texts_or_pkcs12(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.security.authority import Authority
 from harness.security.errors import SecurityError
 from harness.security.reading import read_settings
 from harness.security.settings import Mechanism, SecurityProtocol, SecuritySettings, StoreType
-from tests.security.authority import Authority
 
 SECRET = "marked-SECRET-word"
 MODULE = "org.apache.kafka.common.security"

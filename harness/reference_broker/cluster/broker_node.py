@@ -40,7 +40,7 @@ from harness.reference_broker.effects import (
     ReplicaMoved,
     TopicDeleted,
 )
-from harness.reference_broker.handlers.table import MEMBER_HANDLERS
+from harness.reference_broker.handlers.table import MEMBER_HANDLERS, handlers_of
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.node import Node, NodeRole
 from harness.reference_broker.server import BrokerServer, advertised_address
@@ -195,7 +195,8 @@ class _Running:
         self._creation = TopicCreation(self.forwarding)
         state = member_state(settings, member.listeners[CLIENT_LISTENER], member.cluster_id)
         screening = ConfigScreening(state, self.forwarding.forward)
-        node_role = NodeRole(state, MEMBER_HANDLERS, forward=screening.forward, notice=self._notice)
+        handlers = handlers_of(settings, MEMBER_HANDLERS)
+        node_role = NodeRole(state, handlers, forward=screening.forward, notice=self._notice)
         at = member.listeners[CLIENT_LISTENER]
         self.node = Node(settings, at.host, at.port, random.Random(), node_role)
         self.lifecycle = Lifecycle(

@@ -20,7 +20,7 @@ from harness.reference_broker.handlers.api_18_api_versions import (
     finalized_levels,
     supported_ranges,
 )
-from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
+from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS, handlers_of
 from harness.reference_broker.initial_state import cluster_configs, controller_state
 from harness.reference_broker.node import Node, NodeRole
 from harness.reference_broker.server import BrokerServer
@@ -86,7 +86,7 @@ class ControllerNode:
         if METADATA_VERSION not in state.features:
             state.change_metadata(keeping.begin() or self._format(), now_ms())
         state.change_metadata([_registration(at, own)], now_ms())
-        node_role = NodeRole(state, CONTROLLER_HANDLERS, role=role)
+        node_role = NodeRole(state, handlers_of(settings, CONTROLLER_HANDLERS), role=role)
         self.node = Node(settings, at.host, at.port, random.Random(), node_role)
         self.node.upkeep = list(self._upkeep(self.node, role))
         await self._server.serve(self.node)
@@ -100,7 +100,12 @@ class ControllerNode:
         begin: list[Message] = [
             FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()
         ]
-        return begin + config_records(ResourceType.BROKER, "", {}, cluster_configs(self._settings))
+        begin += config_records(ResourceType.BROKER, "", {}, cluster_configs(self._settings))
+        if self._settings.scram_users:
+            from harness.reference_broker.authentication.scram_users import scram_records
+
+            begin += scram_records(self._settings.scram_users)
+        return begin
 
     @staticmethod
     def _replay(state: BrokerState, role: ControllerRole, kept: MetadataKeeping) -> None:

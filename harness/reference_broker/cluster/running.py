@@ -36,6 +36,7 @@ class ClusterPlan:
     port: int
     given: Mapping[str, str]
     like: str = ""
+    scram_users: tuple[str, ...] = ()
 
     def settings_of(self, node_id: int) -> BrokerSettings:
         """Of one node. Raises SettingError."""
@@ -43,7 +44,7 @@ class ClusterPlan:
         own = {"node.id": str(node_id), "default.replication.factor": replicas}
         if node_id != CONTROLLER_ID and self.brokers > 1:
             own["broker.rack"] = f"r{node_id}"
-        return BrokerSettings.of({**own, **self.given}, self.like)
+        return BrokerSettings.of({**own, **self.given}, self.like, self.scram_users)
 
     def port_of(self, node_id: int) -> int:
         """Where clients come to a broker."""

@@ -147,7 +147,7 @@ def _produced(request: ProduceRequest, context: RequestContext) -> Outcome:
         for (name, topic_id), partitions in _by_topic(request).items()
     ]
     throttle_ms = context.state.client_quotas.used(
-        PRODUCER_BYTE_RATE, context.client_id, context.request_bytes, context.now()
+        PRODUCER_BYTE_RATE, context.client, context.request_bytes, context.now()
     )
     if request.acks != 0:
         answer = ProduceResponse(responses=responses, throttle_time_ms=throttle_ms)

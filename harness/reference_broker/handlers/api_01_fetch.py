@@ -188,7 +188,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
         else:
             sessions.close(session_id)
     max_bytes = min(request.max_bytes, context.state.limits.fetch_max_bytes)
-    quota_bytes = context.state.client_quotas.most_bytes(CONSUMER_BYTE_RATE, context.client_id)
+    quota_bytes = context.state.client_quotas.most_bytes(CONSUMER_BYTE_RATE, context.client)
     max_bytes = max_bytes if quota_bytes is None else min(max_bytes, quota_bytes)
     state = request.replica_state
     says_state = version >= _FIRST_VERSION_WITH_REPLICA_STATE
@@ -294,10 +294,10 @@ def _throttle_ms(fetch: _Fetch, readings: list[PartitionReading]) -> int:
         return 0
     quotas, now = fetch.context.state.client_quotas, fetch.context.now()
     size_bytes = sum(len(reading.records or b"") for reading in readings)
-    client_id = fetch.context.client_id
-    throttle_ms = quotas.used(CONSUMER_BYTE_RATE, client_id, size_bytes, now)
+    client = fetch.context.client
+    throttle_ms = quotas.used(CONSUMER_BYTE_RATE, client, size_bytes, now)
     if throttle_ms > 0:
-        quotas.used(CONSUMER_BYTE_RATE, client_id, -size_bytes, now)
+        quotas.used(CONSUMER_BYTE_RATE, client, -size_bytes, now)
     return throttle_ms
 
 

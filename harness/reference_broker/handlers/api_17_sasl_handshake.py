@@ -1,12 +1,11 @@
 """SaslHandshake: API key 17, versions 0 to 1.
 
 Behaviour
-- On a listener without authentication every mechanism is answered with ILLEGAL_SASL_STATE, and the
-  connection goes on. Before Kafka 1.1 the response has the mechanisms of the broker's configs, as
-  if they were enabled.
-
-Not done
-- Listeners with SASL.
+- The request comes here where no authentication is due: on a listener without SASL, and on one with
+  it after the authentication, while the session has no end or a second has not passed. Every
+  mechanism is answered with ILLEGAL_SASL_STATE, and the connection goes on. Before Kafka 1.1 the
+  response has the mechanisms of the broker's configs, as if they were enabled.
+- What begins an authentication: `authentication/sasl_session.py`.
 """
 
 from harness.codec.error_code import ErrorCode

@@ -9,6 +9,7 @@ from harness.base.ids import GroupId, PartitionIndex, TimeMs
 from harness.codec.structs import Message
 from harness.reference_broker.effects import Effect, TransactionCheck
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.quotas.client_quotas import ANYBODY, QuotaClient
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 
@@ -93,7 +94,8 @@ class RequestContext(NamedTuple):
 
     `request_bytes` is the size of the request without its length. `effects` collects the effects of
     the state, in order; they happen before the answer is sent. `role` is a controller's. `checked`
-    has the error codes by partition of a coordinator on another broker.
+    has the error codes by partition of a coordinator on another broker. `user` is the name of the
+    authenticated principal.
     """
 
     api_version: int
@@ -108,3 +110,9 @@ class RequestContext(NamedTuple):
     listener: str = CLIENT_LISTENER
     role: "ControllerRole | None" = None
     checked: Mapping[tuple[str, PartitionIndex], int] = _NOT_CHECKED
+    user: str = ANYBODY
+
+    @property
+    def client(self) -> QuotaClient:
+        """The client as quotas know it."""
+        return QuotaClient(self.client_id or "", self.user)

@@ -11,6 +11,8 @@ from typing import Any
 
 from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.handlers.outcome import ApiRange, Outcome, RequestContext
+from harness.reference_broker.listener_protocols import is_secured
+from harness.reference_broker.settings import BrokerSettings
 
 Handle = Callable[[Any, RequestContext], Outcome]
 
@@ -87,6 +89,13 @@ _OF_BROKERS = (
     _served("api_75_describe_topic_partitions", 0, 0),
 )
 
+_OF_USERS = (
+    _served("api_36_sasl_authenticate", 0, 2),
+    _served("api_50_describe_user_scram_credentials", 0, 0),
+    _served("api_51_alter_user_scram_credentials", 0, 0),
+)
+"""The APIs of a broker with a listener where clients authenticate themselves."""
+
 _OF_MEMBERS = (_served("api_64_unregister_broker", 0, 0),)
 """The APIs that a broker has only in a cluster."""
 
@@ -100,9 +109,11 @@ _ONLY_OF_CONTROLLERS = (
     _served("api_73_assign_replicas_to_dirs", 0, 0),
 )
 
-FORWARDED = frozenset({19, 20, 33, 37, 43, 44, 45, 46, 49, 64})
+FORWARDED = frozenset({19, 20, 33, 37, 43, 44, 45, 46, 49, 51, 64})
 """The APIs that a broker of a cluster forwards to the controller (KIP-590)."""
 
+_ENVELOPE_KEY = 58
+"""Only a controller has it."""
 _LISTENED_TO = frozenset({1, 18, *FORWARDED})
 
 
@@ -119,13 +130,26 @@ CONTROLLER_HANDLERS: Mapping[int, ServedApi] = {
     **_by_key(*_ONLY_OF_CONTROLLERS),
 }
 """The APIs of a controller's listener."""
+_USERS_HANDLERS: Mapping[int, ServedApi] = _by_key(*_OF_USERS)
+
+
+def handlers_of(
+    settings: BrokerSettings, handlers: Mapping[int, ServedApi] = HANDLERS
+) -> Mapping[int, ServedApi]:
+    """Return the handlers of a node with these settings: its clients may be users."""
+    if not is_secured(settings):
+        return handlers
+    of_users = _USERS_HANDLERS.items()
+    if _ENVELOPE_KEY in handlers:
+        return {**handlers, **{key: one for key, one in of_users if key in _LISTENED_TO}}
+    return {**handlers, **_USERS_HANDLERS}
 
 
 def advertised_like(
     likeness: EmulatedRelease, handlers: Mapping[int, ServedApi] = HANDLERS
 ) -> tuple[ApiRange, ...]:
     """Return the advertised versions. No other version is served, and not all of these."""
-    if not likeness.release or handlers is CONTROLLER_HANDLERS:
+    if not likeness.release or _ENVELOPE_KEY in handlers:
         return tuple(one.advertised for one in handlers.values())
     found = []
     for one in handlers.values():

@@ -11,6 +11,7 @@ from harness.reference_broker.effects import CreationWanted, Effect
 from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
+from harness.reference_broker.state.credentials.scram_credentials import ScramCredentials
 from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
@@ -119,6 +120,7 @@ class BrokerState:
     transactions: Transactions
     marker_writer: MarkerWriter
     apply_records: Callable[[BrokerState, Sequence[Message], TimeMs], None]
+    scram_credentials: ScramCredentials = field(default_factory=ScramCredentials)
     client_metrics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)

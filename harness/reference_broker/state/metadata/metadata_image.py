@@ -177,6 +177,18 @@ def _producer_ids(state: BrokerState, record: messages.ProducerIdsRecord, _now: 
     state.next_producer_id = record.next_producer_id
 
 
+def _credential(
+    state: BrokerState, record: messages.UserScramCredentialRecord, _now: TimeMs
+) -> None:
+    state.scram_credentials.put(record)
+
+
+def _credential_removed(
+    state: BrokerState, record: messages.RemoveUserScramCredentialRecord, _now: TimeMs
+) -> None:
+    state.scram_credentials.remove(record)
+
+
 def _eligible_cleared(state: BrokerState, record: messages.ClearElrRecord, now: TimeMs) -> None:
     """Clear the eligible leaders of a topic, or of all topics (KIP-966)."""
     for topic in list(state.cluster.topics()):
@@ -196,6 +208,8 @@ _APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {
     "FeatureLevelRecord": _feature,
     "ProducerIdsRecord": _producer_ids,
     "ClearElrRecord": _eligible_cleared,
+    "UserScramCredentialRecord": _credential,
+    "RemoveUserScramCredentialRecord": _credential_removed,
 }
 
 

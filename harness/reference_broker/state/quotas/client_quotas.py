@@ -5,6 +5,7 @@ Source: KIP-13, KIP-546, classes ClientQuotaControlManager and ClientQuotaManage
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite, isnan
+from typing import NamedTuple
 
 from harness.base.ids import TimeMs
 from harness.reference_broker.state.quotas.rate import ENDLESS_MS, SAMPLES, Rate
@@ -15,7 +16,8 @@ REQUEST_PERCENTAGE = "request_percentage"
 Entity = frozenset[tuple[str, str | None]]
 """Pairs of type and name; the name None is the default for all without a quota of their own."""
 
-_EVERYBODY = "ANONYMOUS"  # the user of every connection, as none is authenticated
+ANYBODY = "ANONYMOUS"
+"""The user of a client that is not authenticated (class KafkaPrincipal)."""
 _LONGEST_WAIT_FOR_TIME_MS = 1_000
 _CHECK_INTERVAL_MS = 5_000
 _LONG_MAX, _INT_MAX = 2**63 - 1, 2**31 - 1
@@ -28,6 +30,13 @@ _OF_CLIENTS: Mapping[str, int | None] = {
     "controller_mutation_rate": None,
 }
 _OF_ADDRESSES: Mapping[str, int | None] = {"connection_creation_rate": _INT_MAX}
+
+
+class QuotaClient(NamedTuple):
+    """A client as quotas know it: its id, empty without one, and its user."""
+
+    client_id: str
+    user: str = ANYBODY
 
 
 class QuotaRefused(Exception):
@@ -64,9 +73,9 @@ class ClientQuotas:
         """Return the entities that have quotas, each with its quotas."""
         return self._quotas.items()
 
-    def used(self, key: str, client_id: str | None, amount: float, now: TimeMs) -> int:
+    def used(self, key: str, client: QuotaClient, amount: float, now: TimeMs) -> int:
         """Add an amount to the rate of a client; return the throttle time in ms."""
-        found = self._limit(key, client_id or "") if self._quotas else None
+        found = self._limit(key, client) if self._quotas else None
         if found is None:
             return 0
         self._forget_idle(now)
@@ -78,19 +87,19 @@ class ClientQuotas:
         is_none = throttle_ms == ENDLESS_MS and key != REQUEST_PERCENTAGE
         return 0 if is_none else throttle_ms
 
-    def worked(self, client_id: str | None, duration_ns: int, now: TimeMs) -> int:
+    def worked(self, client: QuotaClient, duration_ns: int, now: TimeMs) -> int:
         """Add the time that a request has taken; return the throttle time in ms.
 
         The quota is a percentage of a thread's time (KIP-124). The throttle time is a second at
         most.
         """
         percent = duration_ns * 100 / 1_000_000_000
-        wait_ms = self.used(REQUEST_PERCENTAGE, client_id, percent, now)
+        wait_ms = self.used(REQUEST_PERCENTAGE, client, percent, now)
         return min(wait_ms, _LONGEST_WAIT_FOR_TIME_MS)
 
-    def most_bytes(self, key: str, client_id: str | None) -> int | None:
+    def most_bytes(self, key: str, client: QuotaClient) -> int | None:
         """Return the largest transfer that can be within the quota; None without a quota."""
-        found = self._limit(key, client_id or "") if self._quotas else None
+        found = self._limit(key, client) if self._quotas else None
         return None if found is None else int(found[1] * (SAMPLES - 1))
 
     def _forget_idle(self, now: TimeMs) -> None:
@@ -99,24 +108,25 @@ class ClientQuotas:
             self._next_check = TimeMs(now + _CHECK_INTERVAL_MS)
             self._rates = {who: rate for who, rate in self._rates.items() if not rate.is_over(now)}
 
-    def _limit(self, key: str, client_id: str) -> tuple[Entity, float] | None:
+    def _limit(self, key: str, client: QuotaClient) -> tuple[Entity, float] | None:
         """Return the entity that shares a client's quota, and the limit; None without a quota."""
-        for quota_of, shared_by in _levels(client_id):
+        for quota_of, shared_by in _levels(client):
             limit = self._quotas.get(quota_of, {}).get(key)
             if limit is not None:
                 return shared_by, limit
         return None
 
 
-def _levels(client_id: str) -> Iterator[tuple[Entity, Entity]]:
+def _levels(client: QuotaClient) -> Iterator[tuple[Entity, Entity]]:
     """Yield the entities by precedence of quotas (KIP-55), each with the entity that shares it."""
-    for user in (_EVERYBODY, None):
-        for client in (client_id, None):
-            own = frozenset({(USER, _EVERYBODY), (CLIENT_ID, client_id)})
-            yield frozenset({(USER, user), (CLIENT_ID, client)}), own
-        yield frozenset({(USER, user)}), frozenset({(USER, _EVERYBODY)})
-    for client in (client_id, None):
-        yield frozenset({(CLIENT_ID, client)}), frozenset({(CLIENT_ID, client_id)})
+    own_user, own_id = (USER, client.user), (CLIENT_ID, client.client_id)
+    for user in (client.user, None):
+        for client_id in (client.client_id, None):
+            both = frozenset({(USER, user), (CLIENT_ID, client_id)})
+            yield both, frozenset({own_user, own_id})
+        yield frozenset({(USER, user)}), frozenset({own_user})
+    for client_id in (client.client_id, None):
+        yield frozenset({(CLIENT_ID, client_id)}), frozenset({own_id})
 
 
 def check_entity(parts: list[tuple[str, str | None]]) -> Entity:

@@ -7,6 +7,7 @@ from harness.reference_broker.state.quotas.client_quotas import (
     PRODUCER_BYTE_RATE,
     REQUEST_PERCENTAGE,
     ClientQuotas,
+    QuotaClient,
     QuotaRefused,
     check_entity,
     check_quota,
@@ -76,29 +77,29 @@ def test_most_specific_quota_applies_to_client(
     limits: dict[str, float], counts: int | None
 ) -> None:
     expected = None if counts is None else counts * 10
-    assert quotas_of(**limits).most_bytes(PRODUCER_BYTE_RATE, "c") == expected
+    assert quotas_of(**limits).most_bytes(PRODUCER_BYTE_RATE, QuotaClient("c")) == expected
 
 
 def test_clients_share_user_quota_but_not_default_client_quota() -> None:
     together = quotas_of(u=100.0)
-    assert together.used(PRODUCER_BYTE_RATE, "a", 1_000, NOW) == 0
-    assert together.used(PRODUCER_BYTE_RATE, "b", 100, NOW) == 1_000
+    assert together.used(PRODUCER_BYTE_RATE, QuotaClient("a"), 1_000, NOW) == 0
+    assert together.used(PRODUCER_BYTE_RATE, QuotaClient("b"), 100, NOW) == 1_000
     each = quotas_of(_any=100.0)
-    assert each.used(PRODUCER_BYTE_RATE, "a", 1_000, NOW) == 0
-    assert each.used(PRODUCER_BYTE_RATE, "b", 100, NOW) == 0
+    assert each.used(PRODUCER_BYTE_RATE, QuotaClient("a"), 1_000, NOW) == 0
+    assert each.used(PRODUCER_BYTE_RATE, QuotaClient("b"), 100, NOW) == 0
 
 
 def test_removed_quota_does_not_throttle() -> None:
     quotas = quotas_of(_c=1.0)
     quotas.alter(check_entity([("client-id", "c")]), {PRODUCER_BYTE_RATE: None})
-    assert quotas.used(PRODUCER_BYTE_RATE, "c", 1_000_000, NOW) == 0
+    assert quotas.used(PRODUCER_BYTE_RATE, QuotaClient("c"), 1_000_000, NOW) == 0
 
 
 def test_request_time_throttle_is_at_most_one_second() -> None:
     quotas = ClientQuotas()
     quotas.alter(check_entity([("client-id", "c")]), {REQUEST_PERCENTAGE: 0.001})
-    assert quotas.worked("c", 1_000_000_000, NOW) == 1_000
-    assert quotas.worked("d", 1_000_000_000, NOW) == 0
+    assert quotas.worked(QuotaClient("c"), 1_000_000_000, NOW) == 1_000
+    assert quotas.worked(QuotaClient("d"), 1_000_000_000, NOW) == 0
 
 
 @pytest.mark.parametrize(
@@ -154,9 +155,9 @@ def test_client_rate_is_dropped_after_its_window() -> None:
     quotas = ClientQuotas()
     quotas.alter(check_entity([("client-id", None)]), {PRODUCER_BYTE_RATE: 10.0})
     for number in range(100):
-        quotas.used(PRODUCER_BYTE_RATE, f"client-{number}", 1_000, NOW)
-    assert quotas.used(PRODUCER_BYTE_RATE, "client-0", 0, at(10_000)) > 0
-    quotas.used(PRODUCER_BYTE_RATE, "another", 1, at(22_000))
+        quotas.used(PRODUCER_BYTE_RATE, QuotaClient(f"client-{number}"), 1_000, NOW)
+    assert quotas.used(PRODUCER_BYTE_RATE, QuotaClient("client-0"), 0, at(10_000)) > 0
+    quotas.used(PRODUCER_BYTE_RATE, QuotaClient("another"), 1, at(22_000))
     assert quotas.rate_count == 1
 
 
@@ -164,5 +165,5 @@ def test_quota_of_zero_throttles_request_time_only() -> None:
     """The endless pause of bytes does not fit into Kafka's int32 (class ClientQuotaManager)."""
     quotas = ClientQuotas()
     quotas.alter(check_entity([("user", None)]), {PRODUCER_BYTE_RATE: 0.0, REQUEST_PERCENTAGE: 0.0})
-    assert quotas.used(PRODUCER_BYTE_RATE, "c", 100, NOW) == 0
-    assert quotas.worked("c", 1_000, NOW) == 1_000
+    assert quotas.used(PRODUCER_BYTE_RATE, QuotaClient("c"), 100, NOW) == 0
+    assert quotas.worked(QuotaClient("c"), 1_000, NOW) == 1_000

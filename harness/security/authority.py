@@ -1,4 +1,4 @@
-"""A certificate authority of a test, and what it signs; made at the start, never kept."""
+"""A certificate authority of a run, and what it signs; made at the start, never kept."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Signed:
 class Authority:
     """Signs certificates of hosts and of clients."""
 
-    def __init__(self, name: str = "authority of a test") -> None:
+    def __init__(self, name: str = "authority of a run") -> None:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = _named(name)
         built = _begun(subject, subject, key).add_extension(
@@ -61,12 +61,15 @@ class Authority:
         )
         self.own = Signed(built.sign(key, hashes.SHA256()), key)
 
-    def sign(self, name: str, hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Signed:
+    def sign(
+        self, name: str | x509.Name, hosts: tuple[str, ...] = ("127.0.0.1", "localhost")
+    ) -> Signed:
         """A certificate for a host, or a client, of that name."""
         key = ec.generate_private_key(ec.SECP256R1())
+        subject = _named(name) if isinstance(name, str) else name
         usages = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
         built = (
-            _begun(_named(name), self.own.certificate.subject, key)
+            _begun(subject, self.own.certificate.subject, key)
             .add_extension(x509.SubjectAlternativeName([_general(h) for h in hosts]), False)
             .add_extension(x509.ExtendedKeyUsage(usages), False)
         )
@@ -74,6 +77,13 @@ class Authority:
 
     def write_pem(self, path: Path) -> Path:
         path.write_text(self.own.certificate_pem)
+        return path
+
+    def write_java_truststore(self, path: Path, password: str) -> Path:
+        """A truststore for Java, with the attribute without which Java trusts no certificate."""
+        entry = pkcs12.PKCS12Certificate(self.own.certificate, b"authority")
+        encryption = serialization.BestAvailableEncryption(password.encode())
+        path.write_bytes(pkcs12.serialize_java_truststore([entry], encryption))
         return path
 
     def write_pkcs12(self, path: Path, password: str) -> Path:

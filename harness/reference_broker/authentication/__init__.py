@@ -1,0 +1,1 @@
+"""Secured listeners: TLS, the SASL exchanges of clients, and their principals."""

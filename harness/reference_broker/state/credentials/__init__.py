@@ -1,0 +1,1 @@
+"""The credentials of users, as the metadata log has them."""

@@ -1,0 +1,193 @@
+"""The security of a cluster that a run starts: certificates, a user, and the client's file.
+
+All of it is made at the start, in a folder that only this user can read, and goes at the stop. The
+password is random; a broker of ours gets it by its environment, so no command line has it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.address import Address
+from harness.security.settings import Mechanism, SecurityProtocol
+from harness.targets.errors import TargetError
+from harness.targets.kind import choose
+from harness.targets.scratch import ScratchFolder
+from harness.targets.secured_cluster import SecuredCluster, SecuredWay
+
+USER = "judge"
+OPTIONS = {
+    "security": "of the listener for clients: ssl, sasl_plaintext or sasl_ssl; the run makes the "
+    "certificates and the user",
+    "mechanism": "with SASL, the one by which the run enters: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512",
+}
+MECHANISMS = (Mechanism.PLAIN, Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
+"""Those of a listener with SASL; the user has the same password for each."""
+_USUAL_MECHANISM = Mechanism.SCRAM_SHA_512
+_PASSWORD_BYTES = 24
+_VARIABLE = "KAFKA_CONFORMANCE_RUN_PASSWORD"
+_PRIVATE = 0o600
+_CLIENTS = "client.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSecurity:
+    """The options of a target string."""
+
+    protocol: SecurityProtocol
+    mechanism: Mechanism | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The options again, for the name of the target."""
+        named = [f"security={self.protocol.value.lower()}"]
+        return [*named, f"mechanism={self.mechanism}"] if self.mechanism else named
+
+
+def wanted_security(options: Mapping[str, str]) -> WantedSecurity | None:
+    """Read the options; None without them. Raises TargetError."""
+    if "security" not in options:
+        if "mechanism" in options:
+            raise TargetError("mechanism= needs security=sasl_plaintext or security=sasl_ssl")
+        return None
+    known = [each.value.lower() for each in SecurityProtocol][1:]
+    protocol = SecurityProtocol(choose("security", options["security"], known).upper())
+    if not protocol.has_sasl:
+        if "mechanism" in options:
+            raise TargetError(f"mechanism= contradicts security={options['security']}: no SASL")
+        return WantedSecurity(protocol)
+    name = options.get("mechanism", _USUAL_MECHANISM.value)
+    return WantedSecurity(
+        protocol, Mechanism(choose("mechanism", name, [each.value for each in MECHANISMS]))
+    )
+
+
+class RunSecurity:
+    """Of one start of a target; ``stop`` forgets it."""
+
+    def __init__(self, wanted: WantedSecurity) -> None:
+        self.wanted = wanted
+        self.password = ""
+        self._scratch: ScratchFolder | None = None
+        self._cluster: SecuredCluster | None = None
+
+    def start(self) -> None:
+        """Make the certificates, the password and the client's file. Raises TargetError."""
+        self.stop()
+        self._scratch = ScratchFolder()
+        self.password = secrets.token_urlsafe(_PASSWORD_BYTES)
+        self._make_certificates()
+        self._cluster = SecuredCluster(self.client_file(self.wanted.mechanism))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the files; ``ca.pem``, ``broker.pem`` and ``broker.p12`` among them."""
+        assert self._scratch is not None, "it is started"
+        return self._scratch.path
+
+    @property
+    def way(self) -> SecuredWay:
+        """The way in, for the run and its workers."""
+        assert self._cluster is not None, "it is started"
+        return self._cluster.way
+
+    def open(self, places: Iterable[Address]) -> None:
+        """Enter these listeners by the client's file from now on. Raises TargetError."""
+        assert self._cluster is not None, "it is started"
+        self._cluster.open(places)
+
+    def stop(self) -> None:
+        """Forget the way in, and remove the files. Twice is fine."""
+        cluster, self._cluster = self._cluster, None
+        if cluster is not None:
+            cluster.close()
+        scratch, self._scratch = self._scratch, None
+        if scratch is not None:
+            scratch.remove()
+
+    @property
+    def client_environment(self) -> dict[str, str]:
+        """The environment of a broker of ours."""
+        return {**os.environ, _VARIABLE: self.password}
+
+    def reference_settings(self, listener: str) -> dict[str, str]:
+        """The settings of a broker of ours with this listener, without a secret."""
+        return {
+            "listener.security.protocol.map": f"{listener}:{self.wanted.protocol.value}",
+            "sasl.enabled.mechanisms": ",".join(MECHANISMS),
+            "sasl.jaas.config": _plain_module(f"${{env:{_VARIABLE}}}"),
+            "ssl.keystore.location": str(self.folder / "broker.pem"),
+            "ssl.truststore.location": str(self.folder / "ca.pem"),
+        }
+
+    @property
+    def reference_users(self) -> list[str]:
+        """The options of a broker of ours with the user of SCRAM."""
+        pairs = f"[name={USER},password=${{env:{_VARIABLE}}}]"
+        scram = [each for each in MECHANISMS if each is not Mechanism.PLAIN]
+        return [word for each in scram for word in ("--add-scram", f"{each}={pairs}")]
+
+    def kafka_settings(self, listener: str) -> dict[str, str]:
+        """The settings of a real Kafka with this listener, for clients and for itself.
+
+        The stores are named for the listener, so that a test may change the settings of all.
+        """
+        begin = f"listener.name.{listener.lower()}"
+        settings = {
+            "inter.broker.listener.name": listener,
+            "sasl.enabled.mechanisms": ",".join(MECHANISMS),
+            "sasl.mechanism.inter.broker.protocol": Mechanism.PLAIN.value,
+            f"{begin}.plain.sasl.jaas.config": _plain_module(self.password, is_broker=True),
+        }
+        module = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        for name in ("scram-sha-256", "scram-sha-512"):
+            settings[f"{begin}.{name}.sasl.jaas.config"] = module
+        for store, file in (("keystore", "broker.p12"), ("truststore", "ca.p12")):
+            settings[f"{begin}.ssl.{store}.type"] = "PKCS12"
+            settings[f"{begin}.ssl.{store}.location"] = str(self.folder / file)
+            settings[f"{begin}.ssl.{store}.password"] = self.password
+        return {**settings, f"{begin}.ssl.key.password": self.password}
+
+    def client_file(self, mechanism: Mechanism | None) -> Path:
+        """Write the file of a client that enters by this mechanism; return its path."""
+        lines = [f"security.protocol={self.wanted.protocol.value}"]
+        if self.wanted.protocol.has_tls:
+            lines += [f"ssl.truststore.location={self.folder / 'ca.pem'}"]
+            lines += ["ssl.truststore.type=PEM", "ssl.keystore.type=PEM"]
+            lines += [f"ssl.keystore.location={self.folder / 'client.pem'}"]
+        if mechanism is not None:
+            lines += [f"sasl.mechanism={mechanism}", f"sasl.username={USER}"]
+            lines += [f"sasl.password={self.password}"]
+            lines += [f"kafka-conformance.mechanisms={','.join(MECHANISMS)}"]
+        path = self.folder / (_CLIENTS if mechanism is self.wanted.mechanism else f"{mechanism}")
+        path.write_text("".join(f"{line}\n" for line in lines))
+        path.chmod(_PRIVATE)
+        return path
+
+    def _make_certificates(self) -> None:
+        try:
+            from harness.security.authority import Authority
+        except ImportError:
+            raise TargetError(
+                "security= needs cryptography, which is not installed: "
+                "pip install 'kafka-conformance[capture]'"
+            ) from None
+        authority = Authority()
+        authority.write_pem(self.folder / "ca.pem")
+        authority.write_java_truststore(self.folder / "ca.p12", self.password)
+        authority.sign(USER).write_pem(self.folder / "client.pem")
+        broker = authority.sign("broker")
+        broker.write_pem(self.folder / "broker.pem")
+        broker.write_pkcs12(self.folder / "broker.p12", self.password)
+        for path in self.folder.iterdir():
+            path.chmod(_PRIVATE)
+
+
+def _plain_module(password: str, *, is_broker: bool = False) -> str:
+    own = f' username="{USER}" password="{password}"' if is_broker else ""
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    return f'{module} required{own} user_{USER}="{password}";'

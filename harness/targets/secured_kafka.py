@@ -1,0 +1,139 @@
+"""A real Kafka of one broker with TLS or SASL on its listener for clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from harness.base.address import Address
+from harness.client.connection import Connection
+from harness.codec.messages import AlterUserScramCredentialsRequest
+from harness.security.scram_keys import LEAST_ITERATIONS, salted_password
+from harness.security.settings import Mechanism
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.kafka.broker_config import CONTROLLER, PROTOCOL, QUICK_RETURN
+from harness.targets.kafka.eras import Mode
+from harness.targets.kafka.jvm import HEAP, QUICK
+from harness.targets.kafka.target import KafkaTarget
+from harness.targets.pinned_file import Progress
+from harness.targets.run_security import USER, RunSecurity, WantedSecurity
+from harness.targets.secured_cluster import SecuredCluster
+from harness.targets.target import JOIN_AS_BROKER, LINKS, UPGRADE, Target
+
+_FIRST = (2, 7)
+"""KIP-554: users can be added by requests."""
+_SCRAM = {Mechanism.SCRAM_SHA_256: (1, "sha256"), Mechanism.SCRAM_SHA_512: (2, "sha512")}
+_SALT = b"salt of a run"
+
+
+class SecuredKafka(KafkaTarget):
+    """The broker with the settings of a run's security, and the user of SCRAM added by PLAIN.
+
+    The listeners of controllers are PLAINTEXT; its only listener for clients is also the one for
+    brokers, so no other broker can join, and no link can be cut.
+    """
+
+    def __init__(
+        self,
+        release: str,
+        wanted: WantedSecurity,
+        *,
+        mode: str | None = None,
+        heap: str = HEAP,
+        jvm: str = QUICK,
+        settings: Mapping[str, str] | None = None,
+        log_dir: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Raises TargetError: as KafkaTarget, and for a release without users."""
+        self._security, self._given = RunSecurity(wanted), dict(settings or {})
+        self._first: SecuredCluster | None = None
+        super().__init__(
+            release,
+            mode=mode,
+            heap=heap,
+            jvm=jvm,
+            settings=settings,
+            log_dir=log_dir,
+            progress=progress,
+        )
+        if tuple(map(int, release.split(".")[:2])) < _FIRST:
+            raise TargetError(f"security={wanted.protocol.value.lower()}: from Kafka 2.7 on")
+        self.capabilities = self.capabilities - {JOIN_AS_BROKER, LINKS, UPGRADE}
+
+    def _spec(self) -> str:
+        named, *rest = super()._spec().split(",", 1)
+        return ",".join([named, *self._security.wanted.words, *rest])
+
+    def start(self) -> list[Address]:
+        if self.is_alive():
+            return self.addresses
+        started = super().start()
+        if self._first is not None:
+            self._add_user(started)
+            self._first.close()
+        self._security.open(started)
+        self.secured = self._security.way
+        return started
+
+    def _before_start(self, addresses: Sequence[Address]) -> None:
+        """The broker is entered by PLAIN until it has the user of SCRAM."""
+        super()._before_start(addresses)
+        self._security.start()
+        names = {PROTOCOL: self._security.wanted.protocol.value}
+        if self.mode is Mode.KRAFT:
+            names[CONTROLLER] = "PLAINTEXT"
+        own = {
+            "listener.security.protocol.map": ",".join(f"{k}:{v}" for k, v in names.items()),
+            **self._security.kafka_settings(PROTOCOL),
+        }
+        self.settings = {**own, **self._given}
+        self._plan = self._planned(1, 1)
+        if self._security.wanted.mechanism is None:
+            self._security.open(addresses[:1])
+        else:
+            self._first = SecuredCluster(self._security.client_file(Mechanism.PLAIN))
+            self._first.open(addresses[:1])
+
+    def _end(self) -> None:
+        super()._end()
+        if self._first is not None:
+            self._first.close()
+            self._first = None
+
+    def stop(self) -> None:
+        super().stop()
+        self._security.stop()
+        self.secured = None
+
+    def _add_user(self, addresses: Sequence[Address]) -> None:
+        upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
+        with closing(Connection(addresses[0])) as connection:
+            for number, digest in _SCRAM.values():  # one credential of a user in a request
+                password = self._security.password
+                one = upsertion(
+                    name=USER,
+                    mechanism=number,
+                    iterations=LEAST_ITERATIONS,
+                    salt=_SALT,
+                    salted_password=salted_password(digest, password, _SALT, LEAST_ITERATIONS),
+                )
+                request = AlterUserScramCredentialsRequest(deletions=[], upsertions=[one])
+                (result,) = connection.ask(request, 0).results
+                if result.error_code:
+                    raise TargetStartError(f"{self.spec}: no user: {result.error_message}")
+
+    def _another(self, settings: dict[str, str]) -> SecuredKafka:
+        return SecuredKafka(
+            self.release,
+            self._security.wanted,
+            mode=self.mode.value,
+            heap=self.heap,
+            jvm=self.jvm,
+            settings={**self._given, **settings},
+            log_dir=self._log_folder(),
+        )
+
+    def _another_kept(self, settings: dict[str, str]) -> Target:
+        return self._another({**QUICK_RETURN, **settings})

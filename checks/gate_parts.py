@@ -7,6 +7,7 @@ from checks.part import Command, Lane, Part, command
 from harness.conformance.gate import GateExit
 from labs.defects.row_items import CLUSTER_SUITES
 from labs.defects.seen_on import (
+    BEHIND_SASL,
     CLUSTER_SEEN_ON,
     ENDED,
     ENDED_CLUSTER,
@@ -15,6 +16,7 @@ from labs.defects.seen_on import (
     ENDED_WITH_2_4,
     ENDED_WITH_2_4_SEEN_ON,
     JOINED_SEEN_ON,
+    SECURED_SEEN_ON,
 )
 
 WAITS, ALONE = Lane.WAITS, Lane.ALONE
@@ -112,6 +114,10 @@ GATE = (
             command(
                 *(*DEFECTS, "--target", ENDED_WITH_2_4_SEEN_ON, "--alone", "0"),
                 *(word for name in ENDED_WITH_2_4 for word in ("--requirement", name)),
+            ),
+            command(
+                *(*DEFECTS, "--target", SECURED_SEEN_ON, "--alone", "0"),
+                *(word for name in BEHIND_SASL for word in ("--requirement", name)),
             ),
         ),
         after=("suites",),

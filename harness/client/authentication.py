@@ -35,7 +35,7 @@ from harness.codec.messages import (
 from harness.codec.structs import Message, Request
 from harness.security.doors import Door
 from harness.security.errors import ExchangeFailed
-from harness.security.mechanisms import Exchange, new_exchange
+from harness.security.mechanisms import ClientExchange, new_exchange
 
 M = TypeVar("M", bound=Message)
 CORRELATION_ID = 0x7FFF_FFF8
@@ -145,7 +145,7 @@ def _require_mechanism(answer: SaslHandshakeResponse, mechanism: str) -> None:
     )
 
 
-def _by_requests(link: FrameLink, exchange: Exchange, version: int) -> int:
+def _by_requests(link: FrameLink, exchange: ClientExchange, version: int) -> int:
     message: bytes | None = exchange.first()
     lifetime_ms = 0
     while message is not None:
@@ -158,7 +158,7 @@ def _by_requests(link: FrameLink, exchange: Exchange, version: int) -> int:
     return lifetime_ms
 
 
-def _by_bare_tokens(link: FrameLink, exchange: Exchange) -> int:
+def _by_bare_tokens(link: FrameLink, exchange: ClientExchange) -> int:
     """A broker without SaslAuthenticate (before 1.0) closes in place of an error."""
     message: bytes | None = exchange.first()
     while message is not None:

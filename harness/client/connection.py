@@ -56,6 +56,7 @@ class Connection:
         observer: Observer | None = None,
         grants: Grants | None = None,
         greases: bool = False,
+        authenticates: bool = True,
     ) -> None:
         """Connect at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
@@ -64,6 +65,7 @@ class Connection:
 
         ``observer`` is called with each message that was encoded and sent, or received and decoded.
         With ``grants`` every send raises NotGranted for a request that must not go out.
+        ``authenticates``: False leaves the SASL of a secured listener to the caller.
         ``greases``: messages go out with unknown tagged fields, see :mod:`harness.client.grease`.
         """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
@@ -75,7 +77,7 @@ class Connection:
         self._next_correlation_id = 1
         self._has_sent_raw = False
         self._entrance = Entrance(address)
-        self._socket = self._entrance.enter(timeout_ms)
+        self._socket = self._entrance.enter(timeout_ms, authenticates=authenticates)
         self.transcript.add(self._entrance.event)
 
     def __enter__(self) -> Self:
@@ -208,7 +210,15 @@ class Connection:
             self.transcript.add("closed by the broker")
             raise self._entrance.lost(self._socket, error) from error
 
-    def receive_frame(self, timeout_ms: float | None = None) -> bytes:
+    def exchange_token(self, token: bytes) -> bytes:
+        """Send a token of an authentication in a frame of its own; return that of the broker.
+
+        The evidence has neither. Raises as ``receive_frame``.
+        """
+        self._send_all(frame(token), "sent a token", b"")
+        return self.receive_frame(is_secret=True)
+
+    def receive_frame(self, timeout_ms: float | None = None, *, is_secret: bool = False) -> bytes:
         """The next frame's payload. Raises ConnectionClosed, ResponseTimeout, WireViolation.
 
         Nothing is lost by a timeout: called again, it goes on where it was.
@@ -225,7 +235,7 @@ class Connection:
         awaited = self._awaited[0] if self._awaited else None
         self.transcript.add(
             "received",
-            payload,
+            b"" if is_secret else payload,
             awaited.api if awaited else None,
             awaited.version if awaited else -1,
         )

@@ -36,8 +36,8 @@ class Entrance:
         by = f" by {settings.sasl.mechanism}" if settings.sasl else ""
         return f"connected, {settings.protocol}{by}"
 
-    def enter(self, timeout_ms: float) -> socket.socket:
-        """Return the socket behind TLS and SASL.
+    def enter(self, timeout_ms: float, *, authenticates: bool = True) -> socket.socket:
+        """Return the socket behind TLS and, if the client ``authenticates`` itself, behind SASL.
 
         Raises ConnectionClosed, EntryRefused, ResponseTimeout; then nothing stays open.
         """
@@ -47,7 +47,8 @@ class Entrance:
         entered = plain
         try:
             entered = self._with_tls(plain, self._door)
-            self._authenticate(entered, self._door, timeout_ms)
+            if authenticates:
+                self._authenticate(entered, self._door, timeout_ms)
         except BaseException:
             entered.close()
             plain.close()

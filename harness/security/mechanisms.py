@@ -12,7 +12,7 @@ _SOH = "\x01"
 """Separates the parts of a message of OAUTHBEARER (RFC 7628, section 3.1)."""
 
 
-class Exchange(Protocol):
+class ClientExchange(Protocol):
     """The client's side of one authentication."""
 
     def first(self) -> bytes:
@@ -54,7 +54,7 @@ class _OAuthBearer:
         return _SOH.encode() if challenge else None
 
 
-_EXCHANGES: Mapping[Mechanism, Callable[[SaslSettings], Exchange]] = {
+_EXCHANGES: Mapping[Mechanism, Callable[[SaslSettings], ClientExchange]] = {
     Mechanism.PLAIN: _Plain,
     Mechanism.SCRAM_SHA_256: lambda sasl: ScramExchange("sha256", sasl),
     Mechanism.SCRAM_SHA_512: lambda sasl: ScramExchange("sha512", sasl),
@@ -62,6 +62,6 @@ _EXCHANGES: Mapping[Mechanism, Callable[[SaslSettings], Exchange]] = {
 }
 
 
-def new_exchange(sasl: SaslSettings) -> Exchange:
+def new_exchange(sasl: SaslSettings) -> ClientExchange:
     """Return the beginning of an authentication with these settings."""
     return _EXCHANGES[sasl.mechanism](sasl)

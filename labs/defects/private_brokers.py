@@ -23,6 +23,7 @@ from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
+from harness.targets.secured_cluster import SecuredCluster
 from harness.targets.target import (
     BROKER_CONFIG,
     JOIN_AS_BROKER,
@@ -69,6 +70,7 @@ class PrivateBehindRelay(Target):
         self._like, self._settings, self._rule = like, settings, rule
         self._kept, self._older, self._pool = kept, older, pool
         self._broker: Target | None = None
+        self._way: SecuredCluster | None = None
         self._open = ExitStack()
 
     @property
@@ -85,6 +87,10 @@ class PrivateBehindRelay(Target):
             self.peer_endpoint = self._client(self._broker.peer_endpoint, opening)
             self._open = opening.pop_all()
         self.addresses, self.nodes = [Address(*relay.address)], self._broker.nodes[:1]
+        if self._broker.secured is not None:
+            self._way = SecuredCluster(Path(self._broker.secured.file))
+            self._way.open(self.addresses)
+            self.secured = self._way.way
         return self.addresses
 
     def _taken(self, opening: ExitStack) -> Target:
@@ -115,6 +121,8 @@ class PrivateBehindRelay(Target):
     def stop(self) -> None:
         self._open.close()
         self.addresses, self.nodes, self.peer_endpoint = [], [], None
+        if self._way is not None:
+            self._way.close()
 
     @property
     def _running(self) -> Target:
@@ -278,9 +286,13 @@ class SharedRow(ExternalBroker):
     safety = frozenset(SAFETY_CLASSES)
 
     def __init__(
-        self, addresses: list[Address], model: Target | None = None, log_dir: Path | None = None
+        self,
+        addresses: list[Address],
+        model: Target | None = None,
+        log_dir: Path | None = None,
+        secured: SecuredCluster | None = None,
     ) -> None:
-        super().__init__(addresses, log_dir=log_dir)
+        super().__init__(addresses, log_dir=log_dir, secured=secured)
         if model is not None and model.implementation == ReferenceBroker.implementation:
             self.implementation, self.release = model.implementation, model.release
             self.like = model.like
@@ -304,12 +316,13 @@ class SharedAndPrivate(SharedRow):
         private: Target,
         make_rule: MakeRule,
         pool: Callable[[], RowBrokers | None],
+        secured: SecuredCluster | None = None,
     ) -> None:
         """``private``: model of the private brokers; ``make_rule``: makes a rule for each of them.
 
         ``pool``: returns the pool of used brokers for the test that runs now, if it may get one.
         """
-        super().__init__(addresses, private)
+        super().__init__(addresses, private, secured=secured)
         self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS, POWER_LOSS, UPGRADE}
         self._private, self._make_rule, self._pool = private, make_rule, pool
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from harness.base.address import Address
+from harness.targets.secured_cluster import SecuredWay
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import Changes
 
@@ -30,6 +31,7 @@ class Unit:
         rows: names of defects; without any, only the run without a defect counts.
         addresses: of the shared broker; none: the worker starts one for this unit.
         is_alone: a process of its own judges it.
+        secured: the way into the shared broker; None: it is PLAINTEXT.
     """
 
     where: Where
@@ -37,6 +39,7 @@ class Unit:
     rows: tuple[str, ...]
     addresses: tuple[Address, ...] = ()
     is_alone: bool = False
+    secured: SecuredWay | None = None
 
     @property
     def ends_at_failure(self) -> bool:

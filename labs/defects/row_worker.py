@@ -24,6 +24,7 @@ from harness.base.address import Address
 from harness.conformance.journal import JOURNAL_NAME
 from harness.conformance.summary import RunSummary
 from harness.conformance.verdict import Verdict
+from harness.targets.secured_cluster import SecuredWay
 from harness.targets.spec import parse_target
 from labs.defects.all_defects import ALL_DEFECTS
 from labs.defects.baseline import of_requirements
@@ -77,6 +78,7 @@ class RowWorker:
     baseline: RunSummary | None = None
     _pool: RowBrokers = field(default_factory=RowBrokers)
     _runs: int = 0
+    _secured: SecuredWay | None = None
 
     def judge(self, unit: Unit, send: Callable[[Message], None]) -> None:
         """Send the result of each row, and the end of the unit."""
@@ -95,10 +97,12 @@ class RowWorker:
     def _shared(self, unit: Unit) -> Iterator[tuple[Address, ...]]:
         """The addresses of the unit's shared broker."""
         needs_none = unit.where in (Where.OFFLINE, Where.BUILT_IN)
+        self._secured = unit.secured
         if unit.addresses or needs_none:
             yield unit.addresses
             return
         with parse_target(self.spec, log_dir=self.out / "logs") as own:
+            self._secured = own.secured
             yield tuple(own.addresses)
 
     def _judge_before(
@@ -174,7 +178,7 @@ class RowWorker:
         self.session.before_each = self._begin_limit
         self._begin_limit()
         try:
-            targets = StruckTargets(self.spec, addresses, self._pool_for_test)
+            targets = StruckTargets(self.spec, addresses, self._pool_for_test, self._secured)
             with targets.under(unit.where, defect) as make_target:
                 # What was imported before the wrong function was put in place has the right one.
                 is_stale = unit.where is Where.OFFLINE and defect is not None

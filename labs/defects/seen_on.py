@@ -29,11 +29,18 @@ KAFKA_ALONE = {
 }
 """Defects that no built-in broker shows, by name, with the feature that each needs."""
 
+BEHIND_SASL = (
+    *(f"SASL-{number:03}" for number in (*range(1, 9), *range(10, 15))),
+    *("APIV-007", "APIV-008"),
+)
+"""Requirements with a defect that are judged at a listener with SASL only. A relay reads no TLS."""
+
 REFERENCE, KAFKA = "reference", "kafka:4.4.0"
 ENDED_SEEN_ON = "reference,like=2.8.2"
 ENDED_WITH_2_4_SEEN_ON = "reference,like=1.1.1"
 JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
+SECURED_SEEN_ON = "reference,security=sasl_plaintext,mechanism=PLAIN"
 CLUSTER_SEEN_ON = "reference,nodes=3"
 ENDED_CLUSTER_SEEN_ON = "reference,nodes=3,like=2.8.2"
 QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
@@ -41,7 +48,8 @@ QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 
 def _by_one_broker(defect: Defect) -> bool:
     is_of_one = not defect.cluster and not defect.joined and defect.name not in KAFKA_ALONE
-    return is_of_one and (defect.built_in or defect.requirement not in {*ENDED, *ENDED_WITH_2_4})
+    elsewhere = {*ENDED, *ENDED_WITH_2_4, *BEHIND_SASL}
+    return is_of_one and (defect.built_in or defect.requirement not in elsewhere)
 
 
 SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
@@ -49,6 +57,7 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         REFERENCE: _by_one_broker,
         ENDED_SEEN_ON: lambda defect: defect.requirement in ENDED,
         ENDED_WITH_2_4_SEEN_ON: lambda defect: defect.requirement in ENDED_WITH_2_4,
+        SECURED_SEEN_ON: lambda defect: defect.requirement in BEHIND_SASL,
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
         CLUSTER_SEEN_ON: lambda defect: (

@@ -11,6 +11,7 @@ from harness.base.address import Address
 from harness.proxies import FrameRule, RunningRelay
 from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.targets.proxied import proxied
+from harness.targets.secured_cluster import SecuredCluster, SecuredWay
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
 from labs.defects.broker_pool import RowBrokers
@@ -34,12 +35,13 @@ class StruckTargets:
     """Makes targets like the one that ``spec`` names.
 
     ``addresses``: of the shared broker. ``pool``: returns the pool of used private brokers for the
-    test that runs now; None: it may get none.
+    test that runs now; None: it may get none. ``secured``: the way into the shared broker.
     """
 
     spec: str
     addresses: tuple[Address, ...]
     pool: Callable[[], RowBrokers | None]
+    secured: SecuredWay | None = None
 
     @contextmanager
     def under(self, where: Where, defect: Defect | None) -> Iterator[MakeTarget]:
@@ -65,12 +67,15 @@ class StruckTargets:
             def make_target(log_dir: Path | None) -> Target:
                 model = parse_target(self.spec, log_dir=log_dir)
                 if not is_private:
-                    return SharedRow(client, model, log_dir)
-                return SharedAndPrivate(client, model, make_rule, self.pool)
+                    return SharedRow(client, model, log_dir, self._entered())
+                return SharedAndPrivate(client, model, make_rule, self.pool, self._entered())
 
             yield make_target
             if raised := errors():
                 raise BrokenRule(f"the rule raised {raised[0]!r}")
+
+    def _entered(self) -> SecuredCluster | None:
+        return None if self.secured is None else SecuredCluster(Path(self.secured.file))
 
     @contextmanager
     def _before_shared(self, rule: FrameRule) -> Iterator[tuple[list[Address], Errors]]:

@@ -99,7 +99,8 @@ class SharedTarget:
         if not self.running.is_alive():
             self.running.stop()
             self.running.start()
-        return replace(unit, addresses=tuple(self.running.addresses))
+        addresses, secured = tuple(self.running.addresses), self.running.secured
+        return replace(unit, addresses=addresses, secured=secured)
 
 
 @dataclass(slots=True)

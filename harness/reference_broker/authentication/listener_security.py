@@ -39,7 +39,9 @@ class ListenerSecurity:
         """Raises SettingError."""
         protocol = protocol_of(settings, listener)
         self._settings, self._listener = settings, listener
-        self.context: ssl.SSLContext | None = tls_context(settings) if protocol.has_tls else None
+        self.context: ssl.SSLContext | None = None
+        if protocol.has_tls:
+            self.context = tls_context(settings, has_sasl=protocol.has_sasl)
         self._has_sasl = protocol.has_sasl
         self._mechanisms = _mechanisms(settings) if protocol.has_sasl else ()
         self._passwords = plain_users(settings) if protocol.has_sasl else {}

@@ -13,8 +13,12 @@ _CLIENTS = {
 }
 
 
-def tls_context(settings: BrokerSettings) -> ssl.SSLContext:
-    """Raises SettingError: a store is missing or cannot be read, or a value is unknown."""
+def tls_context(settings: BrokerSettings, *, has_sasl: bool) -> ssl.SSLContext:
+    """Raises SettingError: a store is missing or cannot be read, or a value is unknown.
+
+    A listener that ``has_sasl`` asks for no certificate: `ssl.client.auth` counts there only with
+    the prefix of the listener (KIP-684), which this broker does not have.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.options |= ssl.OP_NO_RENEGOTIATION
     versions = _versions(settings)
@@ -25,7 +29,7 @@ def tls_context(settings: BrokerSettings) -> ssl.SSLContext:
         context.load_cert_chain(path, password=lambda: password)
     except (OSError, ssl.SSLError) as problem:
         raise SettingError(f"ssl.keystore.location: {path}: {_said(problem)}") from None
-    context.verify_mode = _clients(settings)
+    context.verify_mode = ssl.CERT_NONE if has_sasl else _clients(settings)
     if context.verify_mode is not ssl.CERT_NONE:
         _trust(context, _store(settings, "truststore"))
     return context

@@ -5,6 +5,9 @@ Behaviour
 - A user that is named twice, to be deleted or changed, gets DUPLICATE_RESOURCE, and nothing of it
   happens.
 - The broker keeps the two keys that follow from the salted password, not that password.
+
+Not done
+- With a ZooKeeper two mechanisms of one user may be changed in a request.
 """
 
 from harness.codec.error_code import ErrorCode

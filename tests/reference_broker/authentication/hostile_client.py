@@ -31,10 +31,11 @@ class HostileClient:
     def __exit__(self, *_: object) -> None:
         self._socket.close()
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> Self:
         """Bytes as they are; the broker may have closed the connection."""
         with suppress(OSError):
             self._socket.sendall(data)
+        return self
 
     def read(self) -> bytes | None:
         """The next frame, None at the end of the stream."""
@@ -45,10 +46,11 @@ class HostileClient:
         self.send(frame(payload))
         return self.read()
 
-    def begin(self, mechanism: str, version: int = 1) -> None:
+    def begin(self, mechanism: str, version: int = 1) -> Self:
         answer = self.ask(handshake(mechanism, version))
         assert answer is not None
         assert answer[4:6] == b"\0\0", answer
+        return self
 
     def token(self, token: bytes) -> SaslAuthenticateResponse | None:
         """Send a token in SaslAuthenticate."""

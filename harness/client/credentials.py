@@ -1,0 +1,87 @@
+"""The credentials by which a listener is entered, for tests that authenticate themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from harness.security.doors import Door, close_door, door_at, open_door
+from harness.security.errors import ExchangeFailed
+from harness.security.mechanisms import ClientExchange, new_exchange
+from harness.security.scram_keys import salted_password
+from harness.security.secret import Secret
+from harness.security.settings import Mechanism, SaslSettings
+
+__all__ = ["ClientExchange", "ExchangeFailed"]
+PLAIN = Mechanism.PLAIN.value
+_DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+SCRAM = (Mechanism.SCRAM_SHA_256.value, Mechanism.SCRAM_SHA_512.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A user and its password, which ``repr`` does not show."""
+
+    _sasl: SaslSettings
+
+    @property
+    def user(self) -> str:
+        """The name."""
+        return self._sasl.username
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms by which this user can enter."""
+        return tuple(each.value for each in self._sasl.mechanisms)
+
+    def with_wrong_password(self) -> Credentials:
+        """Return those of the same user with another password."""
+        return self.of(self.user, f"{self._sasl.password.reveal()}-wrong")
+
+    def of(self, user: str, password: str) -> Credentials:
+        """Return those of another user."""
+        return Credentials(replace(self._sasl, username=user, password=Secret(password)))
+
+    def begin(self, mechanism: str) -> ClientExchange:
+        """Return the client's side of an authentication by this mechanism."""
+        return new_exchange(replace(self._sasl, mechanism=Mechanism(mechanism)))
+
+    def plain_token(self, *, authorized: str = "", user: str | None = None) -> bytes:
+        """Return the token of PLAIN; ``user``: another one, with this password."""
+        name = self.user if user is None else user
+        return f"{authorized}\0{name}\0{self._sasl.password.reveal()}".encode()
+
+
+def credentials_at(address: tuple[str, int]) -> Credentials | None:
+    """Return the credentials for a listener; None where it has no SASL, or no password is known."""
+    door = door_at(address)
+    sasl = None if door is None else door.settings.sasl
+    return Credentials(sasl) if sasl is not None and sasl.username else None
+
+
+def scram_password(mechanism: str, password: str, salt: bytes, iterations: int) -> bytes:
+    """Return the salted password of a user, for AlterUserScramCredentials."""
+    return salted_password(_DIGESTS[mechanism], password, salt, iterations)
+
+
+@contextmanager
+def without_certificate(address: tuple[str, int]) -> Iterator[None]:
+    """Enter this listener without a certificate of the client's own until the block ends."""
+    door = door_at(address)
+    assert door is not None, "a listener with TLS has a door"
+    assert door.settings.tls is not None, "it is a listener with TLS"
+    close_door(door)
+    bare = Door(replace(door.settings, tls=replace(door.settings.tls, own=None)))
+    open_door(bare, [address])
+    try:
+        yield
+    finally:
+        close_door(bare)
+        open_door(door, [address])
+
+
+def has_tls(address: tuple[str, int]) -> bool:
+    """True if the listener is entered by TLS."""
+    door = door_at(address)
+    return door is not None and door.settings.tls is not None

@@ -1,0 +1,1 @@
+"""Authentication of clients, before their requests are served."""

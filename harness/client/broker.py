@@ -152,21 +152,12 @@ class BrokerUnderTest:
         """A connection of the test's own; closed when the test ends.
 
         ``timeout_ms``: of each answer; by default longer on a busy machine. ``through``: a proxy.
-        Without ``authenticates`` the SASL of a secured listener is left to the test, which may then
-        send what begins an authentication.
         """
         if timeout_ms is None:
             timeout_ms = DEFAULT_TIMEOUT_MS * patience()
         at, timeout_ms = through or self.address, self.scaled_ms(timeout_ms)
-        grants = self.grants if authenticates else None
         connection = Connection(
-            at,
-            client_id,
-            timeout_ms,
-            self.observer,
-            grants,
-            self.greases,
-            authenticates=authenticates,
+            at, client_id, timeout_ms, self.observer, self.grants, self.greases, authenticates
         )
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]

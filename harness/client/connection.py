@@ -65,12 +65,13 @@ class Connection:
 
         ``observer`` is called with each message that was encoded and sent, or received and decoded.
         With ``grants`` every send raises NotGranted for a request that must not go out.
-        ``authenticates``: False leaves the SASL of a secured listener to the caller.
+        ``authenticates``: False leaves the SASL of the listener to the caller, with any request.
         ``greases``: messages go out with unknown tagged fields, see :mod:`harness.client.grease`.
         """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
         self._observer, self._greases = observer, greases
-        self._gate = FrameGate(grants) if grants is not None and not grants.everything else None
+        is_free = grants is None or grants.everything or not authenticates
+        self._gate = None if is_free or grants is None else FrameGate(grants)
         self.transcript = Transcript(f"to {address[0]}:{address[1]}")
         self._buffer = bytearray()
         self._awaited: deque[_Awaited] = deque()

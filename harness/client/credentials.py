@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from harness.security.doors import Door, close_door, door_at, open_door
+from harness.security.doors import door_at
 from harness.security.errors import ExchangeFailed
 from harness.security.mechanisms import ClientExchange, new_exchange
 from harness.security.scram_keys import salted_password
@@ -63,25 +61,3 @@ def credentials_at(address: tuple[str, int]) -> Credentials | None:
 def scram_password(mechanism: str, password: str, salt: bytes, iterations: int) -> bytes:
     """Return the salted password of a user, for AlterUserScramCredentials."""
     return salted_password(_DIGESTS[mechanism], password, salt, iterations)
-
-
-@contextmanager
-def without_certificate(address: tuple[str, int]) -> Iterator[None]:
-    """Enter this listener without a certificate of the client's own until the block ends."""
-    door = door_at(address)
-    assert door is not None, "a listener with TLS has a door"
-    assert door.settings.tls is not None, "it is a listener with TLS"
-    close_door(door)
-    bare = Door(replace(door.settings, tls=replace(door.settings.tls, own=None)))
-    open_door(bare, [address])
-    try:
-        yield
-    finally:
-        close_door(bare)
-        open_door(door, [address])
-
-
-def has_tls(address: tuple[str, int]) -> bool:
-    """True if the listener is entered by TLS."""
-    door = door_at(address)
-    return door is not None and door.settings.tls is not None

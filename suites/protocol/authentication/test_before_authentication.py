@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest
@@ -17,9 +15,6 @@ from suites.protocol.support.sasl import (
     shake_hands,
     unauthenticated,
 )
-
-MOST_BYTES = 524_288
-"""Of a frame before the authentication; Kafka's default."""
 
 
 @judges("SASL-001")
@@ -55,29 +50,6 @@ def test_a_token_before_the_handshake_closes_the_connection(
         connection.send(SaslAuthenticateRequest(auth_bytes=token), api_version)
         connection.forget_answer()
         connection.expect_closed()
-
-
-@judges("SASL-009")
-@at_versions("SaslHandshake")
-def test_a_frame_above_the_limit_closes_the_connection(
-    broker: BrokerUnderTest, api_version: int
-) -> None:
-    """Before the handshake and behind it, by its length alone; one at the limit is awaited."""
-    credentials = credentials_of(broker)
-    mechanism = credentials.mechanisms[0]
-    with requirement("SASL-009") as check:
-        for length in (MOST_BYTES + 1, 2**31 - 1, -1):
-            for is_behind in (False, True):
-                with check.subtest(f"{length} {'behind the handshake' if is_behind else 'first'}"):
-                    connection = unauthenticated(broker)
-                    if is_behind:
-                        shake_hands(connection, mechanism, api_version)
-                    connection.send_bytes(struct.pack(">i", length))
-                    connection.expect_closed()
-        with check.subtest("at the limit"):
-            connection = unauthenticated(broker)
-            connection.send_bytes(struct.pack(">i", MOST_BYTES))
-            connection.expect_silence(broker.scaled_ms(500))
 
 
 @judges("APIV-007")

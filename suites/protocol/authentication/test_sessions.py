@@ -61,12 +61,13 @@ def test_a_request_behind_the_end_of_the_session_closes_the_connection(
     mechanism = credentials.mechanisms[0]
     with requirement("SASL-010") as check:
         ended, renewed = unauthenticated(broker), unauthenticated(broker)
-        for connection in (ended, renewed):
-            shake_hands(connection, mechanism)
-            answer = enter(connection, credentials, mechanism, api_version)
-            expect_error(answer.error_code, ErrorCode.NONE, mechanism)
-            assert answer.session_lifetime_ms == LIFE_MS, f"{answer.session_lifetime_ms} ms"
-            expect_served(broker, connection)
+        for name, connection in {"one": ended, "another": renewed}.items():
+            with check.subtest(f"the life of {name}"):
+                shake_hands(connection, mechanism)
+                answer = enter(connection, credentials, mechanism, api_version)
+                expect_error(answer.error_code, ErrorCode.NONE, mechanism)
+                assert answer.session_lifetime_ms == LIFE_MS, f"{answer.session_lifetime_ms} ms"
+                expect_served(broker, connection)
         time.sleep(LIFE_MS / 1000 + 0.2)  # the end of a session is no event
         with check.subtest("authenticated again"):
             shake_hands(renewed, mechanism)

@@ -1,4 +1,4 @@
-"""A connection to a SASL listener whose authentication the test itself sends."""
+"""Connections to a SASL listener on which the test itself sends the authentication."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Listeners with TLS."""

@@ -78,9 +78,7 @@ def scram_shows_unknown_users(
 
 
 @answers("APIV-007", r"the APIs differ from those behind the authentication")
-def an_api_is_hidden_before_authentication(
-    seen: SeenRequest, answer: ApiVersionsResponse
-) -> None:
+def an_api_is_hidden_before_authentication(seen: SeenRequest, answer: ApiVersionsResponse) -> None:
     """ApiVersions lists one API less while the client is not authenticated."""
     if seen.ordinal == 0:
         del answer.api_keys[-1:]

@@ -9,7 +9,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from struct import unpack
 from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
@@ -150,13 +150,12 @@ class GroupLog:
         return topic.partitions[java_hash(group_id) % len(topic.partitions)]
 
 
-@lru_cache(maxsize=1024)  # one request asks for the same id several times
 def java_hash(text: str) -> int:
     """Return ``String.hashCode`` without its sign, as ``Utils.abs`` does."""
     units = text.encode("utf-16-be", "surrogatepass")
     value = 0
-    for at in range(0, len(units), 2):
-        value = (31 * value + int.from_bytes(units[at : at + 2], "big")) & 0xFFFFFFFF
+    for unit in unpack(f">{len(units) // 2}H", units):
+        value = (31 * value + unit) & 0xFFFFFFFF
     if value == 1 << 31:
         return 0
     return value if value < 1 << 31 else (1 << 32) - value

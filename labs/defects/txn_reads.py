@@ -130,7 +130,9 @@ def open_transactions_hold_nothing_back(request: FetchRequest) -> None:
     request.isolation_level = READ_UNCOMMITTED
 
 
-@answers("TXN-025", r"from offset \d: the aborted transactions", asked=of_client("TXN-025"))
+@answers(
+    "TXN-025", r"(from offset|log start) \d: the aborted transactions", asked=of_client("TXN-025")
+)
 def one_aborted_transaction_is_enough(answer: FetchResponse) -> None:
     """The broker returns at most one aborted transaction."""
     for partition in _partitions(answer):
@@ -140,7 +142,7 @@ def one_aborted_transaction_is_enough(answer: FetchResponse) -> None:
 
 @answers(
     "TXN-025",
-    r"from offset \d: the aborted transactions|none is aborted: the aborted transactions are",
+    r"(from offset \d|log start \d|none is aborted): the aborted transactions are",
     asked=of_client("TXN-025"),
 )
 def a_committed_transaction_counts_as_aborted(request: FetchRequest, answer: FetchResponse) -> None:

@@ -27,7 +27,13 @@ REPORTS = "tests/reports"
 """A part of its own: one process, so that all of its tests share one Spark session."""
 CLOCK_FILES = ("tests/proxies/engine/test_steps.py",)
 """Every file of ``tests`` with a test that is marked ``clock``; the reading of all takes longer."""
-APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
+BROKER_TESTS = ("tests/reference_broker", "tests/oracle", "tests/log_tools")
+PROCESS_TESTS = (
+    *("tests/runner", "tests/targets", "tests/proxies", "tests/negotiation", "tests/power_loss"),
+)
+"""Folders of parts of their own: most of their time they wait for brokers and other processes."""
+DEEP_FOLDERS = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS))
+APART = tuple(f"--ignore={folder}" for folder in (REPORTS, *BROKER_TESTS, *PROCESS_TESTS))
 WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "labs.defects", "--out", "{out}/defects")
 ALONE_SHARE = "1"
@@ -68,7 +74,7 @@ GATE = (
     Part(
         "tests",
         # One process: it gets most of a processor, and each worker would import all tests.
-        (command(*PYTEST, "tests", *APART, "--draw", "{draw}"),),
+        (command(*PYTEST, "tests", *DEEP_FOLDERS, *APART, "--draw", "{draw}"),),
     ),
     Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
     Part(
@@ -84,6 +90,24 @@ GATE = (
         lane=WAITS,
     ),
     Part(
+        "cluster",
+        (
+            command(
+                *(*PYTEST, *CLUSTER_SUITES, "suites/protocol", *DRAWN_VERSIONS, "-n", "3"),
+                *("-p", "checks.case_slice", "--slice", "{sixteenth}"),
+                *("--sliced", "suites/protocol"),
+                *("--target", "reference,nodes=3", "--out", "{out}/cluster"),
+            ),
+            command("kafka-conformance", "gate", "{out}/cluster"),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "broker_tests",
+        (command(*PYTEST, *BROKER_TESTS, "--draw", "{draw}"),),
+        lane=WAITS,
+    ),
+    Part(
         "defects",
         (
             command(
@@ -93,6 +117,21 @@ GATE = (
             ),
         ),
         after=("suites",),
+        lane=WAITS,
+    ),
+    Part(
+        "cluster_defects",
+        (
+            command(
+                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "5"),
+                *("--baseline", "{out}/cluster"),
+            ),
+            command(
+                *(*DEFECTS, "--target", ENDED_CLUSTER_SEEN_ON, "--alone", "0"),
+                *(word for name in ENDED_CLUSTER for word in ("--requirement", name)),
+            ),
+        ),
+        after=("cluster",),
         lane=WAITS,
     ),
     Part(
@@ -124,39 +163,24 @@ GATE = (
         lane=WAITS,
     ),
     Part(
-        "cluster",
-        (
-            command(
-                *(*PYTEST, *CLUSTER_SUITES, "suites/protocol", *DRAWN_VERSIONS, "-n", "3"),
-                *("-p", "checks.case_slice", "--slice", "{sixteenth}"),
-                *("--sliced", "suites/protocol"),
-                *("--target", "reference,nodes=3", "--out", "{out}/cluster"),
-            ),
-            command("kafka-conformance", "gate", "{out}/cluster"),
-        ),
+        "process_tests",
+        (command(*PYTEST, *PROCESS_TESTS, *DEEP_FOLDERS, "--draw", "{draw}"),),
         lane=WAITS,
     ),
     Part(
-        "cluster_defects",
+        "release",
         (
-            command(
-                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "5"),
-                *("--baseline", "{out}/cluster"),
+            Command(
+                (
+                    *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{quarter}"),
+                    *("suites/protocol", "--target", "kafka:{release}", "--out", "{out}/release"),
+                ),
+                passes_with=(0, 1),
             ),
             command(
-                *(*DEFECTS, "--target", ENDED_CLUSTER_SEEN_ON, "--alone", "0"),
-                *(word for name in ENDED_CLUSTER for word in ("--requirement", name)),
-            ),
-        ),
-        after=("cluster",),
-        lane=WAITS,
-    ),
-    Part(
-        "mutants",
-        (
-            command(
-                *("kafka-conformance", "lab", "mutate", "--noticed", "--count", RECORDED_MUTANTS),
-                *("--seed", "{number}", "--jobs", "3"),
+                *("kafka-conformance", "gate", "{out}/release"),
+                *("--profile", "suites/apache-kafka.profile.toml"),
+                passes_with=OF_A_SAMPLE,
             ),
         ),
         lane=WAITS,
@@ -178,19 +202,11 @@ GATE = (
         lane=WAITS,
     ),
     Part(
-        "release",
+        "mutants",
         (
-            Command(
-                (
-                    *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{quarter}"),
-                    *("suites/protocol", "--target", "kafka:{release}", "--out", "{out}/release"),
-                ),
-                passes_with=(0, 1),
-            ),
             command(
-                *("kafka-conformance", "gate", "{out}/release"),
-                *("--profile", "suites/apache-kafka.profile.toml"),
-                passes_with=OF_A_SAMPLE,
+                *("kafka-conformance", "lab", "mutate", "--noticed", "--count", RECORDED_MUTANTS),
+                *("--seed", "{number}", "--jobs", "3"),
             ),
         ),
         lane=WAITS,

@@ -9,7 +9,7 @@ from checks.draw import Draw
 
 
 class Lane(Enum):
-    """The gate runs a part that works beside two that wait: waiting overlaps with work."""
+    """The gate runs a part that works beside three that wait: waiting overlaps with work."""
 
     WORKS = "mostly computes"
     WAITS = "mostly waits"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 
 from harness.conformance.dated import ReleaseNumbers, release_numbers
@@ -58,6 +59,7 @@ class NotARange(ValueError):
     """It has the form of a range and is none; the message says why."""
 
 
+@lru_cache(maxsize=1024)
 def kafka_name(target: str) -> KafkaName | None:
     """Read ``kafka:RELEASE[,NAME=VALUE...]``; None for every other string."""
     if not target.startswith(PREFIX):

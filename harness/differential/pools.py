@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 from harness.codec.specs import INT_RANGES, ZERO_UUID
@@ -259,6 +260,7 @@ def row_for(table: Mapping[str, Pool], path: str) -> Pool | None:
     return next((pool for name, pool in table.items() if fnmatchcase(path, name)), None)
 
 
+@cache
 def pool_for(path: str, kind: str) -> Pool | None:
     """The first row of :data:`POOLS` that counts and has values of this kind; only those."""
     for name, pool in POOLS.items():

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from harness.histories.judgement import Anomaly, Findings, HistoryVerdict, Judgement
+from harness.histories.poll_steps import check_steps
 
 Place = tuple[int, int]
 """Partition and offset."""
@@ -145,20 +146,8 @@ def _check_polls(told: _History, findings: Findings) -> None:
 def _check_order(
     polled: Sequence[ClientOperation], log: Mapping[Place, ClientOperation], findings: Findings
 ) -> None:
-    """Check the polls of one partition.
-
-    A repeated offset counts as duplicate only, not as a skip or a step back.
-    """
-    given: set[int] = set()
-    last: ClientOperation | None = None
-    for record in polled:
-        if record.offset in given:
-            findings.add(Anomaly.POLL_DUPLICATE, record)
-            continue
-        given.add(record.offset)
-        if last is not None and record.offset < last.offset:
-            findings.add(Anomaly.NONMONOTONIC_POLL, last, record)
-        last = record
+    """Check the polls of one partition; a repeated or skipped offset counts once."""
+    given = check_steps(polled, findings)
     highest = max(given, default=0)
     for (partition, offset), record in log.items():
         if partition == polled[0].partition and offset < highest and offset not in given:

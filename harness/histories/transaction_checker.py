@@ -7,12 +7,13 @@ read_committed consumer finds it, is the order of its writes; the names are Jeps
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from harness.histories.checker import NOTHING_ACKNOWLEDGED
 from harness.histories.history import ClientOperation, OperationOutcome
 from harness.histories.judgement import Anomaly, Findings, HistoryVerdict, Judgement
+from harness.histories.poll_steps import check_steps
 from harness.histories.transaction_cycles import cycles
 from harness.histories.transaction_mode import TransactionMode
 from harness.histories.transaction_story import NEVER, ClientTransaction, Place, TransactionStory
@@ -153,7 +154,7 @@ def _check_polls(story: TransactionStory, found: _Verdicts) -> None:
     for polls in story.polls.values():
         for poll in polls:
             _check_poll(poll, log.get((poll.partition, poll.offset)), story, found)
-        _check_steps(polls, found)
+        check_steps(polls, found)
     for poll in story.dirty:
         writer = story.writer[poll.value]
         if writer.commit_at != NEVER:
@@ -176,19 +177,6 @@ def _check_poll(
         found.add(Anomaly.INCONSISTENT_OFFSET, poll, stored)
     elif stored is None and found.mode.read_committed:
         found.add(Anomaly.INCONSISTENT_OFFSET, poll)
-
-
-def _check_steps(polls: Sequence[ClientOperation], found: _Verdicts) -> None:
-    given: set[int] = set()
-    last: ClientOperation | None = None
-    for poll in polls:
-        if poll.offset in given:
-            found.add(Anomaly.POLL_DUPLICATE, poll)
-            continue
-        given.add(poll.offset)
-        if last is not None and poll.offset < last.offset:
-            found.add(Anomaly.NONMONOTONIC_POLL, last, poll)
-        last = poll
 
 
 def _check_seen(story: TransactionStory, found: _Verdicts) -> None:

@@ -142,7 +142,7 @@ class TransactionStory:
             del self._open[one.process]
 
     def _abort(self, one: ClientOperation, _: int) -> None:
-        """It leaves a transaction of which no commit was requested as it is: surely not there."""
+        """End the transaction; without a request to commit, its records are never committed."""
         if one.process not in self._open:
             self._break(f"{one} is outside of a transaction")
         elif one.outcome is not INVOKE:

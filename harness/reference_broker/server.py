@@ -10,7 +10,7 @@ from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.connection import ClientConnection
 from harness.reference_broker.connection_places import Admission, ConnectionPlaces
 from harness.reference_broker.descriptors import is_spared, raise_limit, spared
-from harness.reference_broker.listener_protocols import ListenerProtocol, protocol_of
+from harness.reference_broker.listener_protocols import protocol_of
 from harness.reference_broker.node import Node
 from harness.reference_broker.outbound_limit import OutboundLimit
 from harness.reference_broker.request_memory import RequestMemory
@@ -22,6 +22,7 @@ from harness.reference_broker.settings import (
     uncounted_request_bytes,
 )
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
+from harness.security.settings import SecurityProtocol
 
 if TYPE_CHECKING:
     from harness.reference_broker.authentication.listener_security import ListenerSecurity
@@ -135,7 +136,7 @@ class BrokerServer:
 
 def _security_of(settings: BrokerSettings, listener: str) -> "ListenerSecurity | None":
     """Return the security of a listener, None of a PLAINTEXT one. Raises SettingError."""
-    if protocol_of(settings, listener) is ListenerProtocol.PLAINTEXT:
+    if protocol_of(settings, listener) is SecurityProtocol.PLAINTEXT:
         return None
     # Not at the start: most brokers have no such listener.
     from harness.reference_broker.authentication.listener_security import ListenerSecurity

@@ -11,7 +11,7 @@ from harness.security.token_sources import TokenSource
 
 
 class SecurityProtocol(StrEnum):
-    """``security.protocol`` of Kafka's clients."""
+    """``security.protocol`` of Kafka's clients, and of listeners (KIP-103)."""
 
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
@@ -25,7 +25,7 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_sasl(self) -> bool:
-        """True if the client authenticates itself by SASL."""
+        """True if clients authenticate themselves by SASL."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 

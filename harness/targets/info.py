@@ -29,7 +29,6 @@ from harness.targets.target import SAFETY_CLASSES, Target
 
 ANSWER_TIMEOUT_MS = 30_000
 METADATA_TIMEOUT_MS = 10_000
-ROUND_TRIPS = 20
 ROUND_TRIP_BASELINE_MS = 5.0
 FIRST_ANSWER_BASELINE_MS = 25.0
 TIME_SCALE_LIMIT = 20.0
@@ -119,7 +118,7 @@ def probe(target: Target) -> TargetInfo:
     asked, is_given = [], isinstance(target, ExternalBroker)
     for address in target.addresses:
         try:
-            asked.append(_ask(address, is_given=is_given))
+            asked.append(_ask(address, target.round_trips, is_given=is_given))
         except NotAnswered as problem:
             raise TargetStartError(f"{target.spec}: {problem.at(address)}") from problem
     if not asked and not isinstance(target, ByDocument):
@@ -160,7 +159,7 @@ class _Asked(NamedTuple):
     scale: float
 
 
-def _ask(address: Address, *, is_given: bool) -> _Asked:
+def _ask(address: Address, round_trips: int, *, is_given: bool) -> _Asked:
     """Ask one broker. Raises NotAnswered.
 
     ``is_given``: the address was given, and may be that of a listener for other clients. A broker
@@ -169,7 +168,7 @@ def _ask(address: Address, *, is_given: bool) -> _Asked:
     advertised = advertises(address, ANSWER_TIMEOUT_MS)
     if advertised and is_given:
         _require_client_listener(address)
-    pace = measure_pace(address, ANSWER_TIMEOUT_MS, ROUND_TRIPS, advertised=advertised)
+    pace = measure_pace(address, ANSWER_TIMEOUT_MS, round_trips, advertised=advertised)
     scale = time_scale(pace)
     if advertised:
         ranges = ask_api_versions(address, ANSWER_TIMEOUT_MS)
@@ -204,9 +203,9 @@ def _common(ranges: Sequence[dict[int, tuple[int, int]]]) -> dict[int, tuple[int
 def time_scale(pace: AnswerPace) -> float:
     """The factor for waits: max(1, median round trip / 5 ms, first answer / 25 ms), at most 20.
 
-    The median is that of :data:`ROUND_TRIPS` requests on one connection; the first
-    answer counts from the connect, and shows a slow start, a far network or a busy machine.
-    Rounded to two digits. The limit keeps the deadlines of a broken target finite.
+    The median is that of several requests on one connection; the first answer counts from the
+    connect, and shows a slow start, a far network or a busy machine. Rounded to two digits. The
+    limit keeps the deadlines of a broken target finite.
     """
     median = statistics.median(pace.round_trips_ms)
     factor = max(

@@ -98,6 +98,8 @@ class Target(ABC):
     reached: Mapping[Address, Address] = MappingProxyType({})
     """The address at which this machine reaches a broker, by the address that the cluster lists,
     where the two differ."""
+    round_trips: int = 20
+    """The number of requests that measure how quickly it answers."""
     secured: SecuredWay | None = None
     """The way into its listeners, while it runs; None: they are PLAINTEXT."""
 

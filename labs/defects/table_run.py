@@ -33,6 +33,7 @@ from labs.defects.row_unit import RowFound, Unit, units_of
 from labs.defects.row_worker import RowWorker
 from labs.defects.seen_on import shown_by_any
 from labs.defects.table import DefectTable
+from labs.defects.unit_order import durations_of, longest_first
 
 SUITES = ("suites",)
 OnRow = Callable[[Defect, JudgedRow], None]
@@ -134,6 +135,8 @@ class TableRun:
 
     def _work(self, session: RowSession) -> None:
         units = [*units_of(self.asked.chosen, self.asked.watched), *self._units_of_others(session)]
+        if self.asked.baseline is not None:
+            units = longest_first(units, durations_of(self.asked.baseline))
         do_repeated_work()
         gc.collect()
         gc.freeze()  # workers are forked from here: what is collected stays shared

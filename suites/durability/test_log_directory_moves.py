@@ -23,7 +23,7 @@ from suites.protocol.support.rich_logs import (
     rich_logs,
     times_of,
 )
-from suites.protocol.support.whole_answers import WithPaths, expect_same
+from suites.protocol.support.whole_answers import WholeAnswers, expect_same
 from suites.protocol.support.writers import Writer
 
 MOVED_WITHIN_MS = 60_000
@@ -52,7 +52,7 @@ class MovedLogs:
         grow(self.client, self.logs)
         self.writer.append(2)
 
-    def ask(self) -> WithPaths:
+    def ask(self) -> WholeAnswers:
         """All answers about the logs that neither their segments nor an empty log decide."""
         filled = {topic: count for topic, count in self.logs.items() if topic != self.topic}
         by_offset = fetched(self.client, self.logs)

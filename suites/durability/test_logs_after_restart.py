@@ -36,7 +36,7 @@ from suites.protocol.support.idempotent import (
 )
 from suites.protocol.support.log_answers import epoch_ends, offsets_by_time
 from suites.protocol.support.topic_admin import ask_to_delete
-from suites.protocol.support.whole_answers import WithPaths, expect_same
+from suites.protocol.support.whole_answers import WholeAnswers, expect_same
 
 PARTITIONS = {
     "STOR-007": 7,
@@ -122,7 +122,7 @@ def test_first_of_equal_largest_times_is_found_after_restarts(
             append(client, topic, timed(largest_ms + later, bytes(90)), partition=partition)
     logs = {topic: PARTITIONS["RECV-019"]}
 
-    def ask() -> WithPaths:
+    def ask() -> WholeAnswers:
         return offsets_by_time(client, logs, {largest_ms})
 
     expect_kept(persistent_broker, "RECV-019", logs, ask, lambda _: None)
@@ -159,7 +159,7 @@ def test_epochs_below_log_start_are_the_same_after_restarts(
         delete_records(client, topic, 4 + partition, partition=partition)
     logs = {topic: count}
 
-    def ask() -> WithPaths:
+    def ask() -> WholeAnswers:
         return epoch_ends(client, logs, epochs)
 
     expect_kept(persistent_broker, "RECV-020", logs, ask, lambda _: None)
@@ -238,7 +238,7 @@ def test_missing_leader_epochs_are_read_from_batches_after_kill(
             append(client, topic, *map(batch_of, values), partition=partition)
     epochs = {one.partition_leader_epoch or 0 for one in batches_of(client, topic)}
 
-    def ask() -> WithPaths:
+    def ask() -> WholeAnswers:
         return epoch_ends(client, {topic: count}, epochs)
 
     before = ask()

@@ -34,7 +34,7 @@ from suites.protocol.support.log_answers import (
     producers,
 )
 from suites.protocol.support.rich_logs import IDEMPOTENT, MANY, grow, rich_logs, times_of
-from suites.protocol.support.whole_answers import WithPaths
+from suites.protocol.support.whole_answers import WholeAnswers
 from suites.protocol.support.writers import Writer
 
 PARTITIONS = {"RECV-018": 9, "RECV-019": 10, "RECV-020": 11, "RECV-021": 12, "RECV-026": 13}
@@ -191,11 +191,11 @@ def test_log_starts_are_the_same_after_restarts(persistent_broker: PersistentBro
     expect_kept(persistent_broker, "DELR-007", logs, lambda: _starts(client, logs), go_on)
 
 
-def _starts(client: BrokerUnderTest, logs: dict[Topic, int]) -> WithPaths:
+def _starts(client: BrokerUnderTest, logs: dict[Topic, int]) -> WholeAnswers:
     return fetched(client, logs) | offsets_by_time(client, logs, ())
 
 
-def _ends_of_written_epochs(client: BrokerUnderTest, logs: Logs) -> WithPaths:
+def _ends_of_written_epochs(client: BrokerUnderTest, logs: Logs) -> WholeAnswers:
     written = batches_of(client, list(logs)[-1], MANY)
     return epoch_ends(client, logs, {one.partition_leader_epoch for one in written})
 
@@ -203,7 +203,7 @@ def _ends_of_written_epochs(client: BrokerUnderTest, logs: Logs) -> WithPaths:
 def _expect_kept_while_growing(
     broker: PersistentBroker,
     requirement_id: str,
-    ask: Callable[[BrokerUnderTest, Logs], WithPaths],
+    ask: Callable[[BrokerUnderTest, Logs], WholeAnswers],
 ) -> None:
     """Logs of several segments have the same whole answers; they grow between the restarts."""
     client = broker.client

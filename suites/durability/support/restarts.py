@@ -8,12 +8,12 @@ from harness.client.requests import Topic
 from harness.conformance.checks import requirement
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from suites.protocol.support.rich_logs import partitions_of
-from suites.protocol.support.whole_answers import WithPaths, expect_same
+from suites.protocol.support.whole_answers import WholeAnswers, expect_same
 
 STOPPED, KILLED, AGAIN = "after a stop,", "after a kill,", "after a second stop,"
 ENDS = (STOPPED, KILLED, AGAIN)
 
-Ask = Callable[[], WithPaths]
+Ask = Callable[[], WholeAnswers]
 
 
 def end(kept: PersistentBroker, when: str) -> None:

@@ -30,7 +30,7 @@ from suites.protocol.support.committed_offsets import (
     fetch_request,
 )
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.whole_answers import WithPaths, with_paths
+from suites.protocol.support.whole_answers import WholeAnswers, whole_answer
 
 SESSION_MS = 120_000  # longer than a test takes to start a broker again
 FIRST_JOIN_OF_STATIC = 5  # KIP-345
@@ -43,31 +43,31 @@ ClientOf = Callable[[str], BrokerUnderTest]
 """Returns the client of a group's coordinator."""
 
 
-def described_groups(client_of: ClientOf, groups: Sequence[str]) -> WithPaths:
+def described_groups(client_of: ClientOf, groups: Sequence[str]) -> WholeAnswers:
     """Answers of DescribeGroups and ListGroups of the coordinator of each group."""
-    answers: WithPaths = {}
+    answers: WholeAnswers = {}
     for group in groups:
         client = client_of(group)
         version = client.version("DescribeGroups")
         answer = client.ask(DescribeGroupsRequest(groups=[group]), version)
-        answers |= with_paths(f"DescribeGroups {group}", answer, version)
+        answers |= whole_answer(f"DescribeGroups {group}", answer, version)
         version = client.version("ListGroups")
         listed = client.ask(ListGroupsRequest(), version)
         listed.groups = [each for each in listed.groups if each.group_id == group]
-        answers |= with_paths(f"ListGroups {group}", listed, version)
+        answers |= whole_answer(f"ListGroups {group}", listed, version)
     return answers
 
 
-def committed_offsets(client: BrokerUnderTest, wanted: Wanted) -> WithPaths:
+def committed_offsets(client: BrokerUnderTest, wanted: Wanted) -> WholeAnswers:
     """Answers of OffsetFetch: of each group alone, and of all in one request."""
     version = client.version("OffsetFetch", FIRST_IN_KAFKA)
     requests: list[Wanted] = [{group: topics} for group, topics in wanted.items()]
     if version >= FIRST_FETCH_OF_GROUPS:
         requests.append(wanted)
-    answers: WithPaths = {}
+    answers: WholeAnswers = {}
     for number, each in enumerate(requests):
         answer = client.ask(fetch_request(each, version), version)
-        answers |= with_paths(f"OffsetFetch {number}", answer, version)
+        answers |= whole_answer(f"OffsetFetch {number}", answer, version)
     return answers
 
 

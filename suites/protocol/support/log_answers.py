@@ -22,7 +22,7 @@ from harness.codec.messages import (
     OffsetForLeaderEpochRequest,
 )
 from suites.protocol.support.rich_logs import partitions_of
-from suites.protocol.support.whole_answers import WithPaths, with_paths
+from suites.protocol.support.whole_answers import WholeAnswers, whole_answer
 
 Logs = Mapping[Topic, int]
 """Topics with their numbers of partitions."""
@@ -33,12 +33,12 @@ NO_EPOCH = -1
 DEBUGGER = -2  # the replica id of a client that is no replica
 
 
-def fetched(client: BrokerUnderTest, logs: Logs, version: int | None = None) -> WithPaths:
+def fetched(client: BrokerUnderTest, logs: Logs, version: int | None = None) -> WholeAnswers:
     """Fetch at each offset of each log the batch with this offset, then the whole log twice.
 
     At this ``version``, or the highest that can name the topic.
     """
-    name, answers = "Fetch" if version is None else f"Fetch v{version}", WithPaths()
+    name, answers = "Fetch" if version is None else f"Fetch v{version}", WholeAnswers()
     for topic, partition in partitions_of(logs):
         end = client.end_offset(topic, partition)
         where = f"{topic.name}-{partition}"
@@ -63,14 +63,14 @@ def _fetch(
     version: int | None = None,
     max_bytes: int = ONE_BATCH_BYTES,
     isolation: int = 0,
-) -> WithPaths:
+) -> WholeAnswers:
     version = client.reading_version(topic) if version is None else version
     wanted = fetch_partition(offset, partition=partition, partition_max_bytes=max_bytes)
     request = fetch_request([fetch_topic(topic, version, [wanted])], isolation_level=isolation)
-    return with_paths(question, client.ask(request, version), version)
+    return whole_answer(question, client.ask(request, version), version)
 
 
-def offsets_by_time(client: BrokerUnderTest, logs: Logs, times_ms: Iterable[int]) -> WithPaths:
+def offsets_by_time(client: BrokerUnderTest, logs: Logs, times_ms: Iterable[int]) -> WholeAnswers:
     """Answers of ListOffsets: the special times, each time, and its neighbours.
 
     The isolation levels answer alike, for no transaction is open: one is asked for the neighbours.
@@ -83,7 +83,7 @@ def offsets_by_time(client: BrokerUnderTest, logs: Logs, times_ms: Iterable[int]
     near = {time + by for time in times for by in (-1, 0, 1)}
     asked = {0: near, 1: times} if version >= FIRST_OF_ISOLATION else {0: near}
     indexes = {topic: range(count) for topic, count in logs.items()}
-    answers: WithPaths = {}
+    answers: WholeAnswers = {}
     for isolation, each in asked.items():
         for name, time_ms in (special | {f"at {time}": time for time in sorted(each)}).items():
             request = list_offsets_of(indexes, time_ms, isolation)
@@ -91,7 +91,7 @@ def offsets_by_time(client: BrokerUnderTest, logs: Logs, times_ms: Iterable[int]
             if time_ms == EARLIEST:
                 _without_epochs_of_empty_logs(client, answer)
             question = f"ListOffsets {name} with isolation {isolation}"
-            answers |= with_paths(question, answer, version)
+            answers |= whole_answer(question, answer, version)
     return answers
 
 
@@ -103,10 +103,10 @@ def _without_epochs_of_empty_logs(client: BrokerUnderTest, answer: ListOffsetsRe
                 one.leader_epoch = NO_EPOCH
 
 
-def epoch_ends(client: BrokerUnderTest, logs: Logs, epochs: Iterable[int]) -> WithPaths:
+def epoch_ends(client: BrokerUnderTest, logs: Logs, epochs: Iterable[int]) -> WholeAnswers:
     """Answers of OffsetForLeaderEpoch: the end of each epoch."""
     version = client.version("OffsetForLeaderEpoch")
-    answers: WithPaths = {}
+    answers: WholeAnswers = {}
     for epoch in epochs:
         asked = OffsetForLeaderEpochRequest.OffsetForLeaderPartition
         topics = [
@@ -118,11 +118,11 @@ def epoch_ends(client: BrokerUnderTest, logs: Logs, epochs: Iterable[int]) -> Wi
         ]
         request = OffsetForLeaderEpochRequest(replica_id=DEBUGGER, topics=topics)
         question = f"OffsetForLeaderEpoch of {epoch}"
-        answers |= with_paths(question, client.ask(request, version), version)
+        answers |= whole_answer(question, client.ask(request, version), version)
     return answers
 
 
-def producers(client: BrokerUnderTest, logs: Logs) -> WithPaths:
+def producers(client: BrokerUnderTest, logs: Logs) -> WholeAnswers:
     """Return the answer of DescribeProducers."""
     version = client.version("DescribeProducers")
     topics = [
@@ -130,10 +130,10 @@ def producers(client: BrokerUnderTest, logs: Logs) -> WithPaths:
         for topic, count in logs.items()
     ]
     answer = client.ask(DescribeProducersRequest(topics=topics), version)
-    return with_paths("DescribeProducers", answer, version)
+    return whole_answer("DescribeProducers", answer, version)
 
 
-def log_sizes(client: BrokerUnderTest, logs: Logs) -> WithPaths:
+def log_sizes(client: BrokerUnderTest, logs: Logs) -> WholeAnswers:
     """Return the answer of DescribeLogDirs."""
     version = client.version("DescribeLogDirs")
     topics = [
@@ -143,4 +143,4 @@ def log_sizes(client: BrokerUnderTest, logs: Logs) -> WithPaths:
         for topic, count in logs.items()
     ]
     answer = client.ask(DescribeLogDirsRequest(topics=topics), version)
-    return with_paths("DescribeLogDirs", answer, version)
+    return whole_answer("DescribeLogDirs", answer, version)

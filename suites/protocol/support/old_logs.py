@@ -15,7 +15,7 @@ from suites.protocol.support.codecs import codecs_of
 from suites.protocol.support.log_answers import fetched, offsets_by_time
 from suites.protocol.support.log_entries import MAGIC_AT, fetched_entries
 from suites.protocol.support.record_formats import encoded_for
-from suites.protocol.support.whole_answers import WithPaths
+from suites.protocol.support.whole_answers import WholeAnswers
 
 SETTING = "message.format.version"
 FORMATS = {"0.9.0": 0, "0.10.0": 1}
@@ -76,7 +76,7 @@ class OldLogs:
         self._times_ms.update(base_ms + later_ms for later_ms in INSIDE_MS)
         return RecordBatch(records, base_timestamp=base_ms)
 
-    def answers(self) -> WithPaths:
+    def answers(self) -> WholeAnswers:
         """Whole answers of Fetch, in all formats that the broker converts to, and ListOffsets."""
         client, logs = self.client, dict.fromkeys(self._magics, 1)
         found = fetched(client, logs)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterClientQuotasRequest, DescribeClientQuotasRequest
-from suites.protocol.support.whole_answers import WithPaths, with_paths
+from suites.protocol.support.whole_answers import WholeAnswers, whole_answer
 
 Entity = tuple[tuple[str, str | None], ...]
 """Types and names; None is the default of a type."""
@@ -75,8 +75,8 @@ def _described(
     }
 
 
-def all_quotas(client: BrokerUnderTest) -> WithPaths:
+def all_quotas(client: BrokerUnderTest) -> WholeAnswers:
     """Return the answer of DescribeClientQuotas with no filter."""
     version = client.version("DescribeClientQuotas")
     answer = client.ask(DescribeClientQuotasRequest(components=[], strict=False), version)
-    return with_paths("DescribeClientQuotas", answer, version)
+    return whole_answer("DescribeClientQuotas", answer, version)

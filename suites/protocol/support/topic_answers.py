@@ -11,12 +11,12 @@ from harness.codec.messages import (
     DescribeTopicPartitionsRequest,
 )
 from suites.protocol.support.config_admin import Resource
-from suites.protocol.support.whole_answers import WithPaths, with_paths
+from suites.protocol.support.whole_answers import WholeAnswers, whole_answer
 
 MANY_PARTITIONS = 2_000
 
 
-def topics_and_brokers(client: BrokerUnderTest, names: Sequence[str]) -> WithPaths:
+def topics_and_brokers(client: BrokerUnderTest, names: Sequence[str]) -> WholeAnswers:
     """Answers of Metadata, DescribeTopicPartitions and DescribeCluster, where they are served.
 
     ``names``: of topics that exist, or did.
@@ -24,8 +24,8 @@ def topics_and_brokers(client: BrokerUnderTest, names: Sequence[str]) -> WithPat
     version = client.version("Metadata")
     everything = client.metadata(None, version)
     everything.topics = [each for each in everything.topics if not each.is_internal]
-    answers = with_paths("Metadata of all", everything, version)
-    answers |= with_paths("Metadata of names", client.metadata(names, version), version)
+    answers = whole_answer("Metadata of all", everything, version)
+    answers |= whole_answer("Metadata of names", client.metadata(names, version), version)
     if client.advertised("DescribeTopicPartitions"):
         asked = DescribeTopicPartitionsRequest.TopicRequest
         request = DescribeTopicPartitionsRequest(
@@ -33,15 +33,15 @@ def topics_and_brokers(client: BrokerUnderTest, names: Sequence[str]) -> WithPat
             response_partition_limit=MANY_PARTITIONS,
         )
         version = client.version("DescribeTopicPartitions")
-        answers |= with_paths("DescribeTopicPartitions", client.ask(request, version), version)
+        answers |= whole_answer("DescribeTopicPartitions", client.ask(request, version), version)
     if client.advertised("DescribeCluster"):
         version = client.version("DescribeCluster")
         cluster = client.ask(DescribeClusterRequest(), version)
-        answers |= with_paths("DescribeCluster", cluster, version)
+        answers |= whole_answer("DescribeCluster", cluster, version)
     return answers
 
 
-def described_configs(client: BrokerUnderTest, *resources: Resource) -> WithPaths:
+def described_configs(client: BrokerUnderTest, *resources: Resource) -> WholeAnswers:
     """Answer of DescribeConfigs with all configs of the resources, and all fields of each."""
     version = client.version("DescribeConfigs")
     asked = DescribeConfigsRequest.DescribeConfigsResource
@@ -53,4 +53,4 @@ def described_configs(client: BrokerUnderTest, *resources: Resource) -> WithPath
         include_synonyms=True,
         include_documentation=True,
     )
-    return with_paths("DescribeConfigs", client.ask(request, version), version)
+    return whole_answer("DescribeConfigs", client.ask(request, version), version)

@@ -21,8 +21,9 @@ from harness.codec.records.errors import RecordsError
 from harness.codec.records.value_form import records_value
 from harness.codec.structs import Message
 
-WithPaths = dict[str, Any]
-"""Values by path: names of fields, with ``{...}`` for the element of a list."""
+WholeAnswers = dict[str, Any]
+"""Answers by question; a question begins with the name of the API, or a colon is before the name.
+An answer is in the form of :func:`harness.codec.dictionary_form.to_dict`."""
 
 MOST_SHOWN = 5  # differences in a reason
 SOON_MS = 10_000
@@ -66,12 +67,13 @@ ORDERED = ("*.synonyms", "*.records", "*.headers")
 """Lists with an order; in all others the order is the broker's choice."""
 
 
-def with_paths(question: str, answer: Message, version: int) -> WithPaths:
-    """Return all fields of the answer; ``question`` begins with the name of the API."""
-    return dict(_items(question, to_dict(answer, version)))
+def whole_answer(question: str, answer: Message, version: int) -> WholeAnswers:
+    """Return all fields of one answer."""
+    return {question: to_dict(answer, version)}
 
 
 def _items(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Values by path: names of fields, with ``{...}`` for the element of a list."""
     if path.endswith(".records") and isinstance(value, str):
         value = _batches(value)
     if isinstance(value, Mapping):
@@ -114,7 +116,7 @@ def _identity(element: Any) -> str:
 
 
 def expect_same(
-    client: BrokerUnderTest, before: WithPaths, ask: Callable[[], WithPaths], when: str
+    client: BrokerUnderTest, before: WholeAnswers, ask: Callable[[], WholeAnswers], when: str
 ) -> None:
     """The answers are soon as before: a broker that has just started may not serve all at once."""
 
@@ -129,8 +131,17 @@ def expect_same(
     assert not found, f"{when} {'; '.join(found[:MOST_SHOWN])}{more}"
 
 
-def different(before: WithPaths, after: WithPaths) -> list[str]:
+def different(before: WholeAnswers, after: WholeAnswers) -> list[str]:
     """Return a line for each field that differs and may not."""
+    lines: list[str] = []
+    for question in before | after:
+        old, new = before.get(question, {}), after.get(question, {})
+        if old != new:  # as it stands nearly every answer is equal
+            lines += _different_fields(dict(_items(question, old)), dict(_items(question, new)))
+    return lines
+
+
+def _different_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     lines = []
     for path in [*before, *(path for path in after if path not in before)]:
         old, new = before.get(path, "absent"), after.get(path, "absent")

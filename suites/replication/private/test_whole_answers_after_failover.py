@@ -28,7 +28,7 @@ from suites.protocol.support.rich_logs import (
     partitions_of,
     times_of,
 )
-from suites.protocol.support.whole_answers import WithPaths, expect_same
+from suites.protocol.support.whole_answers import WholeAnswers, expect_same
 from suites.protocol.support.writers import Writer
 from suites.replication.support.coordinators import PlacedGroups, await_offsets_topic
 from suites.replication.support.failover import leader_of_all
@@ -62,11 +62,13 @@ def test_new_leader_answers_as_former_leader_did(cluster: Cluster) -> None:
         leader = leader_of_all(cluster, partitions)
 
 
-def _expect_same_logs(client: BrokerUnderTest, topic: Topic, before: WithPaths, when: str) -> None:
+def _expect_same_logs(
+    client: BrokerUnderTest, topic: Topic, before: WholeAnswers, when: str
+) -> None:
     expect_same(client, before, lambda: _of_logs(client, topic), when)
 
 
-def _of_logs(client: BrokerUnderTest, topic: Topic) -> WithPaths:
+def _of_logs(client: BrokerUnderTest, topic: Topic) -> WholeAnswers:
     logs = {topic: PARTITIONS}
     written = batches_of(client, topic, MANY)
     answers = fetched(client, logs) | offsets_by_time(client, logs, times_of(client, logs))
@@ -105,13 +107,13 @@ def _commit(places: PlacedGroups, groups: Sequence[str], topic: Topic, number: i
 
 
 def _expect_same_groups(
-    places: PlacedGroups, groups: Sequence[str], before: WithPaths, when: str
+    places: PlacedGroups, groups: Sequence[str], before: WholeAnswers, when: str
 ) -> None:
     client = places.client_of(groups[0])
     expect_same(client, before, lambda: _of_groups(places, groups), when)
 
 
-def _of_groups(places: PlacedGroups, groups: Sequence[str]) -> WithPaths:
+def _of_groups(places: PlacedGroups, groups: Sequence[str]) -> WholeAnswers:
     answers = described_groups(places.client_of, groups)
     for group in groups:
         found = committed_offsets(places.client_of(group), {group: None})

@@ -43,15 +43,15 @@ Each commit judges the same rows so: all others are a part at depth.
 """
 ALONE_SEED = "9"
 """The seed that draws these rows on the wire from areas with quick tests."""
-RECORDED_MUTANTS = "24"
+RECORDED_MUTANTS = "16"
 """The number of mutants that must be noticed again."""
-PRIVATE_SHARE = ("-p", "checks.private_share", "--private-share", "8", "--private-draw", "{draw}")
-"""On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
+PRIVATE_SHARE = ("-p", "checks.private_share", "--private-share", "16", "--private-draw", "{draw}")
+"""On a real Kafka each private broker costs a JVM: one in sixteen of these tests runs."""
 DRAWN_VERSIONS = (
-    *("-p", "checks.drawn_versions", "--one-version-in", "8"),
+    *("-p", "checks.drawn_versions", "--one-version-in", "16"),
     *("--versions-drawn-by", "{draw}"),
 )
-"""Both ends of each range of versions, and a drawn eighth of the versions between."""
+"""Both ends of each range of versions, and a drawn sixteenth of the versions between."""
 OF_A_SAMPLE = (GateExit.OK, GateExit.KNOWN_FAILURE_PASSED, GateExit.VANISHED)
 """Exit codes of a gate over a sample: it may lack the case that a profile knows to fail. Failures
 and incomplete runs take precedence over these codes."""
@@ -82,7 +82,7 @@ GATE = (
         (
             command(
                 *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "3"),
-                *(*DRAWN_VERSIONS, "-p", "checks.case_slice", "--slice", "{half}"),
+                *(*DRAWN_VERSIONS, "-p", "checks.case_slice", "--slice", "{quarter}"),
                 *("--functions", "--sliced", "suites/protocol/specification"),
                 *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
             ),
@@ -172,7 +172,7 @@ GATE = (
         (
             Command(
                 (
-                    *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{quarter}"),
+                    *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{eighth}"),
                     *("suites/protocol", "--target", "kafka:{release}", "--out", "{out}/release"),
                 ),
                 passes_with=(0, 1),
@@ -189,7 +189,7 @@ GATE = (
         "kafka",
         (
             command(
-                *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{eighth}"),
+                *(*ON_KAFKA, "-p", "checks.case_slice", "--slice", "{sixteenth}"),
                 *("suites", "--target", "kafka:4.4.0", "--out", "{out}"),
             ),
             command(

@@ -90,7 +90,7 @@ def test_decode_with_header_identifies_request_by_its_header() -> None:
     assert _decoded("--api", "18", "--version", "3", "--with-header", sent.hex()) == said
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 @each_of({api.name: api for api in APIS.values()})
 def test_json_output_encodes_to_same_bytes_with_and_without_header(api: Api) -> None:
     for version in {api.valid_versions.lowest, api.valid_versions.highest}:

@@ -125,7 +125,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
             yield Front(server, folder)
 
 
-@pytest.mark.rotates(4)  # a run of the suites behind TLS
+@pytest.mark.rotates(8)  # a run of the suites behind TLS
 def test_a_run_leaves_no_secret(front: Front, tmp_path: Path) -> None:
     """The password comes from the environment, the certificates from the file."""
     front.write("SCRAM-SHA-512", f"${{env:{VARIABLE}}}")

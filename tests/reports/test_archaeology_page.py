@@ -16,7 +16,7 @@ from reports.archaeology.history import Archaeology
 from .browser import OpenPages
 from .made_history import RELEASES, history_of, promise
 
-pytestmark = pytest.mark.rotates(4)  # each works with a browser
+pytestmark = pytest.mark.rotates(8)  # each works with a browser
 
 SEEN = {
     "PROD-001": "NNPPPP",

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from .browser import OpenPages
 from .made_matrix import EVIDENCE, TARGETS, large, matrix, passed, row, run, small
 
-pytestmark = pytest.mark.rotates(4)  # each works with a browser
+pytestmark = pytest.mark.rotates(8)  # each works with a browser
 
 VIEWS = ("requirements", "areas", "apis", "defects", "mutants", "wire", "about")
 NODE = "document.getElementsByTagName('*').length"

@@ -37,7 +37,7 @@ from tests.conformance.made import check, write_run
 from tests.runner.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
 from tests.targets import wrong_brokers
 
-pytestmark = [pytest.mark.sample(4), pytest.mark.rotates(4)]  # each case is a run of its own
+pytestmark = [pytest.mark.sample(4), pytest.mark.rotates(8)]  # each case is a run of its own
 
 RUN = ("run", "--out", "x")
 MOST_LINES = 45

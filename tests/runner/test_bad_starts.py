@@ -22,7 +22,7 @@ from tests.targets import kinds
 from tests.targets.repository import CONTENT, SHA256, Behaviour, repository
 from tests.targets.test_java import make_java
 
-pytestmark = [pytest.mark.sample(4), pytest.mark.rotates(4)]
+pytestmark = [pytest.mark.sample(4), pytest.mark.rotates(8)]
 
 THING = Artifact("4.4.0", "org.example", "thing", "1.0", None, SHA256, len(CONTENT), "pom")
 

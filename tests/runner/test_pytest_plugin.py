@@ -7,7 +7,7 @@ import pytest
 from harness.conformance.summary import summarize
 from tests.runner.conftest import SmallSuite
 
-pytestmark = [pytest.mark.sample(4), pytest.mark.rotates(4)]  # each case is a run of its own
+pytestmark = [pytest.mark.sample(4), pytest.mark.rotates(8)]  # each case is a run of its own
 
 EVERY_VERDICT = """
 @judges("CONN-001")

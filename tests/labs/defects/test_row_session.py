@@ -31,10 +31,12 @@ def test_defect_fails_only_its_own_runs(runs: list[dict[str, Any]]) -> None:
     assert verdicts == ["passed", "failed", "passed", "failed", "passed", "passed"]
 
 
+@pytest.mark.rotates(8)
 def test_every_run_is_complete_and_has_same_number_of_checks(runs: list[dict[str, Any]]) -> None:
     assert all(run["complete"] for run in runs)
     assert len({run["checks"] for run in runs}) == 1
 
 
+@pytest.mark.rotates(8)
 def test_run_leaves_no_pytest_plugin_registered(runs: list[dict[str, Any]]) -> None:
     assert len({run["plugins"] for run in runs}) == 1

@@ -28,7 +28,7 @@ class Thing:
 '''
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_mutants_of_broker_have_unique_names_and_every_operator() -> None:
     every = [one for module, file in modules() for one in mutants_of(module, file.read_text())]
     names = Counter(one.name for one in every)

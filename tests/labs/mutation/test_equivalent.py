@@ -15,7 +15,7 @@ from labs.mutation.verdicts import Fate, JudgedMutant
 ONE = Mutant("boundary", "harness.reference_broker.any", "function", 2, 4, 0, "a < b", "a <= b")
 
 
-@pytest.mark.rotates(4)  # it makes all mutants of the broker
+@pytest.mark.rotates(8)  # it makes all mutants of the broker
 def test_each_equivalent_mutant_is_in_the_source_and_has_a_reason() -> None:
     there = {name for name, _ in stable_names(every_mutant())}
     rows = equivalent.read()

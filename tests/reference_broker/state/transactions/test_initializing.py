@@ -56,7 +56,7 @@ def test_an_epoch_that_another_producer_raised_is_fenced() -> None:
     assert init(transactions, identity(0, 0)) is FENCED
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.rotates(8)
 def test_the_last_epoch_is_followed_by_another_producer_id() -> None:
     transactions = made_transactions()
     for _ in range(LAST_EPOCH + 1):

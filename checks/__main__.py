@@ -26,7 +26,7 @@ from checks.machine_speed import additions_cpu_ms, speed_line
 from checks.named_slices import UnknownPart, named_slices
 from checks.part import Slice
 from checks.part_run import Result, RunFolders, SliceRow, run_slice
-from checks.termination import orderly_end
+from harness.base.orderly_end import orderly_end
 
 GATE_PLACE = RunFolders("results/ci", ROOT / "results" / "ci-logs")
 DEEP_PLACE = RunFolders("results/deep", ROOT / "results" / "deep-logs")

@@ -45,11 +45,11 @@ class JudgedTarget:
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a target was judged; ``run_dir`` holds what there is of it."""
+    """Ctrl-C or SIGTERM while a target was judged; ``judged``: what there is of it."""
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, judged: JudgedTarget) -> None:
         super().__init__()
-        self.run_dir = run_dir
+        self.judged = judged
 
 
 def kept_data(run_dir: Path) -> Path | None:
@@ -109,7 +109,7 @@ def judge_target(
         _follow(child, run_dir, watch)
     except KeyboardInterrupt as stop:
         _interrupt(child)
-        raise RunInterrupted(run_dir) from stop
+        raise RunInterrupted(_judged(spec, run_dir, child)) from stop
     finally:
         child.kill()
     return _judged(spec, run_dir, child)

@@ -5,22 +5,43 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from harness.conformance.journal import JOURNAL_NAME
+from harness.conformance.verdict import Verdict
 from harness.runner.begun_cases import BEGUN_NAME, BegunCase, read_begun
 
 WORTH_SAYING_S = 2.0
 """Most cases take less."""
 LONGEST_NAME = 60
+SHOWN_AT_ONCE = (Verdict.FAILED, Verdict.HARNESS_ERROR)
+"""The verdicts of :attr:`RunProgress.failures`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFailure:
+    """The first check of a requirement that failed in a case.
+
+    ``reason``: its first line. ``evidence``: a path in the run's folder.
+    """
+
+    requirement: str
+    case: str
+    verdict: str
+    reason: str
+    evidence: str | None
 
 
 @dataclass(slots=True)
 class RunProgress:
     """The content that a running session has written so far."""
 
+    run_dir: Path = Path()
+    seed: int = 0
+    greases: bool = False
     planned: int = 0
     cases: set[str] = field(default_factory=set)
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -28,6 +49,10 @@ class RunProgress:
     """The target has."""
     running: dict[str, float] = field(default_factory=dict)
     """Case -> when it began, in seconds since the epoch."""
+    failures: list[FoundFailure] = field(default_factory=list)
+    """In the order in which they came."""
+    _failed: set[tuple[str, str]] = field(default_factory=set)
+    """Case and requirement of each of them."""
 
     def waits_for(self, now_s: float | None = None) -> str:
         """Describe the current wait: for the case that began first, or for an earlier step."""
@@ -41,17 +66,35 @@ class RunProgress:
         took_s = (time.time() if now_s is None else now_s) - self.running[case]
         return f"waiting: {_short(case)} {took_s:.0f} s" if took_s >= WORTH_SAYING_S else ""
 
+    def counts(self) -> str:
+        """Describe the numbers of checks by verdict, the most frequent first."""
+        return ", ".join(f"{number} {name}" for name, number in self.verdicts.most_common())
+
     def take(self, line: bytes) -> None:
         """Process a line of the journal."""
         entry = json.loads(line)
         if entry["type"] == "header":
             self.has_started = True
+            self.seed, self.greases = entry.get("seed", 0), entry.get("greases", False)
         elif entry["type"] == "plan":
             self.planned = len(entry["cases"])
         elif entry["type"] == "check":
             self.cases.add(entry["case"])
             self.running.pop(entry["case"], None)
             self.verdicts[entry["verdict"]] += 1
+            if entry["verdict"] in SHOWN_AT_ONCE:
+                self._take_failure(entry)
+
+    def _take_failure(self, check: Mapping[str, Any]) -> None:
+        case, requirement = check["case"], check["requirement"]
+        if (case, requirement) in self._failed:
+            return
+        self._failed.add((case, requirement))
+        begin = f"{check['subtest']}: " if check.get("subtest") else ""
+        reason = begin + check["reason"].partition("\n")[0]
+        self.failures.append(
+            FoundFailure(requirement, case, check["verdict"], reason, check["evidence"])
+        )
 
     def take_begun(self, begun: BegunCase) -> None:
         """A case has begun; it may have ended since then."""
@@ -63,7 +106,7 @@ class RunReader:
     """Reads what is new in a run's folder."""
 
     def __init__(self, run_dir: Path) -> None:
-        self.seen = RunProgress()
+        self.seen = RunProgress(run_dir)
         self._journal = _Growing(run_dir / JOURNAL_NAME)
         self._begun = _Growing(run_dir / BEGUN_NAME)
 

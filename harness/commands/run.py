@@ -9,22 +9,22 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, DownloadColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from harness.base.orderly_end import orderly_end
 from harness.commands.jobs import FIT, jobs_for
 from harness.commands.judging import (
     JudgedTarget,
     RunInterrupted,
     case_arguments,
     judge_target,
-    kept_data,
     suite_folders,
     suites_root,
 )
-from harness.commands.progress import RunProgress
 from harness.commands.requirement_globs import require_known
+from harness.commands.run_display import show_bar, show_lines, show_nothing
 from harness.commands.suite_pytest import at_once
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.headline import as_json
@@ -130,17 +130,18 @@ def run(
     options += ["--keep"] if keep else []
     options += ["--grease"] if grease else []
     tests = len(cases) or count_tests(map(Path, wanted), globs)
-    watched = console.is_terminal and not as_json
     load_parquet()
+    judged: list[JudgedTarget] = []
+    watch = show_nothing if as_json else show_bar if console.is_terminal else show_lines
     try:
-        judged = [
-            _judge(spec, [*options, *_at_once(spec, jobs, tests)], out, console, watched=watched)
-            for spec in specs
-        ]
+        with orderly_end():
+            for spec in specs:
+                asked = [*options, *_at_once(spec, jobs, tests)]
+                with watch(spec, out, console) as watched:
+                    judged.append(judge_target(spec, asked, out, watched))
     except RunInterrupted as stop:
         console.print("interrupted: the run is incomplete")
-        if (data := kept_data(stop.run_dir)) is not None:
-            console.print(_kept(data), markup=False, highlight=False, soft_wrap=True)
+        _show([*judged, stop.judged], as_json, is_selected=bool(globs), strict=strict)
         sys.exit(RunExit.INCOMPLETE)
     for lacking in write_parquet(out):
         console.print(lacking, markup=False, soft_wrap=True)
@@ -176,32 +177,6 @@ def _at_once(spec: str, jobs: str, tests: int) -> list[str]:
     """Options for as many processes; none where this one is enough."""
     number = jobs_for(parse_target(spec), jobs, tests)
     return [] if number == "1" else at_once(number)
-
-
-def _judge(
-    spec: str, options: list[str], out: Path, console: Console, *, watched: bool
-) -> JudgedTarget:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[verdicts]}"),
-        TextColumn("{task.fields[waits]}", markup=False),
-    )
-    with Bar(*columns, console=console, disable=not watched) as bar:
-        task = bar.add_task(spec, total=None, verdicts="", waits="")
-
-        def watch(seen: RunProgress) -> None:
-            counts = ", ".join(f"{number} {name}" for name, number in seen.verdicts.most_common())
-            bar.update(
-                task,
-                completed=len(seen.cases),
-                total=seen.planned or None,
-                verdicts=counts,
-                waits=seen.waits_for(),
-            )
-
-        return judge_target(spec, options, out, watch)
 
 
 def _exit_code(judged: list[JudgedTarget], *, strict: bool) -> int:

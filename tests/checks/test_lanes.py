@@ -12,7 +12,7 @@ import pytest
 from checks.lanes import run_all
 from checks.part import Lane, Part, Slice
 from checks.part_run import Result, SliceRow
-from checks.termination import orderly_end
+from harness.base.orderly_end import orderly_end
 
 LIMIT_S = 60
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -89,8 +90,11 @@ def test_death_of_broker_is_reported_at_test_that_killed_it(tmp_path: Path) -> N
     assert ended.verdicts()[("test_3_comes_after", "CONN-003")] == "inconclusive"
 
 
-def test_interrupted_run_reports_it_and_leaves_no_process(tmp_path: Path) -> None:
-    """Ctrl-C on the command: the broker is stopped in order, the run is incomplete."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_run_ends_with_summary_and_leaves_no_process(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """The broker is stopped in order, the run is incomplete, and what it judged is printed."""
     # a job in the background of a shell is born with SIGINT ignored
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -98,7 +102,8 @@ def test_interrupted_run_reports_it_and_leaves_no_process(tmp_path: Path) -> Non
     )
     command = [sys.executable, "-c", code, "run", "--out", str(tmp_path / "out")]
     command += ["--requirement", "GRP-*", "--jobs", "2"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    running = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
     await_that(
         lambda: any(
             _checks(journal) > 3 for journal in tmp_path.glob(f"out/runs/*/{JOURNAL_NAME}")
@@ -106,9 +111,12 @@ def test_interrupted_run_reports_it_and_leaves_no_process(tmp_path: Path) -> Non
         "the run does not get going",
     )
     family = psutil.Process(running.pid).children(recursive=True)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
+    running.send_signal(number)
+    summary, said = running.communicate(timeout=60)
     assert running.returncode == 3
     assert "interrupted" in said
+    assert "reference: ended after" in said
+    assert "The run is incomplete" in summary
+    assert re.search(r"^reference: GRP-\d+ \w+: ", summary, re.MULTILINE)
     assert [process for process in family if _runs(process)] == []
     assert gate(tmp_path / "out").exit_code == GateExit.INCOMPLETE

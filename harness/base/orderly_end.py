@@ -1,4 +1,4 @@
-"""SIGTERM ends a run as Ctrl-C does, so that every part is ended before its process is."""
+"""SIGTERM ends a command as Ctrl-C does, so that all that it started ends before it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ def orderly_end() -> Iterator[None]:
     """SIGTERM raises KeyboardInterrupt in the main thread for the time of the block."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        del frame
         raise KeyboardInterrupt(signal.Signals(number).name)
 
     before = signal.signal(signal.SIGTERM, interrupt)

@@ -228,8 +228,12 @@ _FEATURES: Mapping[str, NotJudgedReason] = {
         "are about the first sequences before KIP-360",
         "--target kafka:2.4.1, or reference,like=1.1.1",
     ),
+    "a listener with SASL": NotJudgedReason(
+        "need a listener with SASL",
+        "--target reference,security=sasl_plaintext,mechanism=PLAIN, or kafka:latest with these",
+    ),
 }
-"""By the name of a feature that some releases alone have."""
+"""By the name of a feature that some releases, or some listeners, alone have."""
 
 _GRANTS: Mapping[str, NotJudgedReason] = {
     "create_topics": NotJudgedReason("topics", "create_topics = true"),

@@ -3,7 +3,9 @@
 import base64
 
 from harness.base.ids import BrokerId
+from harness.reference_broker.chosen_authorizer import authorizer_of
 from harness.reference_broker.settings import BrokerSettings, machine_memory_bytes
+from harness.reference_broker.state.acls.acl_index import AclIndex
 from harness.reference_broker.state.broker import (
     BrokerIdentity,
     BrokerLimits,
@@ -106,6 +108,7 @@ def _state_at(
     cluster = ClusterState(_producer_expiration(settings), host_of_replicas)
     group_log = GroupLog(lambda: cluster.named(GROUP_METADATA_TOPIC), settings.like)
     offsets = CommittedOffsets(_offset_limits(settings), group_log)
+    acls = AclIndex()
     features: dict[str, int] = {}
     transaction_log = TransactionLog(
         lambda: cluster.named(TRANSACTION_STATE_TOPIC),
@@ -146,6 +149,8 @@ def _state_at(
         transactions=Transactions(_transaction_limits(settings), transaction_log, producer_ids),
         marker_writer=MarkerWriter(cluster, offsets, group_log),
         features=features,
+        acls=acls,
+        authorizer=authorizer_of(settings, acls),
         apply_records=apply_records,
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.base.ids import BrokerId, TimeMs
 from harness.reference_broker.effects import CreationWanted, Effect
 from harness.reference_broker.emulated_release import EmulatedRelease
+from harness.reference_broker.state.acls.acl_index import AclIndex
 from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.credentials.scram_credentials import ScramCredentials
@@ -44,6 +45,7 @@ from harness.reference_broker.state.transactions.transactions import Transaction
 
 if TYPE_CHECKING:
     from harness.codec.structs import Message
+    from harness.reference_broker.state.acls.authorizer import Authorizer
 
 GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211
 _GROUPS_OUTLIVE_OFFSETS = (4, 0)  # the coordinator of KIP-848
@@ -100,8 +102,8 @@ class BrokerState:
     `client_metrics` and `group_configs` contain the configs that clients have set for each of them,
     by name. `is_member`: another node is the controller, and only it may change the metadata.
     `write_metadata` appends records to the log of a controller before `apply_records` applies
-    them. `effects`
-    are pending effects that no request has asked for.
+    them. `effects` are pending effects that no request has asked for. Without an `authorizer`
+    every client may do everything, and access control lists cannot be changed.
     """
 
     identity: BrokerIdentity
@@ -121,6 +123,8 @@ class BrokerState:
     marker_writer: MarkerWriter
     apply_records: Callable[[BrokerState, Sequence[Message], TimeMs], None]
     scram_credentials: ScramCredentials = field(default_factory=ScramCredentials)
+    acls: AclIndex = field(default_factory=AclIndex)
+    authorizer: Authorizer | None = None
     client_metrics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)

@@ -189,6 +189,16 @@ def _credential_removed(
     state.scram_credentials.remove(record)
 
 
+def _acl(state: BrokerState, record: messages.AccessControlEntryRecord, _now: TimeMs) -> None:
+    state.acls.put(record)
+
+
+def _acl_removed(
+    state: BrokerState, record: messages.RemoveAccessControlEntryRecord, _now: TimeMs
+) -> None:
+    state.acls.remove(record)
+
+
 def _eligible_cleared(state: BrokerState, record: messages.ClearElrRecord, now: TimeMs) -> None:
     """Clear the eligible leaders of a topic, or of all topics (KIP-966)."""
     for topic in list(state.cluster.topics()):
@@ -210,6 +220,8 @@ _APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {
     "ClearElrRecord": _eligible_cleared,
     "UserScramCredentialRecord": _credential,
     "RemoveUserScramCredentialRecord": _credential_removed,
+    "AccessControlEntryRecord": _acl,
+    "RemoveAccessControlEntryRecord": _acl_removed,
 }
 
 

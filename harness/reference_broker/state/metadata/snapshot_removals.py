@@ -11,7 +11,12 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from harness.codec.messages import RemoveTopicRecord, UnregisterBrokerRecord
+from harness.codec.messages import (
+    RemoveAccessControlEntryRecord,
+    RemoveTopicRecord,
+    RemoveUserScramCredentialRecord,
+    UnregisterBrokerRecord,
+)
 
 if TYPE_CHECKING:
     from harness.codec.structs import Message
@@ -54,5 +59,9 @@ _REMOVAL: Mapping[str, Callable[[Any], Message]] = {
     "ConfigRecord": _without_value,
     "ClientQuotaRecord": _removed,
     "FeatureLevelRecord": _at_level_0,
+    "AccessControlEntryRecord": lambda one: RemoveAccessControlEntryRecord(id=one.id),
+    "UserScramCredentialRecord": lambda one: RemoveUserScramCredentialRecord(
+        name=one.name, mechanism=one.mechanism
+    ),
 }
 """The record that removes the effect of another, by that one's name; topics come first."""

@@ -65,6 +65,31 @@ REMOVED: dict[str, tuple[list[Message], Seen, Any]] = {
         lambda state: state.features.get("f", 0),
         0,
     ),
+    "access control entry": (
+        [
+            messages.AccessControlEntryRecord(
+                id=UUID(int=902),
+                resource_type=2,
+                resource_name="t",
+                pattern_type=3,
+                principal="User:u",
+                host="*",
+                operation=3,
+                permission_type=3,
+            )
+        ],
+        lambda state: len(state.acls),
+        0,
+    ),
+    "credential": (
+        [
+            messages.UserScramCredentialRecord(
+                name="u", mechanism=1, salt=b"s", stored_key=b"k", server_key=b"k", iterations=4096
+            )
+        ],
+        lambda state: state.scram_credentials.users(),
+        [],
+    ),
 }
 
 

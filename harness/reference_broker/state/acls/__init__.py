@@ -1,0 +1,1 @@
+"""Access control lists: the entries, their index, and the decisions by them."""

@@ -18,8 +18,8 @@ from harness.targets.kind import Making, TargetKind, refuse_words, settings_amon
 from harness.targets.migrating import MigratingKafka
 from harness.targets.options import split_options
 from harness.targets.releases import RANGE, releases_meant
+from harness.targets.run_security import AUTHORIZER_OPTIONS, wanted_security
 from harness.targets.run_security import OPTIONS as SECURITY_OPTIONS
-from harness.targets.run_security import wanted_security
 from harness.targets.secured_kafka import SecuredKafka
 
 _OPTIONS = {
@@ -36,6 +36,7 @@ _OPTIONS = {
     "heap": f"of each Kafka process, such as 512m; default {HEAP}",
     "jvm": f"{QUICK} to start, the default, or {AS_SHIPPED}: tuned as Kafka's own scripts do it",
     **SECURITY_OPTIONS,
+    **AUTHORIZER_OPTIONS,
     "set.NAME": "a setting of every broker, by Kafka's name",
 }
 
@@ -57,7 +58,7 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
     if "phase" in options:
         raise TargetError(f"phase={options['phase']}: only mode={MIGRATING} has phases")
     nodes = _number(options, "nodes", "brokers")
-    if "security" in options or "mechanism" in options:
+    if options.keys() & {*SECURITY_OPTIONS, *AUTHORIZER_OPTIONS}:
         return _secured(release, options, making)
     return KafkaTarget(
         release,
@@ -78,7 +79,8 @@ def _secured(release: str, options: Mapping[str, str], making: Making) -> KafkaT
     assert wanted is not None, "the options have a protocol, or it raises"
     for name in ("nodes", "controllers", "with", "upgraded"):
         if name in options:
-            raise TargetError(f"security= and {name}= exclude each other: it is one broker")
+            given = "security" if "security" in options else "authorizer"
+            raise TargetError(f"{given}= and {name}= exclude each other: it is one broker")
     return SecuredKafka(
         release,
         wanted,
@@ -146,7 +148,7 @@ def _expand(rest: str | None) -> list[str]:
 KIND = TargetKind(
     name="kafka",
     form="kafka:RELEASE[,mode=zk|kraft|migrating,phase=PHASE][,with=NEWER[,upgraded=IDS]]"
-    "[,security=PROTOCOL[,mechanism=MECHANISM]]"
+    "[,security=PROTOCOL[,mechanism=MECHANISM]][,authorizer=on]"
     "[,nodes=N][,controllers=N][,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.address import Address
@@ -20,14 +20,21 @@ from harness.targets.scratch import ScratchFolder
 from harness.targets.secured_cluster import SecuredCluster, SecuredWay
 
 USER = "judge"
+PRINCIPAL = f"User:{USER}"
+ON = "on"
 OPTIONS = {
     "security": "of the listener for clients: ssl, sasl_plaintext or sasl_ssl; the run makes the "
     "certificates and the user",
     "mechanism": "with SASL, the one by which the run enters: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512",
 }
+AUTHORIZER_OPTIONS = {
+    "authorizer": "on: requests need rights (ACLs), and the run's user is a super user; without "
+    "security= the listener is sasl_plaintext, entered by PLAIN",
+}
 MECHANISMS = (Mechanism.PLAIN, Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
 """Those of a listener with SASL; the user has the same password for each."""
 _USUAL_MECHANISM = Mechanism.SCRAM_SHA_512
+_USUAL_WITH_AUTHORIZER = {"security": "sasl_plaintext", "mechanism": Mechanism.PLAIN.value}
 _PASSWORD_BYTES = 24
 _VARIABLE = "KAFKA_CONFORMANCE_RUN_PASSWORD"
 _PRIVATE = 0o600
@@ -40,16 +47,32 @@ class WantedSecurity:
 
     protocol: SecurityProtocol
     mechanism: Mechanism | None = None
+    authorizer: bool = False
 
     @property
     def words(self) -> list[str]:
         """The options again, for the name of the target."""
         named = [f"security={self.protocol.value.lower()}"]
-        return [*named, f"mechanism={self.mechanism}"] if self.mechanism else named
+        named += [f"mechanism={self.mechanism}"] if self.mechanism else []
+        return [*named, f"authorizer={ON}"] if self.authorizer else named
 
 
 def wanted_security(options: Mapping[str, str]) -> WantedSecurity | None:
     """Read the options; None without them. Raises TargetError."""
+    if "authorizer" not in options:
+        return _without_authorizer(options)
+    choose("authorizer", options["authorizer"], [ON])
+    usual = {} if "security" in options else _USUAL_WITH_AUTHORIZER
+    wanted = _without_authorizer({**usual, **options})
+    if wanted is None or not wanted.protocol.has_sasl:
+        raise TargetError(
+            "authorizer=on needs security=sasl_plaintext or security=sasl_ssl: without SASL all "
+            "clients are one user"
+        )
+    return replace(wanted, authorizer=True)
+
+
+def _without_authorizer(options: Mapping[str, str]) -> WantedSecurity | None:
     if "security" not in options:
         if "mechanism" in options:
             raise TargetError("mechanism= needs security=sasl_plaintext or security=sasl_ssl")

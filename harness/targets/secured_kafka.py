@@ -13,11 +13,11 @@ from harness.security.scram_keys import LEAST_ITERATIONS, salted_password
 from harness.security.settings import Mechanism
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.broker_config import CONTROLLER, PROTOCOL, QUICK_RETURN
-from harness.targets.kafka.eras import Mode
+from harness.targets.kafka.eras import Fact, Mode, knows
 from harness.targets.kafka.jvm import HEAP, QUICK
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import Progress
-from harness.targets.run_security import USER, RunSecurity, WantedSecurity
+from harness.targets.run_security import PRINCIPAL, USER, RunSecurity, WantedSecurity
 from harness.targets.secured_cluster import SecuredCluster
 from harness.targets.target import JOIN_AS_BROKER, LINKS, UPGRADE, Target
 
@@ -25,13 +25,21 @@ _FIRST = (2, 7)
 """KIP-554: users can be added by requests."""
 _SCRAM = {Mechanism.SCRAM_SHA_256: (1, "sha256"), Mechanism.SCRAM_SHA_512: (2, "sha512")}
 _SALT = b"salt of a run"
+_AUTHORIZERS = {
+    Mode.KRAFT: "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    Mode.ZK: "kafka.security.authorizer.AclAuthorizer",
+}
+_SUPER_USERS = {Mode.KRAFT: f"{PRINCIPAL};User:ANONYMOUS", Mode.ZK: PRINCIPAL}
+"""Brokers enter the controller's PLAINTEXT listener, so the brokers of KRaft are anonymous; no
+client is, because the listener for clients has SASL."""
 
 
 class SecuredKafka(KafkaTarget):
     """The broker with the settings of a run's security, and the user of SCRAM added by PLAIN.
 
     The listeners of controllers are PLAINTEXT; its only listener for clients is also the one for
-    brokers, so no other broker can join, and no link can be cut.
+    brokers, so no other broker can join, and no link can be cut. With an authorizer the user of the
+    run is a super user, and any other user has no right at first.
     """
 
     def __init__(
@@ -60,6 +68,9 @@ class SecuredKafka(KafkaTarget):
         )
         if tuple(map(int, release.split(".")[:2])) < _FIRST:
             raise TargetError(f"security={wanted.protocol.value.lower()}: from Kafka 2.7 on")
+        of_kraft = self.mode is Mode.KRAFT and wanted.mechanism is not None
+        if of_kraft and not knows(release, Fact.KRAFT_USERS):
+            raise TargetError(f"security={wanted.protocol.value.lower()}, KRaft: from Kafka 3.5 on")
         self.capabilities = self.capabilities - {JOIN_AS_BROKER, LINKS, UPGRADE}
 
     def _spec(self) -> str:
@@ -87,6 +98,7 @@ class SecuredKafka(KafkaTarget):
         own = {
             "listener.security.protocol.map": ",".join(f"{k}:{v}" for k, v in names.items()),
             **self._security.kafka_settings(PROTOCOL),
+            **self._authorizer_settings(),
         }
         self.settings = {**own, **self._given}
         self._plan = self._planned(1, 1)
@@ -95,6 +107,14 @@ class SecuredKafka(KafkaTarget):
         else:
             self._first = SecuredCluster(self._security.client_file(Mechanism.PLAIN))
             self._first.open(addresses[:1])
+
+    def _authorizer_settings(self) -> dict[str, str]:
+        if not self._security.wanted.authorizer:
+            return {}
+        return {
+            "authorizer.class.name": _AUTHORIZERS[self.mode],
+            "super.users": _SUPER_USERS[self.mode],
+        }
 
     def _end(self) -> None:
         super()._end()

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
 from harness.base.address import Address
+from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.entrance import Entrance
 from harness.client.errors import BrokerMisbehaved
+from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeConfigsRequest, MetadataRequest
 from harness.security.doors import door_at
 from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
+from suites.protocol.support.principals import ordinary_user
+from suites.protocol.support.rights import Operation, Resource, Right, give, take_all
 from tests.targets import kinds
 
 SPECS = (
@@ -119,9 +124,49 @@ def test_options_that_contradict_each_other_are_refused(
         parse_target(kind + options)
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("authorizer=off", "no such value"),
+        ("security=ssl,authorizer=on", "authorizer=on needs security=sasl_plaintext"),
+        ("mechanism=GSSAPI,authorizer=on", "no such value"),
+        ("authorizer=on,nodes=3", "authorizer= and nodes= exclude each other"),
+    ],
+)
+def test_an_authorizer_without_users_is_refused(options: str, problem: str) -> None:
+    with pytest.raises(TargetError, match=problem):
+        parse_target(f"kafka:4.4.0,{options}")
+
+
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        ("authorizer=on", "security=sasl_plaintext,mechanism=PLAIN,authorizer=on"),
+        (
+            "authorizer=on,security=sasl_ssl",
+            "security=sasl_ssl,mechanism=SCRAM-SHA-512,authorizer=on",
+        ),
+        (
+            "mechanism=SCRAM-SHA-256,authorizer=on",
+            "security=sasl_plaintext,mechanism=SCRAM-SHA-256,authorizer=on",
+        ),
+    ],
+)
+def test_an_authorizer_brings_a_listener_with_sasl(options: str, meant: str) -> None:
+    target = parse_target(f"kafka:4.4.0,{options}")
+    assert target.spec == f"kafka:4.4.0,{meant}"
+    assert parse_target(target.spec).spec == target.spec
+
+
 def test_a_kafka_before_requests_for_users_is_refused() -> None:
     with pytest.raises(TargetError, match=r"from Kafka 2\.7 on"):
         parse_target("kafka:2.0.1,security=ssl")
+
+
+def test_a_kraft_without_users_of_scram_is_refused() -> None:
+    with pytest.raises(TargetError, match=r"from Kafka 3\.5 on"):
+        parse_target("kafka:3.4.1,mode=kraft,security=sasl_ssl")
+    parse_target("kafka:3.4.1,mode=kraft,security=ssl")
 
 
 @pytest.mark.kafka
@@ -136,3 +181,29 @@ def test_a_secured_kafka_is_entered_by_the_runs_own_settings_only(
         assert target.spec == f"kafka:{release},{options}"
         assert not entered_without_settings(target.addresses[0])
         Entrance(target.addresses[0]).enter(5000).close()
+
+
+@pytest.mark.kafka
+@pytest.mark.deep
+@pytest.mark.parametrize("release", ["4.4.0", "3.9.2,mode=zk", "2.8.2"])
+def test_another_user_than_the_runs_own_needs_a_right(release: str, tmp_path: Path) -> None:
+    """A user that the test adds finds no topic, which the user of the run finds."""
+    kinds.need_kafka()
+    with parse_target(f"kafka:{release},authorizer=on", log_dir=tmp_path) as target:
+        broker = BrokerUnderTest(target.addresses, probe(target).api_versions)
+        name = broker.create_topic().name
+        request = MetadataRequest(
+            topics=[MetadataRequest.MetadataRequestTopic(name=name)],
+            allow_auto_topic_creation=False,
+        )
+        with closing(broker), ordinary_user(broker) as user:
+            (found,) = broker.ask(request, 4).topics
+            assert found.error_code == ErrorCode.NONE
+            (found,) = user.ask(request, 4).topics
+            assert found.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            give(broker, user.principal, [Right(Operation.DESCRIBE, Resource.TOPIC, name)])
+            (found,) = user.ask(request, 4).topics
+            assert found.error_code == ErrorCode.NONE
+            take_all(broker, user.principal)
+            (found,) = user.ask(request, 4).topics
+            assert found.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED

@@ -45,6 +45,7 @@ class Fact(Enum):
     NEEDS_METADATA_VERSION = "KRaft without a metadata.version from 3.3 on is refused"
     FORMAT = "KRaft; folders are formatted first"
     KRAFT_DIRECTORIES = "KRaft with several log directories (KIP-858)"
+    KRAFT_USERS = "KRaft with users of SCRAM (KIP-900)"
     KRAFT_DEFAULT = "KRaft is declared fit for production (KIP-833)"
     CONTROLLER_ADVERTISES = "a controller may, and then must, advertise its address (KIP-853)"
 
@@ -65,6 +66,7 @@ _SINCE = {
     Fact.TOPIC_DELETION: "1.0",
     Fact.FORMAT: "2.8",
     Fact.KRAFT_DEFAULT: "3.3",
+    Fact.KRAFT_USERS: "3.5",
     Fact.KRAFT_DIRECTORIES: "3.7",
     Fact.CONTROLLER_ADVERTISES: "3.9",
     Fact.LOG4J2: "4.0",

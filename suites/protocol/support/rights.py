@@ -1,0 +1,126 @@
+"""Rights of users: the operations of Kafka's ACLs, and the ACLs that give a user one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
+from harness.conformance.outcome import NotApplicable
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.sasl import credentials_of
+
+NEEDED = "a broker with an authorizer"
+ANY, ALLOW = 1, 3
+"""Of a filter: every operation, permission or type. Of a permission: it gives."""
+LITERAL = 3
+EVERY_HOST = "*"
+CLUSTER_NAME = "kafka-cluster"
+
+
+class Resource(IntEnum):
+    """``ResourceType`` of Kafka."""
+
+    TOPIC = 2
+    GROUP = 3
+    CLUSTER = 4
+    TRANSACTIONAL_ID = 5
+    DELEGATION_TOKEN = 6
+    USER = 7
+
+
+class Operation(IntEnum):
+    """``AclOperation`` of Kafka."""
+
+    READ = 3
+    WRITE = 4
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+    IDEMPOTENT_WRITE = 12
+    CREATE_TOKENS = 13
+    DESCRIBE_TOKENS = 14
+    TWO_PHASE_COMMIT = 15
+
+
+class Right(NamedTuple):
+    """An operation on one resource; ``name`` of the cluster is ``CLUSTER_NAME``."""
+
+    operation: Operation
+    resource: Resource
+    name: str = CLUSTER_NAME
+
+
+def require_authorizer(broker: BrokerUnderTest) -> None:
+    """Raises NotApplicable where no right is needed: SECURITY_DISABLED, or no ACLs at all."""
+    credentials_of(broker)
+    if not broker.advertised("DescribeAcls"):
+        raise NotApplicable(NEEDED)
+    if broker.ask(_all_of("User:kc")).error_code == ErrorCode.SECURITY_DISABLED:
+        raise NotApplicable(NEEDED)
+
+
+def give(broker: BrokerUnderTest, principal: str, rights: Sequence[Right]) -> None:
+    """Give a principal rights, and wait until the broker knows them."""
+    if not rights:
+        return
+    before = _count(broker, principal)
+    creations = [
+        CreateAclsRequest.AclCreation(
+            resource_type=one.resource,
+            resource_name=one.name,
+            resource_pattern_type=LITERAL,
+            principal=principal,
+            host=EVERY_HOST,
+            operation=one.operation,
+            permission_type=ALLOW,
+        )
+        for one in rights
+    ]
+    for result in broker.ask(CreateAclsRequest(creations=creations)).results:
+        expect_error(result.error_code, ErrorCode.NONE, "CreateAcls")
+    wanted = before + len(rights)
+    broker.eventually(lambda: _count(broker, principal) == wanted, f"{principal} has its rights")
+
+
+def take_all(broker: BrokerUnderTest, principal: str) -> None:
+    """Take all rights from a principal, and wait until the broker knows it."""
+    every = _all_of(principal)
+    removed = DeleteAclsRequest.DeleteAclsFilter(
+        resource_type_filter=every.resource_type_filter,
+        resource_name_filter=None,
+        pattern_type_filter=every.pattern_type_filter,
+        principal_filter=principal,
+        host_filter=None,
+        operation=ANY,
+        permission_type=ANY,
+    )
+    for result in broker.ask(DeleteAclsRequest(filters=[removed])).filter_results:
+        expect_error(result.error_code, ErrorCode.NONE, "DeleteAcls")
+    broker.eventually(lambda: not _count(broker, principal), f"{principal} has no right")
+
+
+def _all_of(principal: str) -> DescribeAclsRequest:
+    return DescribeAclsRequest(
+        resource_type_filter=ANY,
+        resource_name_filter=None,
+        pattern_type_filter=ANY,
+        principal_filter=principal,
+        host_filter=None,
+        operation=ANY,
+        permission_type=ANY,
+    )
+
+
+def _count(broker: BrokerUnderTest, principal: str) -> int:
+    """Return how many ACLs of this principal the broker has applied."""
+    answer = broker.ask(_all_of(principal))
+    expect_error(answer.error_code, ErrorCode.NONE, "DescribeAcls")
+    return sum(len(resource.acls) for resource in answer.resources)

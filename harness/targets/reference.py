@@ -22,8 +22,13 @@ from harness.targets.ports import free_ports
 from harness.targets.process import Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
+from harness.targets.run_security import (
+    AUTHORIZER_OPTIONS,
+    RunSecurity,
+    WantedSecurity,
+    wanted_security,
+)
 from harness.targets.run_security import OPTIONS as SECURITY_OPTIONS
-from harness.targets.run_security import RunSecurity, WantedSecurity, wanted_security
 from harness.targets.start_again import StartAgain
 from harness.targets.target import (
     BROKER_CONFIG,
@@ -212,13 +217,14 @@ _OPTIONS = {
     "nodes": "a cluster of so many brokers (1 to 99) with a controller, a process each",
     "like": f"behave as this release of Kafka: {', '.join(releases())}",
     **SECURITY_OPTIONS,
+    **AUTHORIZER_OPTIONS,
     "process": "own: a process of its own, which it always is",
     "set.NAME": "a setting of the broker, by Kafka's name",
 }
 
 
 def _make(rest: str | None, making: Making) -> Target:
-    known = ["like", "nodes", "process", "set.", *SECURITY_OPTIONS]
+    known = ["like", "nodes", "process", "set.", *SECURITY_OPTIONS, *AUTHORIZER_OPTIONS]
     words, options = split_options(rest or "", known)
     security = wanted_security(options)
     given = [word for word in words if word]
@@ -240,7 +246,8 @@ def _make(rest: str | None, making: Making) -> Target:
             security=security,
         )
     if security is not None:
-        raise TargetError("security= and nodes= exclude each other: it is one broker")
+        given_one = "security" if "security" in options else "authorizer"
+        raise TargetError(f"{given_one}= and nodes= exclude each other: it is one broker")
     from harness.targets.reference_cluster import ReferenceCluster
 
     brokers = _count(options["nodes"])
@@ -256,7 +263,7 @@ def _count(text: str) -> int:
 KIND = TargetKind(
     name="reference",
     form="reference[,disk | ,nodes=N][,like=RELEASE][,security=PROTOCOL[,mechanism=MECHANISM]]"
-    "[,process=own][,set.NAME=VALUE...]",
+    "[,authorizer=on][,process=own][,set.NAME=VALUE...]",
     example="reference",
     meaning="the broker built into this suite, as a process of its own",
     capabilities=ReferenceBroker.capabilities,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.address import Address
+from harness.reference_broker.chosen_authorizer import AUTHORIZER, STANDARD
 from harness.security.settings import Mechanism, SecurityProtocol
 from harness.targets.errors import TargetError
 from harness.targets.kind import choose
@@ -35,6 +36,9 @@ MECHANISMS = (Mechanism.PLAIN, Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
 """Those of a listener with SASL; the user has the same password for each."""
 _USUAL_MECHANISM = Mechanism.SCRAM_SHA_512
 _USUAL_WITH_AUTHORIZER = {"security": "sasl_plaintext", "mechanism": Mechanism.PLAIN.value}
+_OUR_AUTHORIZER = {AUTHORIZER: STANDARD, "super.users": f"{PRINCIPAL};User:ANONYMOUS"}
+"""The user of the run may do everything, and so may the node on disk at its own controller, which
+has a PLAINTEXT listener; no client is anonymous where there is SASL."""
 _PASSWORD_BYTES = 24
 _VARIABLE = "KAFKA_CONFORMANCE_RUN_PASSWORD"
 _PRIVATE = 0o600
@@ -145,6 +149,7 @@ class RunSecurity:
             "sasl.jaas.config": _plain_module(f"${{env:{_VARIABLE}}}"),
             "ssl.keystore.location": str(self.folder / "broker.pem"),
             "ssl.truststore.location": str(self.folder / "ca.pem"),
+            **(_OUR_AUTHORIZER if self.wanted.authorizer else {}),
         }
 
     @property

@@ -133,9 +133,10 @@ def test_options_that_contradict_each_other_are_refused(
         ("authorizer=on,nodes=3", "authorizer= and nodes= exclude each other"),
     ],
 )
-def test_an_authorizer_without_users_is_refused(options: str, problem: str) -> None:
+@pytest.mark.parametrize("kind", ["reference", "kafka:4.4.0"])
+def test_an_authorizer_without_users_is_refused(kind: str, options: str, problem: str) -> None:
     with pytest.raises(TargetError, match=problem):
-        parse_target(f"kafka:4.4.0,{options}")
+        parse_target(f"{kind},{options}")
 
 
 @pytest.mark.parametrize(

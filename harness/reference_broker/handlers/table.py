@@ -68,6 +68,9 @@ _OF_BROKERS = (
     _served("api_26_end_txn", 0, 5),
     _served("api_27_write_txn_markers", 1, 2, lowest_ever=0),
     _served("api_28_txn_offset_commit", 0, 6),
+    _served("api_29_describe_acls", 1, 3, lowest_ever=0),
+    _served("api_30_create_acls", 1, 3, lowest_ever=0),
+    _served("api_31_delete_acls", 1, 3, lowest_ever=0),
     _served("api_32_describe_configs", 1, 4, lowest_ever=0),
     _served("api_33_alter_configs", 0, 2),
     _served("api_34_alter_replica_log_dirs", 1, 2, lowest_ever=0),
@@ -109,7 +112,7 @@ _ONLY_OF_CONTROLLERS = (
     _served("api_73_assign_replicas_to_dirs", 0, 0),
 )
 
-FORWARDED = frozenset({19, 20, 33, 37, 43, 44, 45, 46, 49, 51, 64})
+FORWARDED = frozenset({19, 20, 30, 31, 33, 37, 43, 44, 45, 46, 49, 51, 64})
 """The APIs that a broker of a cluster forwards to the controller (KIP-590)."""
 
 _ENVELOPE_KEY = 58

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -128,13 +128,17 @@ async def until(condition: Callable[[], _T | None]) -> _T:
 
 
 @asynccontextmanager
-async def running(like: str = "") -> AsyncIterator[Cluster]:
-    """Run a cluster until the block ends; then no task and no listener is left."""
-    controller = ControllerNode(BrokerSettings.of({"node.id": "100", **TIMES}, like), CLUSTER_ID)
+async def running(like: str = "", given: Mapping[str, str] | None = None) -> AsyncIterator[Cluster]:
+    """Run a cluster until the block ends; then no task and no listener is left.
+
+    ``given``: settings of all nodes.
+    """
+    of_all = {**TIMES, **(given or {})}
+    controller = ControllerNode(BrokerSettings.of({"node.id": "100", **of_all}, like), CLUSTER_ID)
     at = await controller.start()
     brokers = {
         number: BrokerNode(
-            BrokerSettings.of({"node.id": str(number), "min.insync.replicas": "2", **TIMES}, like),
+            BrokerSettings.of({"node.id": str(number), "min.insync.replicas": "2", **of_all}, like),
             Joining(CLUSTER_ID, at),
         )
         for number in (1, 2, 3)

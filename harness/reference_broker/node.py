@@ -35,6 +35,7 @@ from harness.reference_broker.handlers.table import (
     FORWARDED,
     ServedApi,
     advertised_like,
+    carried_out,
     handlers_of,
 )
 from harness.reference_broker.initial_state import state_of
@@ -51,8 +52,8 @@ from harness.reference_broker.wall_clock import now_ms
 if TYPE_CHECKING:
     from harness.reference_broker.state.controller.registration import ControllerRole
 
-Forward = Callable[["bytes", str], "asyncio.Future[bytes]"]
-"""Forwards a client's request, with the client's host, to the controller; returns the response."""
+Forward = Callable[["bytes", str, str], "asyncio.Future[bytes]"]
+"""Forwards a client's request, with its host and user, to the controller; returns the response."""
 
 
 class RequestRejected(Exception):
@@ -165,7 +166,7 @@ class Node:
         version = header.request_api_version
         api = APIS[header.request_api_key]
         if self._node_role.forward is not None and api.key in FORWARDED:
-            return self._forwarded(payload, client_host, header)
+            return self._forwarded(payload, client_host, user, header)
         try:
             body, _ = decode_prefix(
                 api.request, version, payload, request.body_offset, tolerant=True
@@ -174,7 +175,7 @@ class Node:
             raise RequestRejected(str(error)) from error
         context = self._context(header, len(payload), client_host, listener, user)
         begun_ns = time.perf_counter_ns()
-        outcome = self._handlers[api.key].handle(body, context)
+        outcome = carried_out(self._handlers[api.key], body, context)
         self.carry_out(context.effects)
         self._group_alarms.follow()
         duration_ns = time.perf_counter_ns() - begun_ns
@@ -226,13 +227,15 @@ class Node:
         answer = fallback_answer(self._context(header, len(payload), listener=listener))
         return _response(answer, 0, header.correlation_id, 0)
 
-    def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> WaitingRequest:
+    def _forwarded(
+        self, payload: bytes, client_host: str, user: str, header: RequestHeader
+    ) -> WaitingRequest:
         """Forward a request. The response fits the client: it has the same correlation id."""
         assert self._node_role.forward is not None
         waiter = self.purgatory.enter(
             PurgatoryWait(frozenset(), None, lambda: None, None), now_ms()
         )
-        answered = self._node_role.forward(payload, client_host)
+        answered = self._node_role.forward(payload, client_host, user)
         answered.add_done_callback(lambda future: _settle(waiter, future))
         return WaitingRequest(waiter, header.request_api_version, header.correlation_id, 0)
 

@@ -16,7 +16,7 @@ from harness.reference_broker.state.registrations.brokers import Endpoint
 from tests.reference_broker.running import Address, running_broker
 
 ON = {AUTHORIZER: STANDARD, "super.users": " User:ANONYMOUS ;User:a"}
-ENTRY = {
+ENTRY: dict[str, Any] = {
     "resource_type": 2,
     "resource_name": "t",
     "resource_pattern_type": 3,
@@ -25,7 +25,7 @@ ENTRY = {
     "operation": 3,
     "permission_type": 3,
 }
-ALL = {
+ALL: dict[str, Any] = {
     "resource_type_filter": 1,
     "resource_name_filter": None,
     "pattern_type_filter": 1,
@@ -72,10 +72,10 @@ def test_entries_are_described_from_creation_to_removal(at: Address) -> None:
     assert create(at, mine, mine, prefixed) == [0, 0, 0]
     assert create(at, mine) == [0]
     assert names(at, principal_filter="User:kept") == ["pre", "t"]
-    filters = {"principal_filter": "User:kept", "resource_name_filter": "prefix"}
+    filters: dict[str, Any] = {"principal_filter": "User:kept", "resource_name_filter": "prefix"}
     assert names(at, **filters, pattern_type_filter=2) == ["pre"]
     assert names(at, **filters) == []
-    theirs = {"principal_filter": "User:kept"}
+    theirs: dict[str, Any] = {"principal_filter": "User:kept"}
     assert delete(at, theirs, theirs) == [(0, 2), (0, 2)]
     assert delete(at, theirs) == [(0, 0)]
     assert names(at, **theirs) == []

@@ -35,6 +35,7 @@ from harness.reference_broker.handlers.config_requests import (
 )
 from harness.reference_broker.node import Forward
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.quotas.client_quotas import ANYBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +67,28 @@ class ConfigScreening:
     def __init__(self, state: BrokerState, forward: Forward) -> None:
         self._state, self._forward = state, forward
 
-    def forward(self, payload: bytes, client_host: str) -> asyncio.Future[bytes]:
+    def forward(
+        self, payload: bytes, client_host: str, user: str = ANYBODY
+    ) -> asyncio.Future[bytes]:
         """See Forwarding."""
         header, body_offset = decode_request_header(payload, tolerant=True)
         alteration = _ALTERATIONS.get(header.request_api_key)
         if alteration is None:
-            return self._forward(payload, client_host)
+            return self._forward(payload, client_host, user)
         api, version = APIS[header.request_api_key], header.request_api_version
         try:
             body: Any = decode_prefix(api.request, version, payload, body_offset, tolerant=True)[0]
         except DecodeError:
-            return self._forward(payload, client_host)  # the controller says so
+            return self._forward(payload, client_host, user)  # the controller says so
         asked = asked_in(body)
         refusals = refused_here(asked, alteration.way, self._state)
         if not any(refusals):
-            return self._forward(payload, client_host)
+            return self._forward(payload, client_host, user)
         body.resources = [
             each for each, refusal in zip(body.resources, refusals, strict=True) if not refusal
         ]
         here = answers(list(zip(asked, refusals, strict=True)), alteration.resource_answer)
-        work = self._asked_for_rest(header, body, alteration, here, client_host)
+        work = self._asked_for_rest(header, body, alteration, here, (client_host, user))
         return asyncio.get_running_loop().create_task(work)
 
     async def _asked_for_rest(
@@ -94,14 +97,14 @@ class ConfigScreening:
         body: Any,
         alteration: _Alteration,
         here: Sequence[Any],
-        client_host: str,
+        client: tuple[str, str],
     ) -> bytes:
         """The response: of what is left in ``body`` the controller's, if anything is left."""
         version, correlation_id = header.request_api_version, header.correlation_id
         response = alteration.response()
         if body.resources:
             rest = encode_request(body, version, correlation_id, header.client_id)
-            payload = await self._forward(rest, client_host)
+            payload = await self._forward(rest, *client)
             response = decode_response(APIS[header.request_api_key], version, payload)[1]
         told = {(each.resource_type, each.resource_name): each for each in response.responses}
         response.responses = [

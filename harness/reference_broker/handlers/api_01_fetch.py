@@ -11,6 +11,8 @@ Behaviour
   (KIP-283).
 - Consumers get committed records, from the leader or, from v11 on, from a follower. Followers get
   all records; their fetch offset shows the leader how much they have.
+- A topic that the client may not read is TOPIC_AUTHORIZATION_FAILED in each partition, and the
+  others are answered.
 - Before Kafka 2.7 an unknown isolation level closes the connection; before 2.1 the last stable
   offset is there for read_committed only; before 2.0 a partition that does not exist is an error
   at once if the topic exists.
@@ -57,6 +59,13 @@ from harness.reference_broker.handlers.outcome import (
     Outcome,
     PurgatoryWait,
     RequestContext,
+)
+from harness.reference_broker.handlers.rights import (
+    CLUSTER_ACTION,
+    READ,
+    TOPIC,
+    may,
+    may_cluster,
 )
 from harness.reference_broker.handlers.snapshot_instead import set_snapshot_id
 from harness.reference_broker.handlers.storage_error import error_for_version
@@ -206,12 +215,26 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
             read_committed=request.isolation_level == _READ_COMMITTED,
             misses_topics_only=not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR),
+            may_read=_readable(asks, context),
         ),
         session,
         0 if session is None else session.epoch,
         request.session_epoch == FIRST_EPOCH,
         context,
     )
+
+
+def _readable(replica_id: int, context: RequestContext) -> Callable[[str], bool] | None:
+    """Return the check of the right to read a topic; None without an authorizer.
+
+    A follower needs the right to act for the cluster.
+    """
+    if context.state.authorizer is None:
+        return None
+    if replica_id < 0:
+        return lambda name: may(context, READ, TOPIC, name)
+    allowed = may_cluster(context, CLUSTER_ACTION)
+    return lambda _: allowed
 
 
 def _debugs(replica_id: int, context: RequestContext) -> bool:

@@ -5,6 +5,8 @@ Behaviour
 - A partition with an unreachable leader has the leader -1 and an error.
 - An unknown topic is created when client and broker allow it; the answer that causes the
   creation still says UNKNOWN_TOPIC_OR_PARTITION, with a ZooKeeper LEADER_NOT_AVAILABLE.
+- A topic that the client may not describe is unauthorized, if it exists or not, and left out of all
+  topics; so is a new one that the client may not create.
 - Before Kafka 2.8 only a topic that would be created is checked for its name.
 
 Version notes
@@ -16,9 +18,6 @@ Version notes
 - v8   authorized operations when asked for (KIP-430); of the cluster until v10
 - v10  topic ids in the answer; in the request they are refused until v12 (KIP-516)
 - v12  topics may be requested by id
-
-Not done
-- Without an authorizer every operation is authorized, as in Kafka.
 """
 
 from uuid import UUID
@@ -26,11 +25,12 @@ from uuid import UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.reference_broker.handlers.authorized_operations import (
-    CLUSTER_OPERATIONS,
     NOT_ASKED,
-    TOPIC_OPERATIONS,
+    cluster_operations,
+    topic_operations,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.rights import CREATE, DESCRIBE, TOPIC, may, may_cluster
 from harness.reference_broker.handlers.seen_partition import any_broker, seen_partition
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
@@ -40,6 +40,7 @@ from harness.reference_broker.state.topics.topic_names import INTERNAL_TOPICS, t
 
 API_KEY = 3
 _NO_ID = UUID(int=0)
+_UNAUTHORIZED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _FIRST_VERSION_WITH_IDS = 12
 _VERSIONS_WITH_CLUSTER_OPERATIONS = range(8, 11)
 _NAMES_ARE_CHECKED = (2, 8)  # KAFKA-9751 (class KafkaApis, getTopicMetadata)
@@ -59,8 +60,8 @@ def handle(request: MetadataRequest, context: RequestContext) -> Answer:
     version = context.api_version
     if request.include_topic_authorized_operations:
         for topic in topics:
-            if topic.name is not None:
-                topic.topic_authorized_operations = TOPIC_OPERATIONS
+            if topic.name is not None and topic.error_code != _UNAUTHORIZED:
+                topic.topic_authorized_operations = topic_operations(topic.name, context)
     asks_cluster = (
         version in _VERSIONS_WITH_CLUSTER_OPERATIONS
         and request.include_cluster_authorized_operations
@@ -77,7 +78,9 @@ def handle(request: MetadataRequest, context: RequestContext) -> Answer:
             cluster_id=context.state.identity.cluster_id,
             controller_id=any_broker([broker.broker_id for broker, _ in alive], context),
             topics=topics,
-            cluster_authorized_operations=CLUSTER_OPERATIONS if asks_cluster else NOT_ASKED,
+            cluster_authorized_operations=cluster_operations(context)
+            if asks_cluster
+            else NOT_ASKED,
         )
     )
 
@@ -107,24 +110,34 @@ def _described(
 ) -> list[MetadataResponse.MetadataResponseTopic]:
     cluster = context.state.cluster
     if request.topics is None or (context.api_version == 0 and not request.topics):
-        return [_topic(topic, context) for topic in cluster.topics()]
+        shown = [one for one in cluster.topics() if may(context, DESCRIBE, TOPIC, one.name)]
+        return [_topic(topic, context) for topic in shown]
     ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != _NO_ID)
     if ids:
         return [_by_id(topic_id, context) for topic_id in ids]
-    names = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
+    asked = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
+    names = [name for name in asked if may(context, DESCRIBE, TOPIC, name)]
+    hidden = [_hidden(name) for name in asked if name not in names]
     found = [_topic(topic, context) for name in names if (topic := cluster.named(name))]
     unknown = [name for name in names if cluster.named(name) is None]
     may_create = context.state.limits.auto_create_topics and request.allow_auto_topic_creation
-    return found + [_unknown(name, may_create, context) for name in unknown]
+    return found + [_unknown(name, may_create, context) for name in unknown] + hidden
 
 
 def _by_id(topic_id: UUID, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
     topic = context.state.cluster.with_id(topic_id)
-    if topic is not None:
-        return _topic(topic, context)
-    return MetadataResponse.MetadataResponseTopic(
-        error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id
-    )
+    if topic is None:
+        return _hidden(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+    if not may(context, DESCRIBE, TOPIC, topic.name):
+        return _hidden(None, topic_id)
+    return _topic(topic, context)
+
+
+def _hidden(
+    name: str | None, topic_id: UUID = _NO_ID, error: ErrorCode = _UNAUTHORIZED
+) -> MetadataResponse.MetadataResponseTopic:
+    """Return a topic by what the client knows of it, whether it exists or not."""
+    return MetadataResponse.MetadataResponseTopic(error_code=error, name=name, topic_id=topic_id)
 
 
 def _unknown(
@@ -132,7 +145,9 @@ def _unknown(
 ) -> MetadataResponse.MetadataResponseTopic:
     error, like = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, context.state.like
     is_checked = may_create or like.since(*_NAMES_ARE_CHECKED)
-    if is_checked and topic_name_problem(name) is not None:
+    if may_create and not _may_create(name, context):
+        error = _UNAUTHORIZED
+    elif is_checked and topic_name_problem(name) is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif may_create:
         collides = context.state.cluster.colliding_with(name) is not None
@@ -146,6 +161,10 @@ def _unknown(
     return MetadataResponse.MetadataResponseTopic(
         error_code=error, name=name, is_internal=name in INTERNAL_TOPICS
     )
+
+
+def _may_create(name: str, context: RequestContext) -> bool:
+    return may_cluster(context, CREATE) or may(context, CREATE, TOPIC, name)
 
 
 def _topic(topic: TopicState, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:

@@ -35,6 +35,7 @@ from harness.reference_broker.handlers.group_coordinator import (
 )
 from harness.reference_broker.handlers.once_by_topic import once_by_topic
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.rights import DESCRIBE, GROUP, TOPIC, may
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset
 
 API_KEY = 9
@@ -75,13 +76,16 @@ def _refuse_unstable(group: _Group, context: RequestContext) -> None:
     for topic in group.topics:
         for at, result in enumerate(topic.partitions):
             place = (topic.name, PartitionIndex(result.partition_index))
-            if pending.is_pending(group.group_id, place):
+            is_shown = result.error_code == ErrorCode.NONE
+            if is_shown and pending.is_pending(group.group_id, place):
                 error = ErrorCode.UNSTABLE_OFFSET_COMMIT
                 topic.partitions[at] = _partition(result.partition_index, None, error)
 
 
 def _put_aside(group_id: str, asked: Sequence[_Asked], context: RequestContext) -> _Group:
     asked = asked if context.state.like.since(*EACH_IS_ANSWERED) else _each_once(asked)
+    if not may(context, DESCRIBE, GROUP, group_id):
+        return _refused(group_id, asked, ErrorCode.GROUP_AUTHORIZATION_FAILED, context)
     if not context.state.like.has_zookeeper:
         return _refused(group_id, asked, ErrorCode.UNSUPPORTED_VERSION, context)
     held = context.state.committed_offsets.put_aside(group_id)
@@ -90,6 +94,8 @@ def _put_aside(group_id: str, asked: Sequence[_Asked], context: RequestContext) 
     looks_for_partition = context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR)
 
     def partition(name: str, index: int) -> _Result:
+        if not may(context, DESCRIBE, TOPIC, name):
+            return _partition(index, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         topic = cluster.named(name)
         offset = held.get((name, PartitionIndex(index)))
         is_there = topic is not None and not (
@@ -127,6 +133,8 @@ def _answered(group_id: str, asked: Sequence[_Asked] | None, context: RequestCon
     if asked is not None and not context.state.like.since(*EACH_IS_ANSWERED):
         asked = _each_once(asked)
     error = problem_with_coordinator(group_id, context)
+    if not may(context, DESCRIBE, GROUP, group_id):
+        error = ErrorCode.GROUP_AUTHORIZATION_FAILED
     if error is not ErrorCode.NONE:
         return _refused(group_id, asked or (), error, context)
     if asked is None:
@@ -148,7 +156,7 @@ def _all_committed(group_id: str, context: RequestContext) -> list[_Asked]:
     return [
         ((name, topic.topic_id), by_topic[name])
         for name, topic in known.items()
-        if topic is not None
+        if topic is not None and may(context, DESCRIBE, TOPIC, name)
     ]
 
 
@@ -159,6 +167,8 @@ def _of_topic(
     by_id = context.api_version >= _FIRST_VERSION_BY_ID
     error = ErrorCode.UNKNOWN_TOPIC_ID if by_id and not name else ErrorCode.NONE
     held = context.state.committed_offsets.of_group(group_id)
+    if name and not may(context, DESCRIBE, TOPIC, name):
+        error, held = ErrorCode.TOPIC_AUTHORIZATION_FAILED, {}
     partitions = [
         _partition(index, held.get((name, PartitionIndex(index))), error) for index in indexes
     ]

@@ -13,11 +13,7 @@ Version notes
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeGroupsRequest, DescribeGroupsResponse
-from harness.reference_broker.handlers.authorized_operations import (
-    GROUP_OPERATIONS,
-    GROUP_OPERATIONS_WITHOUT_CONFIGS,
-    NOT_ASKED,
-)
+from harness.reference_broker.handlers.authorized_operations import NOT_ASKED, group_operations
 from harness.reference_broker.handlers.group_coordinator import problem_with_coordinator
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.groups.group import Group
@@ -26,7 +22,6 @@ from harness.reference_broker.state.groups.group_states import GroupState
 
 API_KEY = 15
 _FIRST_VERSION_WITH_NOT_FOUND = 6
-_GROUPS_HAVE_CONFIGS = (4, 0)  # KIP-848
 _PARTS_ARE_ALWAYS_TOLD = (4, 0)  # the coordinator of KIP-848
 _EACH_IS_ANSWERED = (2, 3)  # before, a map of groups (class KafkaApis)
 _NAMES_STATE_ANEW = (1, 1)  # before, class GroupMetadata names the state AwaitingSync
@@ -39,12 +34,10 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> Answer:
     once = not context.state.like.since(*_EACH_IS_ANSWERED)
     asked = list(dict.fromkeys(request.groups)) if once else request.groups
     groups = [_described(group_id, context) for group_id in asked]
-    has_configs = context.state.like.since(*_GROUPS_HAVE_CONFIGS)
-    operations = GROUP_OPERATIONS if has_configs else GROUP_OPERATIONS_WITHOUT_CONFIGS
     if request.include_authorized_operations:
         for described in groups:
             if described.error_code == ErrorCode.NONE:
-                described.authorized_operations = operations
+                described.authorized_operations = group_operations(described.group_id, context)
     return Answer(DescribeGroupsResponse(groups=groups))
 
 

@@ -21,6 +21,7 @@ from harness.codec.messages import AddPartitionsToTxnRequest, AddPartitionsToTxn
 from harness.codec.structs import Message
 from harness.reference_broker.handlers.group_coordinator import answer_when_replicated
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
+from harness.reference_broker.handlers.rights import TOPIC, WRITE, may
 from harness.reference_broker.handlers.transaction_coordinator import (
     answer_when_written,
     as_of_version,
@@ -116,7 +117,9 @@ def _codes(wanted: _Transaction, context: RequestContext) -> _Codes:
 def _problem_with(place: Place, context: RequestContext) -> ErrorCode:
     """Return the error of a partition that cannot be added."""
     topic_name, index = place
-    if topic_name in INTERNAL_TOPICS and context.api_version < _FIRST_VERSION_OF_BROKERS:
+    if context.api_version < _FIRST_VERSION_OF_BROKERS and (
+        topic_name in INTERNAL_TOPICS or not may(context, WRITE, TOPIC, topic_name)
+    ):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     topic = context.state.cluster.named(topic_name)
     exists = topic is not None and topic.partition(index) is not None

@@ -1,12 +1,14 @@
 """Envelope: API key 58, versions 0 to 0; only on the controller's listener (KIP-590).
 
 Behaviour
-- A broker forwards a client's request: it is carried out as if the client had sent it here, and the
+- A broker forwards a client's request: it is carried out with the client's rights, and the
   response is returned unchanged, with its header.
 - A request that brokers do not forward, or a client address that is none, is INVALID_REQUEST; a
   request that cannot be read is UNSUPPORTED_VERSION, a principal that cannot be read is
   PRINCIPAL_DESERIALIZATION_FAILURE.
 """
+
+import ipaddress
 
 from harness.codec import DecodeError, decode_prefix, encode
 from harness.codec.apis import APIS
@@ -15,7 +17,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.header import RequestRefused, decode_request_header, response_header
 from harness.codec.messages import DefaultPrincipalData, EnvelopeRequest, EnvelopeResponse
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
-from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS, FORWARDED
+from harness.reference_broker.handlers.table import FORWARDED_HANDLERS, carried_out
 
 API_KEY = 58
 _ADDRESS_BYTES = (4, 16)
@@ -25,34 +27,39 @@ _ADDRESS_BYTES = (4, 16)
 def handle(request: EnvelopeRequest, context: RequestContext) -> Outcome:
     """Carry out the forwarded request."""
     data = request.request_data
-    if not _is_principal(request.request_principal):
+    user = _user(request.request_principal)
+    if user is None:
         return _refused(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE)
     if len(request.client_host_address) not in _ADDRESS_BYTES:
         return _refused(ErrorCode.INVALID_REQUEST)
     try:
         header, body_offset = decode_request_header(data, tolerant=True)
-        if header.request_api_key not in FORWARDED:
+        if header.request_api_key not in FORWARDED_HANDLERS:
             return _refused(ErrorCode.INVALID_REQUEST)
         api, version = APIS[header.request_api_key], header.request_api_version
         body, _ = decode_prefix(api.request, version, data, body_offset, tolerant=True)
     except (DecodeError, RequestRefused):
         return _refused(ErrorCode.UNSUPPORTED_VERSION)
     inner = context._replace(
-        api_version=version, client_id=header.client_id, request_bytes=len(data)
+        api_version=version,
+        client_id=header.client_id,
+        request_bytes=len(data),
+        user=user,
+        client_host=str(ipaddress.ip_address(request.client_host_address)),
     )
-    outcome = CONTROLLER_HANDLERS[api.key].handle(body, inner)
+    outcome = carried_out(FORWARDED_HANDLERS[api.key], body, inner)
     if not isinstance(outcome, Answer):
         return _refused(ErrorCode.INVALID_REQUEST)
     head = response_header(api, version, header.correlation_id)
     return Answer(EnvelopeResponse(response_data=head + encode(outcome.message, version)))
 
 
-def _is_principal(data: bytes | None) -> bool:
+def _user(data: bytes | None) -> str | None:
+    """Return the name of a principal; None if it cannot be read."""
     try:
-        read_version_prefixed(DefaultPrincipalData, data or b"")
+        return read_version_prefixed(DefaultPrincipalData, data or b"").message.name
     except DecodeError:
-        return False
-    return True
+        return None
 
 
 def _refused(error: ErrorCode) -> Answer:

@@ -10,7 +10,7 @@ Version notes
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeClusterRequest, DescribeClusterResponse
-from harness.reference_broker.handlers.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from harness.reference_broker.handlers.authorized_operations import NOT_ASKED, cluster_operations
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.seen_partition import any_broker
 
@@ -45,7 +45,9 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Answer:
                 for broker, at in known
                 if request.include_fenced_brokers or not broker.is_fenced
             ],
-            cluster_authorized_operations=CLUSTER_OPERATIONS if asks_operations else NOT_ASKED,
+            cluster_authorized_operations=cluster_operations(context)
+            if asks_operations
+            else NOT_ASKED,
         )
     )
 

@@ -1,13 +1,15 @@
 """DescribeTransactions: API key 65, versions 0 to 0.
 
 Behaviour
-- The partitions are those that still belong to the transaction: none after its end.
+- The partitions are those that still belong to the transaction: none after its end. Those of topics
+  that the client may not describe are left out.
 - Source: KIP-664.
 """
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeTransactionsRequest, DescribeTransactionsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.rights import DESCRIBE, TOPIC, may
 from harness.reference_broker.handlers.transaction_coordinator import problem_with_transactional_id
 from harness.reference_broker.state.transactions.transaction import Transaction, indexes_by_topic
 
@@ -36,10 +38,11 @@ def _state(name: str, context: RequestContext) -> _State:
         transaction_start_time_ms=known.started_at,
         producer_id=known.producer_id,
         producer_epoch=known.producer_epoch,
-        topics=_topics(known),
+        topics=_topics(known, context),
     )
 
 
-def _topics(known: Transaction) -> list[_Topic]:
-    by_topic = indexes_by_topic(sorted(known.places))
+def _topics(known: Transaction, context: RequestContext) -> list[_Topic]:
+    shown = [place for place in sorted(known.places) if may(context, DESCRIBE, TOPIC, place[0])]
+    by_topic = indexes_by_topic(shown)
     return [_Topic(topic=topic, partitions=indexes) for topic, indexes in by_topic.items()]

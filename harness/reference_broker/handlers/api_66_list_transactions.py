@@ -1,7 +1,8 @@
 """ListTransactions: API key 66, versions 0 to 2.
 
 Behaviour
-- Lists the transactional ids that this broker coordinates and that pass all filters.
+- Lists the transactional ids that this broker coordinates and that pass all filters, but
+  for those that the client may not describe.
 
 Version notes
 - v0   states and producer ids (KIP-664)
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListTransactionsRequest, ListTransactionsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.rights import DESCRIBE, TRANSACTIONAL_ID, may
 from harness.reference_broker.state.transactions.transaction import Transaction
 from harness.reference_broker.state.transactions.transaction_states import TransactionState
 
@@ -39,7 +41,7 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> Answer:
                     transaction_state=one.state.value,
                 )
                 for one in context.state.transactions.all()
-                if passes(one)
+                if passes(one) and may(context, DESCRIBE, TRANSACTIONAL_ID, one.transactional_id)
             ],
         )
     )

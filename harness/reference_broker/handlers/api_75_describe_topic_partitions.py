@@ -3,7 +3,8 @@
 Behaviour
 - Topics come in the order of their names, in pages with a limit of partitions; the cursor names the
   first partition of the next page.
-- Without names all topics are meant.
+- Without names all topics are meant, but for those that the client may not describe; by name such a
+  topic is unauthorized, if it exists or not.
 - A cursor outside of the named topics, or at a negative partition, makes the request invalid.
 
 Not done
@@ -16,8 +17,9 @@ from harness.codec.messages import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
 )
-from harness.reference_broker.handlers.authorized_operations import TOPIC_OPERATIONS
+from harness.reference_broker.handlers.authorized_operations import topic_operations
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.rights import DESCRIBE, TOPIC, may
 from harness.reference_broker.handlers.seen_partition import seen_partition
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.topics.topic import TopicState
@@ -38,15 +40,17 @@ def handle(request: DescribeTopicPartitionsRequest, context: RequestContext) -> 
         if is_elsewhere or cursor.partition_index < 0:
             return _refused(request)
     limit = min(request.response_partition_limit, context.state.limits.describe_partitions)
+    asked = names or {topic.name for topic in cluster.topics()}
+    shown = {name for name in asked if may(context, DESCRIBE, TOPIC, name)}
     page = topic_page(
-        names or {topic.name for topic in cluster.topics()},
+        shown,
         cluster,
         ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index),
         max(limit, 1),
     )
     answer = DescribeTopicPartitionsResponse(
         topics=[
-            _unknown(part.name)
+            _unknown(part.name, context)
             if part.topic is None
             else _described(part.topic, part.partitions, context)
             for part in page.parts
@@ -57,6 +61,8 @@ def handle(request: DescribeTopicPartitionsRequest, context: RequestContext) -> 
         answer.next_cursor = DescribeTopicPartitionsResponse.Cursor(
             topic_name=name, partition_index=index
         )
+    first = "" if cursor is None else cursor.topic_name
+    answer.topics += [_hidden(name) for name in sorted(names - shown) if name >= first]
     return Answer(answer)
 
 
@@ -67,7 +73,11 @@ def _refused(request: DescribeTopicPartitionsRequest) -> Answer:
     return Answer(DescribeTopicPartitionsResponse(topics=topics))
 
 
-def _unknown(name: str) -> _Topic:
+def _hidden(name: str) -> _Topic:
+    return _Topic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name)
+
+
+def _unknown(name: str, context: RequestContext) -> _Topic:
     is_legal = topic_name_problem(name) is None
     return _Topic(
         error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -75,7 +85,7 @@ def _unknown(name: str) -> _Topic:
         else ErrorCode.INVALID_TOPIC_EXCEPTION,
         name=name,
         is_internal=name in INTERNAL_TOPICS,
-        topic_authorized_operations=TOPIC_OPERATIONS,
+        topic_authorized_operations=topic_operations(name, context),
     )
 
 
@@ -85,7 +95,7 @@ def _described(topic: TopicState, partitions: list[Partition], context: RequestC
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[_partition(partition, context) for partition in partitions],
-        topic_authorized_operations=TOPIC_OPERATIONS,
+        topic_authorized_operations=topic_operations(topic.name, context),
     )
 
 

@@ -134,6 +134,20 @@ CONTROLLER_HANDLERS: Mapping[int, ServedApi] = {
 }
 """The APIs of a controller's listener."""
 _USERS_HANDLERS: Mapping[int, ServedApi] = _by_key(*_OF_USERS)
+FORWARDED_HANDLERS: Mapping[int, ServedApi] = {
+    key: one for key, one in {**MEMBER_HANDLERS, **_USERS_HANDLERS}.items() if key in FORWARDED
+}
+"""The APIs that a controller carries out for a broker's client."""
+
+
+def carried_out(api: ServedApi, request: Any, context: RequestContext) -> Outcome:
+    """Carry out what the client may do of a request."""
+    if context.state.authorizer is None:
+        return api.handle(request, context)
+    # Not at the start: most brokers have no authorizer.
+    from harness.reference_broker.handlers.authorization.table import authorized
+
+    return authorized(api.advertised.api_key, api.handle, request, context)
 
 
 def handlers_of(

@@ -14,7 +14,7 @@ Source: class ReplicaManager (readFromLog), class FetchIsolation; KIP-74, KIP-32
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
@@ -52,7 +52,8 @@ class FetchLimits:
     `replica_id` is the follower's, negative for consumers; `broker_epoch` is its incarnation, -1 if
     not sent. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a follower may
     answer a consumer too (KIP-392). `misses_topics_only`: a partition that does not exist is an
-    error like others if its topic exists (before 2.0).
+    error like others if its topic exists (before 2.0). `may_read`: the names of topics
+    that an authorizer lets the client read; None without one.
     """
 
     min_bytes: int
@@ -64,6 +65,7 @@ class FetchLimits:
     rack: str = ""
     read_committed: bool = False
     misses_topics_only: bool = False
+    may_read: Callable[[str], bool] | None = None
 
     @property
     def from_replica(self) -> bool:
@@ -137,6 +139,8 @@ def plan_fetch(
 
 
 def _planned(cluster: ClusterState, want: WantedPartition, limits: FetchLimits) -> PartitionPlan:
+    if limits.may_read is not None and _is_hidden(cluster, want, limits.may_read):
+        return PartitionPlan(want, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED, True)
     found = find_partition(cluster, want.key, want.known_name)
     if isinstance(found, ErrorCode):
         if limits.misses_topics_only and _topic_is_known(cluster, want):
@@ -145,6 +149,18 @@ def _planned(cluster: ClusterState, want: WantedPartition, limits: FetchLimits) 
         is_missing = found is not ErrorCode.INCONSISTENT_TOPIC_ID
         return PartitionPlan(want, None, found, is_missing)
     return PartitionPlan(want, found, _problem_of(found, want, limits))
+
+
+def _is_hidden(
+    cluster: ClusterState, want: WantedPartition, may_read: Callable[[str], bool]
+) -> bool:
+    """Return True if the topic has a name, and the client may not read it."""
+    named = want.key[0]
+    if isinstance(named, str):
+        return not may_read(named)
+    topic = cluster.with_id(named)
+    name = want.known_name if topic is None else topic.name
+    return name is not None and not may_read(name)
 
 
 def _topic_is_known(cluster: ClusterState, want: WantedPartition) -> bool:

@@ -7,6 +7,8 @@ from checks.part import Command, Lane, Part, command
 from harness.conformance.gate import GateExit
 from labs.defects.row_items import CLUSTER_SUITES
 from labs.defects.seen_on import (
+    AUTHORIZED_SEEN_ON,
+    BEHIND_AUTHORIZER,
     BEHIND_SASL,
     CLUSTER_SEEN_ON,
     ENDED,
@@ -157,6 +159,10 @@ GATE = (
             command(
                 *(*DEFECTS, "--target", SECURED_SEEN_ON, "--alone", "0"),
                 *(word for name in BEHIND_SASL for word in ("--requirement", name)),
+            ),
+            command(
+                *(*DEFECTS, "--target", AUTHORIZED_SEEN_ON, "--alone", "0"),
+                *(word for name in BEHIND_AUTHORIZER for word in ("--requirement", name)),
             ),
         ),
         after=("suites",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labs.defects import (
+    acl,
     altp,
     apiv,
     between_nodes,
@@ -122,6 +123,7 @@ from labs.defects.defect import Defect
 from labs.defects.wrong_storage import WRONG_STORAGE
 
 ALL_DEFECTS: list[Defect] = [
+    *acl.DEFECTS,
     *altp.DEFECTS,
     *apiv.DEFECTS,
     *between_nodes.DEFECTS,

@@ -35,12 +35,16 @@ BEHIND_SASL = (
 )
 """Requirements with a defect that are judged at a listener with SASL only. A relay reads no TLS."""
 
+BEHIND_AUTHORIZER = tuple(f"ACL-{number:03}" for number in (1, 2, *range(4, 16)))
+"""Requirements with a defect that are judged at a broker with an authorizer only."""
+
 REFERENCE, KAFKA = "reference", "kafka:4.4.0"
 ENDED_SEEN_ON = "reference,like=2.8.2"
 ENDED_WITH_2_4_SEEN_ON = "reference,like=1.1.1"
 JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 SECURED_SEEN_ON = "reference,security=sasl_plaintext,mechanism=PLAIN"
+AUTHORIZED_SEEN_ON = f"{SECURED_SEEN_ON},authorizer=on"
 CLUSTER_SEEN_ON = "reference,nodes=3"
 ENDED_CLUSTER_SEEN_ON = "reference,nodes=3,like=2.8.2"
 QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
@@ -48,7 +52,7 @@ QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 
 def _by_one_broker(defect: Defect) -> bool:
     is_of_one = not defect.cluster and not defect.joined and defect.name not in KAFKA_ALONE
-    elsewhere = {*ENDED, *ENDED_WITH_2_4, *BEHIND_SASL}
+    elsewhere = {*ENDED, *ENDED_WITH_2_4, *BEHIND_SASL, *BEHIND_AUTHORIZER}
     return is_of_one and (defect.built_in or defect.requirement not in elsewhere)
 
 
@@ -58,6 +62,7 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         ENDED_SEEN_ON: lambda defect: defect.requirement in ENDED,
         ENDED_WITH_2_4_SEEN_ON: lambda defect: defect.requirement in ENDED_WITH_2_4,
         SECURED_SEEN_ON: lambda defect: defect.requirement in BEHIND_SASL,
+        AUTHORIZED_SEEN_ON: lambda defect: defect.requirement in BEHIND_AUTHORIZER,
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
         CLUSTER_SEEN_ON: lambda defect: (

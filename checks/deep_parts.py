@@ -11,6 +11,7 @@ from checks.part import Command, Lane, Part, command
 from harness.targets.kafka.migration_plan import Phase
 from harness.targets.releases import releases_meant
 from labs.defects.seen_on import (
+    KAFKA_AUTHORIZED,
     CLUSTER_SEEN_ON,
     ENDED_JOINED,
     ENDED_JOINED_SEEN_ON,
@@ -226,6 +227,7 @@ DEEP = (
                     *options("--requirement", list(ENDED_JOINED))),
             command(*DEFECTS, "--target", QUORUM_SEEN_ON, "--jobs", "1",
                     *options("--requirement", list(QUORUM))),
+            command(*DEFECTS, "--target", KAFKA_AUTHORIZED, "--requirement", "AUTHZ-*"),
         ),
         lane=WAITS,
         rooms=("suites", "harness", "labs/defects"),

@@ -34,8 +34,10 @@ BEHIND_SASL = (
     *("APIV-007", "APIV-008"),
 )
 """Requirements with a defect that are judged at a listener with SASL only. A relay reads no TLS."""
-
-BEHIND_AUTHORIZER = tuple(f"ACL-{number:03}" for number in (1, 2, *range(4, 16)))
+BEHIND_AUTHORIZER = (
+    *(f"ACL-{number:03}" for number in (1, 2, *range(4, 16))),
+    *(f"AUTHZ-{number:03}" for number in range(1, 73)),
+)
 """Requirements with a defect that are judged at a broker with an authorizer only."""
 
 REFERENCE, KAFKA = "reference", "kafka:4.4.0"
@@ -45,6 +47,7 @@ JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 SECURED_SEEN_ON = "reference,security=sasl_plaintext,mechanism=PLAIN"
 AUTHORIZED_SEEN_ON = f"{SECURED_SEEN_ON},authorizer=on"
+KAFKA_AUTHORIZED = "kafka:4.4.0,authorizer=on"
 CLUSTER_SEEN_ON = "reference,nodes=3"
 ENDED_CLUSTER_SEEN_ON = "reference,nodes=3,like=2.8.2"
 QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"

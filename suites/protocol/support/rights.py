@@ -63,7 +63,7 @@ def require_authorizer(broker: BrokerUnderTest) -> None:
     credentials_of(broker)
     if not broker.advertised("DescribeAcls"):
         raise NotApplicable(NEEDED)
-    if broker.ask(_all_of("User:kc")).error_code == ErrorCode.SECURITY_DISABLED:
+    if broker.ask(acls_of("User:kc")).error_code == ErrorCode.SECURITY_DISABLED:
         raise NotApplicable(NEEDED)
 
 
@@ -71,8 +71,25 @@ def give(broker: BrokerUnderTest, principal: str, rights: Sequence[Right]) -> No
     """Give a principal rights, and wait until the broker knows them."""
     if not rights:
         return
-    before = _count(broker, principal)
-    creations = [
+    before = count(broker, principal)
+    request = CreateAclsRequest(creations=creations(principal, rights))
+    for result in broker.ask(request).results:
+        expect_error(result.error_code, ErrorCode.NONE, "CreateAcls")
+    wanted = before + len(rights)
+    broker.eventually(lambda: count(broker, principal) == wanted, f"{principal} has its rights")
+
+
+def take_all(broker: BrokerUnderTest, principal: str) -> None:
+    """Take all rights from a principal, and wait until the broker knows it."""
+    request = DeleteAclsRequest(filters=[deletion(principal)])
+    for result in broker.ask(request).filter_results:
+        expect_error(result.error_code, ErrorCode.NONE, "DeleteAcls")
+    broker.eventually(lambda: not count(broker, principal), f"{principal} has no right")
+
+
+def creations(principal: str, rights: Sequence[Right]) -> list[CreateAclsRequest.AclCreation]:
+    """Return the ACLs that give these rights, from every host."""
+    return [
         CreateAclsRequest.AclCreation(
             resource_type=one.resource,
             resource_name=one.name,
@@ -84,30 +101,23 @@ def give(broker: BrokerUnderTest, principal: str, rights: Sequence[Right]) -> No
         )
         for one in rights
     ]
-    for result in broker.ask(CreateAclsRequest(creations=creations)).results:
-        expect_error(result.error_code, ErrorCode.NONE, "CreateAcls")
-    wanted = before + len(rights)
-    broker.eventually(lambda: _count(broker, principal) == wanted, f"{principal} has its rights")
 
 
-def take_all(broker: BrokerUnderTest, principal: str) -> None:
-    """Take all rights from a principal, and wait until the broker knows it."""
-    every = _all_of(principal)
-    removed = DeleteAclsRequest.DeleteAclsFilter(
-        resource_type_filter=every.resource_type_filter,
+def deletion(principal: str) -> DeleteAclsRequest.DeleteAclsFilter:
+    """Return the filter of all ACLs of a principal."""
+    return DeleteAclsRequest.DeleteAclsFilter(
+        resource_type_filter=ANY,
         resource_name_filter=None,
-        pattern_type_filter=every.pattern_type_filter,
+        pattern_type_filter=ANY,
         principal_filter=principal,
         host_filter=None,
         operation=ANY,
         permission_type=ANY,
     )
-    for result in broker.ask(DeleteAclsRequest(filters=[removed])).filter_results:
-        expect_error(result.error_code, ErrorCode.NONE, "DeleteAcls")
-    broker.eventually(lambda: not _count(broker, principal), f"{principal} has no right")
 
 
-def _all_of(principal: str) -> DescribeAclsRequest:
+def acls_of(principal: str) -> DescribeAclsRequest:
+    """Return the request for all ACLs of a principal."""
     return DescribeAclsRequest(
         resource_type_filter=ANY,
         resource_name_filter=None,
@@ -119,8 +129,8 @@ def _all_of(principal: str) -> DescribeAclsRequest:
     )
 
 
-def _count(broker: BrokerUnderTest, principal: str) -> int:
+def count(broker: BrokerUnderTest, principal: str) -> int:
     """Return how many ACLs of this principal the broker has applied."""
-    answer = broker.ask(_all_of(principal))
+    answer = broker.ask(acls_of(principal))
     expect_error(answer.error_code, ErrorCode.NONE, "DescribeAcls")
     return sum(len(resource.acls) for resource in answer.resources)

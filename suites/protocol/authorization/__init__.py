@@ -1,0 +1,1 @@
+"""The rights that each request needs (the permission matrix)."""

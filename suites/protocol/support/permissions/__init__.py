@@ -1,0 +1,1 @@
+"""The permission matrix: the rights that each request needs, and the answer without them."""

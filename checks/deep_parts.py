@@ -11,12 +11,12 @@ from checks.part import Command, Lane, Part, command
 from harness.targets.kafka.migration_plan import Phase
 from harness.targets.releases import releases_meant
 from labs.defects.seen_on import (
-    KAFKA_AUTHORIZED,
     CLUSTER_SEEN_ON,
     ENDED_JOINED,
     ENDED_JOINED_SEEN_ON,
     JOINED_SEEN_ON,
     KAFKA,
+    KAFKA_AUTHORIZED,
     QUORUM,
     QUORUM_SEEN_ON,
 )

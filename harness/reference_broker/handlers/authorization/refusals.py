@@ -10,6 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.handlers.authorization.steps import Refusal
 from harness.reference_broker.handlers.outcome import RequestContext
 
+_FIRST_ELECTION_WITH_ERROR = 1
 TEXTS: Mapping[ErrorCode, str] = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
@@ -78,12 +79,13 @@ def log_directories(
 
 
 def elections(
-    request: messages.ElectLeadersRequest, error: ErrorCode, _: RequestContext
+    request: messages.ElectLeadersRequest, error: ErrorCode, context: RequestContext
 ) -> messages.ElectLeadersResponse:
-    """Refuse ElectLeaders at the top and in each partition."""
+    """Refuse ElectLeaders in each partition, and at the top where the version has an error."""
     made, text = messages.ElectLeadersResponse, TEXTS[error]
+    has_top = context.api_version >= _FIRST_ELECTION_WITH_ERROR
     return made(
-        error_code=error,
+        error_code=error if has_top else ErrorCode.NONE,
         replica_election_results=[
             made.ReplicaElectionResult(
                 topic=topic.topic,

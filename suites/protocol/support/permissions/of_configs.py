@@ -22,7 +22,7 @@ TOPIC, BROKER, GROUP = 2, 4, 32
 """Types of config resources."""
 SET = 0
 KEY, VALUE = "retention.ms", "7654321"
-OF_BROKER = ("background.threads", "2")
+OF_BROKER = ("log.retention.ms", VALUE)
 OF_GROUP = ("consumer.heartbeat.interval.ms", "6000")
 QUOTA = "consumer_byte_rate"
 EXACTLY = 0

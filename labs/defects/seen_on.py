@@ -34,9 +34,11 @@ BEHIND_SASL = (
     *("APIV-007", "APIV-008"),
 )
 """Requirements with a defect that are judged at a listener with SASL only. A relay reads no TLS."""
+RIGHTS_ON_KAFKA = tuple(f"AUTHZ-{number:03}" for number in (*range(43, 46), *range(69, 72)))
+"""Rights for APIs that the built-in broker has not yet: groups of KIP-848, a quorum, features."""
 BEHIND_AUTHORIZER = (
     *(f"ACL-{number:03}" for number in (1, 2, *range(4, 16))),
-    *(f"AUTHZ-{number:03}" for number in range(1, 73)),
+    *(f"AUTHZ-{number:03}" for number in (*range(1, 43), *range(46, 69), 72)),
 )
 """Requirements with a defect that are judged at a broker with an authorizer only."""
 
@@ -55,7 +57,7 @@ QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 
 def _by_one_broker(defect: Defect) -> bool:
     is_of_one = not defect.cluster and not defect.joined and defect.name not in KAFKA_ALONE
-    elsewhere = {*ENDED, *ENDED_WITH_2_4, *BEHIND_SASL, *BEHIND_AUTHORIZER}
+    elsewhere = {*ENDED, *ENDED_WITH_2_4, *BEHIND_SASL, *BEHIND_AUTHORIZER, *RIGHTS_ON_KAFKA}
     return is_of_one and (defect.built_in or defect.requirement not in elsewhere)
 
 
@@ -66,6 +68,7 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         ENDED_WITH_2_4_SEEN_ON: lambda defect: defect.requirement in ENDED_WITH_2_4,
         SECURED_SEEN_ON: lambda defect: defect.requirement in BEHIND_SASL,
         AUTHORIZED_SEEN_ON: lambda defect: defect.requirement in BEHIND_AUTHORIZER,
+        KAFKA_AUTHORIZED: lambda defect: defect.requirement in RIGHTS_ON_KAFKA,
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
         CLUSTER_SEEN_ON: lambda defect: (

@@ -228,6 +228,10 @@ _FEATURES: Mapping[str, NotJudgedReason] = {
         "are about the first sequences before KIP-360",
         "--target kafka:2.4.1, or reference,like=1.1.1",
     ),
+    "a broker with an authorizer": NotJudgedReason(
+        "need a broker with an authorizer",
+        "--target reference,authorizer=on, or kafka:latest with it",
+    ),
     "a listener with SASL": NotJudgedReason(
         "need a listener with SASL",
         "--target reference,security=sasl_plaintext,mechanism=PLAIN, or kafka:latest with these",

@@ -13,6 +13,7 @@ from harness.reference_broker.state.config_definitions.config_values import (
 )
 from harness.reference_broker.state.config_definitions.config_values import ConfigError, ConfigValue
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig, configs_of
+from harness.reference_broker.state.config_definitions.units_of_time import in_milliseconds
 
 
 class SettingError(ValueError):
@@ -53,13 +54,14 @@ class BrokerSettings:
         inherited = _inherited_by_topics(likeness)
         for name in given:
             if name not in _KNOWN and name not in inherited:
-                known = sorted([*_KNOWN, *inherited])
+                known = sorted({*_KNOWN, *inherited})
                 near = did_you_mean(name, known)
                 raise SettingError(
                     f"unknown broker setting {name!r}{near}; known are: {', '.join(known)}"
                 )
-        topic_defaults = {name: text for name, text in given.items() if name in inherited}
         try:
+            of_topics = in_milliseconds(given).items()
+            topic_defaults = {name: text for name, text in of_topics if name in inherited}
             values = {
                 name: definition.parse(given.get(name, definition.default))
                 for name, definition in _KNOWN.items()
@@ -67,7 +69,7 @@ class BrokerSettings:
             for name, text in topic_defaults.items():
                 inherited[name].parse(text)
             TopicConfig.of({}, topic_defaults, likeness)
-        except ConfigError as error:
+        except (ConfigError, ValueError) as error:
             raise SettingError(f"broker setting: {error}") from error
         _check_request_memory(values)
         return cls(values, topic_defaults, dict(given), likeness, scram_users)

@@ -15,6 +15,7 @@ from harness.reference_broker.state.config_definitions.broker_table import (
 from harness.reference_broker.state.config_definitions.config_values import ConfigError
 from harness.reference_broker.state.config_definitions.entry import ConfigSource, Synonym
 from harness.reference_broker.state.config_definitions.topic_configs import INHERITED
+from harness.reference_broker.state.config_definitions.units_of_time import in_milliseconds
 
 ELIGIBLE_LEADERS_ARE_KEPT = (4, 1)  # KIP-966
 
@@ -58,7 +59,7 @@ class BrokerConfigLayers:
 
     def inherited_by_topics(self) -> dict[str, str]:
         """Return the values set for configs that topics inherit, by the broker's names."""
-        values = {**self.static, **self.cluster, **self.broker}
+        values = in_milliseconds({**self.static, **self.cluster, **self.broker})
         return {
             name: _as_topics_take_it(name, value)
             for name, value in values.items()

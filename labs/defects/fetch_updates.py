@@ -162,7 +162,28 @@ class WhatIsForgottenStaysKnown(FrameRule):
             ]
 
 
+@answers("FETCH-063", r"isolation level 0: \(LSO, HW\) are \(-1, 1\)", asked=of_client("FETCH-063"))
+def all_records_have_no_stable_offset(request: FetchRequest, answer: FetchResponse) -> None:
+    """A Fetch of uncommitted records returns no last stable offset."""
+    for topic in answer.responses if request.isolation_level == 0 else ():
+        for data in topic.partitions:
+            data.last_stable_offset = -1
+
+
+@answers("FETCH-056", r"added: \(partition, high watermark\) are \[\[\(2, 1\)\], \[\]\]")
+def an_empty_log_is_no_news(request: FetchRequest, answer: FetchResponse) -> None:
+    """An incremental answer lacks a partition that was added, since its log is empty."""
+    added = {
+        (one.partition, one.fetch_offset) for each in request.topics for one in each.partitions
+    }
+    if request.session_epoch > 0 and added == {(1, 0), (2, 1)}:
+        for topic in answer.responses:
+            topic.partitions = [one for one in topic.partitions if one.high_watermark > 0]
+
+
 DEFECTS = [
+    all_records_have_no_stable_offset,
+    an_empty_log_is_no_news,
     a_session_ends_with_its_connection,
     rule(
         "FETCH-056",

@@ -22,6 +22,7 @@ from labs.defects.edited_answer import answers
 from labs.defects.edited_request import with_body
 from labs.defects.prod import change_stored
 
+CHECKSUM, WRONG_CHECKSUM = slice(17, 21), bytes.fromhex("12345678")
 CHANGE_PLACES = {b"one 3": b"one 4", b"one 4": b"one 3"}
 
 
@@ -116,7 +117,19 @@ class AStaleIdFindsTheNewTopic(FrameRule):
                 one.error_code, one.base_offset = ErrorCode.UNKNOWN_TOPIC_ID, -1
 
 
+@answers("PROD-031", r"too large, a wrong checksum: error is CORRUPT_MESSAGE")
+def the_checksum_comes_before_the_size(request: ProduceRequest, answer: ProduceResponse) -> None:
+    """The broker looks at the checksum of a batch before its size."""
+    for asked, told in zip(request.topic_data, answer.responses, strict=False):
+        for sent, one in zip(asked.partition_data, told.partition_responses, strict=False):
+            data = sent.records or b""
+            is_wrong = len(data) > CHECKSUM.stop and data[CHECKSUM] == WRONG_CHECKSUM
+            if is_wrong and one.error_code == ErrorCode.MESSAGE_TOO_LARGE:
+                one.error_code = ErrorCode.CORRUPT_MESSAGE
+
+
 DEFECTS = [
+    the_checksum_comes_before_the_size,
     compression_takes_null_for_empty,
     rule("PROD-025", r"created again end at \(1, 1\)", AStaleIdFindsTheNewTopic),
     all_partitions_start_like_the_first,

@@ -127,6 +127,27 @@ def test_session_partition_that_is_not_resent_keeps_fetch_offset(
             assert found == whole, f"{what}: offsets {found} came, expected {whole}"
 
 
+@judges("FETCH-056")
+@at_versions("Fetch", "7+")
+def test_session_returns_added_partition_once_although_nothing_is_there(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """An empty log, and the end of one with records; the next answer names neither."""
+    topic = broker.create_topic(partitions=3)
+    append(broker, topic, batch_of(b"one"), partition=2)
+    added = entry_of(topic, api_version, {1: 0, 2: 1})
+    with (
+        fetch_session(broker, api_version, [entry_of(topic, api_version, {0: 0})]) as session,
+        requirement("FETCH-056"),
+    ):
+        found = [
+            [(p.partition_index, p.high_watermark) for p in partitions_of(session.ask(sent))]
+            for sent in ([added], [])
+        ]
+        told = f"added: (partition, high watermark) are {found}"
+        assert found == [[(1, 0), (2, 1)], []], f"{told}, expected them once"
+
+
 # -- topics by name and by id ----------------------------------------------------------------------
 
 

@@ -338,3 +338,27 @@ def test_list_offsets_finds_no_record_by_time_behind_last_stable_offset(
         with check.subtest("ended"):
             found = _listed(producer, topic, 0, api_version, READ_COMMITTED)
             assert found == (0, 0), f"ended: (error, offset) is {found}, expected (0, 0)"
+
+
+@judges("FETCH-063")
+@at_versions("Fetch", *VERSIONS)
+def test_last_stable_offset_is_the_same_for_both_isolation_levels(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Of a log without transactions, with an open one, and with one that has ended."""
+    producer, topic = TxnProducer(broker, "FETCH-063"), broker.create_topic()
+    append(broker, topic, batch_of(b"before"))
+
+    def expect(stable: int, end: int, where: str) -> None:
+        for level in (READ_UNCOMMITTED, READ_COMMITTED):
+            answer = fetched(producer, topic, api_version, level)
+            found = answer.last_stable_offset, answer.high_watermark
+            told = f"{where}, isolation level {level}: (LSO, HW) are {found}"
+            assert found == (stable, end), f"{told}, expected {(stable, end)}"
+
+    with requirement("FETCH-063"):
+        expect(1, 1, "no transaction")
+        producer.write(topic, b"one", b"two")
+        expect(1, 3, "open")
+        producer.finish(commit=True)
+        expect(4, 4, "at its end")

@@ -56,6 +56,27 @@ def one_end_is_enough(answer: OffsetFetchResponse) -> None:
         places[0].error_code, places[0].committed_offset = NONE, OF_SECOND
 
 
+class SecondCommitsAreFenced(FrameRule):
+    """The broker refuses the second TxnOffsetCommit with the same epoch of a producer."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[int, int]] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, TxnOffsetCommitRequest) or not is_from(seen, "TXN-063"):
+            return [payload]
+        who = request.producer_id, request.producer_epoch
+        is_known = who in self._seen
+        self._seen.add(who)
+        return [edited(seen, payload, self._refuse)] if is_known else [payload]
+
+    def _refuse(self, _: SeenRequest, answer: TxnOffsetCommitResponse) -> None:
+        for topic in answer.topics:
+            for one in topic.partitions:
+                one.error_code = ErrorCode.INVALID_PRODUCER_EPOCH
+
+
 class DeletedGroupsComeBack(FrameRule):
     """The broker keeps the pending offsets of a group that is deleted."""
 
@@ -102,6 +123,11 @@ def a_generation_needs_no_member(answer: TxnOffsetCommitResponse) -> None:
 
 
 DEFECTS = [
+    rule(
+        "TXN-063",
+        r"transaction from 10, 10, .*: error is INVALID_PRODUCER_EPOCH",
+        SecondCommitsAreFenced,
+    ),
     the_greater_offset_counts,
     what_is_committed_apart_stays,
     one_end_is_enough,

@@ -19,9 +19,11 @@ from suites.protocol.support.committed_offsets import (
     fetch_offsets,
     fresh_group,
 )
+from suites.protocol.support.expect import expect_error
 from suites.protocol.support.transactional import TxnProducer
 from suites.protocol.support.transactional_offsets import (
     FIRST_IMPLICIT,
+    add_offsets,
     commit_pending,
     end_and_settle,
     make_pending,
@@ -200,3 +202,29 @@ def test_commit_brings_back_no_offset_of_deleted_group(
         offsets = offsets_once(producer, kept, topic, {0: PENDING})
         offsets.expect(topic, PENDING, where="the other group")
         fetch_offsets(broker, gone, {topic: [0]}).expect_none(topic, where="the deleted group")
+
+
+@judges("TXN-063")
+@at_versions("TxnOffsetCommit", *VERSIONS)
+def test_each_offset_commit_of_a_transaction_counts(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Partition 0 three times, the last time lower, and partition 1 once; then the same in the next
+    transaction of the producer, and in an aborted one."""
+    producer = _producer(broker, "TXN-063", api_version)
+    topic = broker.create_topic(partitions=2)
+    group = fresh_group(broker, topic)
+    with requirement("TXN-063"):
+        for begin, commits in ((10, True), (20, True), (30, False)):
+            where = f"transaction from {begin}"
+            if api_version < FIRST_IMPLICIT:
+                expect_error(add_offsets(producer, group), ErrorCode.NONE, f"{where}, the group")
+            for at, offset in ((0, begin + 2), (1, begin), (0, begin + 5), (0, begin + 1)):
+                entries = {topic: [pending(offset, f"{offset}", at)]}
+                found = commit_pending(producer, group, entries, api_version)
+                expect_codes(found, {(topic.name, at): ErrorCode.NONE}, f"{where}, {offset}")
+            producer.finish(commit=commits)
+            last = begin if commits else begin - 10
+            offsets = offsets_once(producer, group, topic, {0: last + 1, 1: last})
+            offsets.expect(topic, last + 1, f"{last + 1}", where=f"{where}, ended")
+            offsets.expect(topic, last, f"{last}", partition=1, where=f"{where}, ended")

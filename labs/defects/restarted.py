@@ -9,6 +9,7 @@ from harness.client.requests import EARLIEST
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     CreateTopicsRequest,
+    DescribeConfigsResponse,
     DescribeGroupsResponse,
     HeartbeatResponse,
     JoinGroupRequest,
@@ -25,6 +26,7 @@ from labs.defects.asked_times import told_of
 from labs.defects.defect import rule
 from labs.defects.nested_structs import structs_at
 from labs.defects.started_again import StartedAgain, after_start
+from suites.durability import test_configs_after_restart as of_configs
 from suites.durability import test_effects_after_restart as of_effects
 from suites.durability import test_groups_after_restart as of_groups
 from suites.durability import test_logs_after_restart as of_logs
@@ -149,6 +151,16 @@ def quotas_are_only_described(_: StartedAgain, __: SeenRequest, answer: Message)
         answer.throttle_time_ms = 0
 
 
+@after_start("CONF-046", r"after a stop, \(32, .*'consumer\.heartbeat\.interval\.ms': '5000'",
+             partitions=of_configs.PARTITIONS["CONF-046"])  # fmt: skip
+def configs_of_groups_are_not_read(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """The broker forgets the configs of groups when it starts."""
+    if isinstance(answer, DescribeConfigsResponse):
+        for config in structs_at(answer, "results", "configs"):
+            is_set = config.name == "consumer.heartbeat.interval.ms" and config.value == "6000"
+            config.value = "5000" if is_set else config.value
+
+
 class EpochsAreNotRead(StartedAgain):
     """OffsetForLeaderEpoch knows no epoch with batches from before the kill."""
 
@@ -183,6 +195,7 @@ DEFECTS = [
         the_log_start_is_that_of_the_name,
         limits_are_only_described,
         quotas_are_only_described,
+        configs_of_groups_are_not_read,
         rule("GRP-081", r"generation, leader and number of members are", TheFirstToJoinLeads),
         rule("RECV-029", r"after a kill, .*end_offset is -1", EpochsAreNotRead),
     )

@@ -21,6 +21,7 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import changed_field
 from labs.defects.defect import edited, rule
+from labs.defects.edited_request import with_body
 from labs.defects.grp import join_of
 from labs.defects.one_client import is_from, of_client
 
@@ -107,6 +108,19 @@ class RepeatedJoinsHaveNoMembers(FrameRule):
         self.joined.add(joined)
 
 
+class StrangersAreRefused(FrameRule):
+    """The broker refuses a SyncGroup with an assignment for an id that is no member."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, SyncGroupRequest) or not is_from(seen, "GRP-083"):
+            return seen.payload
+        if "no-such-member" not in {each.member_id for each in request.assignments}:
+            return seen.payload
+        request.member_id = "no-such-member"
+        return with_body(seen, request)
+
+
 def _waiting(seen: SeenRequest) -> Waiting:
     """Return API and member of a request that may wait."""
     if isinstance(seen.message, JoinGroupRequest | SyncGroupRequest):
@@ -120,6 +134,15 @@ DEFECTS = [
              AssignedIdsBeginRebalances),
         private=True,
     ),
+    replace(
+        changed_field("GRP-079", "an_id_alone_has_a_session",
+            r"Heartbeat with the first id: error is NONE",
+            "A Heartbeat with a member id with which no client has joined is accepted.",
+            HeartbeatResponse, "error_code",
+            ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE, asked=of_client("GRP-079")),
+        private=True,
+    ),
+    rule("GRP-083", r"sync: error is UNKNOWN_MEMBER_ID", StrangersAreRefused),
     rule("GRP-077", r"(join of a member|sent again): error is UNKNOWN_MEMBER_ID",
          RepeatedRequestsAreRefused),
     rule("GRP-082", r"the leader's generation, leader and number of members are \(\d+, '.*', 0\)",

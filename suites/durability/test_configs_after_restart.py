@@ -76,12 +76,12 @@ def test_configs_of_groups_and_client_metrics_outlive_restarts(
                 expect_values(client, resource, values, f"{when} {resource}")
             missing = kept.keys() - _listed(client)
             assert not missing, f"{when} these are not listed: {missing}"
-            for resource in kept:
+            for resource, values in kept.items():
                 name, value = LATER[resource[0]]
                 code = change(client, resource, (name, AlterOperation.SET, value))
                 expect_error(code, ErrorCode.NONE, f"{when} {name}={value}")
-                kept[resource][name] = value
-                expect_values(client, resource, kept[resource], f"{when} once it is changed")
+                values[name] = value
+                expect_values(client, resource, values, f"{when} once it is changed")
 
 
 def _values(client: BrokerUnderTest, resource: Resource) -> Mapping[str, str | None]:

@@ -167,6 +167,25 @@ def test_sync_of_member_without_assignment_entry_returns_empty_bytes(
         _expect_part(follower, b"")
 
 
+@judges("GRP-083")
+@at_versions("SyncGroup")
+def test_sync_ignores_assignments_of_ids_that_are_no_members(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """The leader gives parts to an unknown id and to an empty one beside the two members."""
+    members = _generation_without_sync(group.at("SyncGroup", api_version), 2, "GRP-083")
+    leader, (follower,) = leader_of(members), followers_of(members)
+    parts = {leader.member_id: b"first", "no-such-member": b"none", "": b"empty"}
+    with requirement("GRP-083"):
+        follower.send_sync()
+        leader.send_sync(parts | {follower.member_id: b"second"})
+        _expect_part(leader, b"first")
+        _expect_part(follower, b"second")
+        described = {each.member_id for each in group.described().members}
+        expected = {leader.member_id, follower.member_id}
+        assert described == expected, f"the members are {described}, expected {expected}"
+
+
 @judges("GRP-018")
 @at_versions("SyncGroup")
 def test_sync_with_wrong_generation_returns_illegal_generation(

@@ -194,6 +194,11 @@ def topics_take_configs_of_brokers(request: AlterConfigsRequest) -> None:
 
 
 DEFECTS = [
+    changed_field("CONF-047", "changes_of_nothing_succeed",
+        r"error is NONE \(0\), expected UNKNOWN_TOPIC",
+        "IncrementalAlterConfigs of a topic that does not exist succeeds.",
+        IncrementalAlterConfigsResponse, "responses.error_code",
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NONE),
     rule("CONF-008", r"after AlterConfigs with retention\.ms only", UnnamedConfigsStay),
     rule("CONF-008", r"after AlterConfigs without configs", NothingToSetIsNothingToDo),
     only_the_first_partition_is_limited,

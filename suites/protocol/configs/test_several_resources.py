@@ -11,14 +11,18 @@ from suites.protocol.support.config_admin import (
     BROKER,
     TOPIC,
     AlterOperation,
+    Change,
     Resource,
     asked_broker,
     change_keys,
+    describe,
     expect_values,
+    replace_all,
 )
 from suites.protocol.support.expect import expect_error
 
 AGE, SEGMENT, OF_BROKER = "retention.ms", "segment.ms", "log.retention.ms"
+POLICY = "cleanup.policy"
 UNKNOWN_BROKER: Resource = (BROKER, "77777")
 SET = AlterOperation.SET
 
@@ -110,6 +114,52 @@ def test_incremental_alter_configs_changes_valid_resources_beside_refused_one(
         ]
         answers = dict(change_keys(broker, api_version, *changes))
         _expect_second_refused(broker, topics, answers, values)
+
+
+@judges("CONF-047")
+@at_versions("AlterConfigs")
+def test_alter_configs_of_unknown_topic_returns_unknown_topic_or_partition(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Without a config, with one, and only validated."""
+    unknown = TOPIC, broker.unique_topic()
+    with requirement("CONF-047") as check:
+        for values, validate in (({}, False), ({AGE: "1000000"}, False), ({AGE: "1"}, True)):
+            with check.subtest(f"{values}, validate_only {validate}"):
+                code = replace_all(broker, unknown, values, api_version, validate_only=validate)
+                expect_error(code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{values}")
+        _expect_still_unknown(broker, unknown)
+
+
+@judges("CONF-047")
+@at_versions("IncrementalAlterConfigs")
+def test_incremental_alter_configs_of_unknown_topic_returns_unknown_topic_or_partition(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Each operation, beside a topic that is changed, and only validated."""
+    unknown, topic = (TOPIC, broker.unique_topic()), _topic(broker, "1000000")
+    changes: list[Change] = [
+        (AGE, SET, "1000000"),
+        (AGE, AlterOperation.DELETE, None),
+        (POLICY, AlterOperation.APPEND, "compact"),
+        (POLICY, AlterOperation.SUBTRACT, "delete"),
+    ]
+    with requirement("CONF-047") as check:
+        for wanted in changes:
+            for validate in (True, False):
+                with check.subtest(f"{wanted}, validate_only {validate}"):
+                    both = ((topic, [(AGE, SET, "2000000")]), (unknown, [wanted]))
+                    codes = change_keys(broker, api_version, *both, validate_only=validate)
+                    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                    expect_error(dict(codes)[unknown], error, f"{wanted}")
+                    expect_error(dict(codes)[topic], ErrorCode.NONE, "the other topic")
+        expect_values(broker, topic, {AGE: "2000000"}, "the other topic")
+        _expect_still_unknown(broker, unknown)
+
+
+def _expect_still_unknown(broker: BrokerUnderTest, unknown: Resource) -> None:
+    code = describe(broker, unknown).error_code
+    expect_error(code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "DescribeConfigs after the changes")
 
 
 def _expect_second_refused(

@@ -106,7 +106,18 @@ def a_moved_log_start_is_no_change(request: FetchRequest, answer: FetchResponse)
         ]
 
 
+@answers("FETCH-012", r"an offset out of range first: whole batches of \[\]", range(4, 99))
+def an_error_is_the_first_batch(request: FetchRequest, answer: FetchResponse) -> None:
+    """No batch is larger than max_bytes if a partition before it is in error."""
+    named = [one for topic in answer.responses for one in topic.partitions]
+    if request.max_bytes != 1 or not named or named[0].error_code != ErrorCode.OFFSET_OUT_OF_RANGE:
+        return
+    for one in named:
+        one.records = b""
+
+
 DEFECTS = [
+    an_error_is_the_first_batch,
     an_error_hides_the_records_behind_it,
     the_first_offset_is_that_of_all,
     no_partition_is_converted,

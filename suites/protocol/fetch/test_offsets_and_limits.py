@@ -285,6 +285,27 @@ def test_max_bytes_limits_response_filled_in_request_order(
                     assert filled == with_data[: min(batches, len(filled))], told
 
 
+@judges("FETCH-012")
+@at_versions("Fetch", "4+")
+def test_first_batch_comes_whole_behind_partitions_in_error_and_without_records(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Room for no batch; an offset out of range, an unknown partition or a log's end is first."""
+    topic = kept.topic(broker, _three_of_four)
+    with requirement("FETCH-012") as check:
+        for name, first in {
+            "an offset out of range": {0: 99},
+            "an unknown partition": {NO_PARTITION: 0},
+            "the end of a log": {3: 0},
+        }.items():
+            with check.subtest(name):
+                wanted = [entry_of(topic, api_version, {**first, 1: 0, 2: 0})]
+                response = broker.ask(fetch_request(wanted, max_bytes=1), api_version)
+                found = records_by_partition(response)
+                filled = _filled(found, (1, 2))
+                assert filled == [1], f"{name} first: whole batches of {filled}, expected of 1"
+
+
 # -- errors ----------------------------------------------------------------------------------------
 
 

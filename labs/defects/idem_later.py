@@ -13,6 +13,8 @@ from harness.codec.messages import (
     DescribeProducersResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
+    ProduceRequest,
+    ProduceResponse,
 )
 from harness.proxies import FrameRule, SeenRequest
 from labs.defects.changed_field import ANY, changed_field
@@ -188,7 +190,29 @@ def the_latest_time_of_all_batches_is_shown(answer: DescribeProducersResponse) -
                 one.last_timestamp += 6000 if one.last_sequence == 5 else 0
 
 
+class RepeatedBatchesHaveNoTime(FrameRule):
+    """The answer to a batch that is sent again has no log_append_time."""
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, ProduceRequest):
+            return [payload]
+        sent = {one.records or b"" for each in request.topic_data for one in each.partition_data}
+        is_known = not sent.isdisjoint(self._seen)
+        self._seen |= sent
+        return [edited(seen, payload, self._forget)] if is_known else [payload]
+
+    def _forget(self, _: SeenRequest, answer: ProduceResponse) -> None:
+        for each in answer.responses:
+            for one in each.partition_responses:
+                one.log_append_time_ms = -1
+
+
 DEFECTS = [
+    rule("IDEM-036", r"the newer batch again: .* is \(\d+, -1\)", RepeatedBatchesHaveNoTime),
     a_producer_keeps_its_id,
     the_time_of_the_producer_is_shown,
     rule("IDEM-010", r"then 0, 1: error is OUT_OF_ORDER", TheHighestSequenceIsTheLast),

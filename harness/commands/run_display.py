@@ -1,4 +1,4 @@
-"""How `run` shows one target while it is judged: a bar on a terminal, lines elsewhere."""
+"""The displays of `run` for one target: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 

@@ -110,7 +110,9 @@ def _described(
 ) -> list[MetadataResponse.MetadataResponseTopic]:
     cluster = context.state.cluster
     if request.topics is None or (context.api_version == 0 and not request.topics):
-        shown = [one for one in cluster.topics() if may(context, DESCRIBE, TOPIC, one.name)]
+        shown = list(cluster.topics())
+        if context.state.authorizer is not None:
+            shown = [one for one in shown if may(context, DESCRIBE, TOPIC, one.name)]
         return [_topic(topic, context) for topic in shown]
     ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != _NO_ID)
     if ids:

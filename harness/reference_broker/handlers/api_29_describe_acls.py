@@ -1,4 +1,4 @@
-"""DescribeAcls: API key 29, versions 0 to 3.
+"""DescribeAcls: API key 29, versions 1 to 3.
 
 Behaviour
 - The entries that the filter selects, by pattern; none is no error.

@@ -1,4 +1,4 @@
-"""CreateAcls: API key 30, versions 0 to 3.
+"""CreateAcls: API key 30, versions 1 to 3.
 
 Behaviour
 - Each entry has its own result; one that is refused does not touch the others. An entry that exists

@@ -1,4 +1,4 @@
-"""DeleteAcls: API key 31, versions 0 to 3.
+"""DeleteAcls: API key 31, versions 1 to 3.
 
 Behaviour
 - Each filter has a result with the entries that it selected; an entry that two filters select is

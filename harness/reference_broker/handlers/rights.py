@@ -12,7 +12,7 @@ from harness.reference_broker.state.acls.acl import CLUSTER_NAME, AclOperation, 
 
 if TYPE_CHECKING:
     from harness.reference_broker.handlers.outcome import RequestContext
-    from harness.reference_broker.state.acls.authorizer import Client
+    from harness.reference_broker.state.acls.authorizer import ClientIdentity
 
 READ, WRITE, CREATE, DELETE = (
     AclOperation.READ,
@@ -53,9 +53,9 @@ def bits_of(context: RequestContext, operations: Iterable[int], resource: int, n
     return sum(1 << each for each in operations if may(context, each, resource, name))
 
 
-def client_of(context: RequestContext) -> Client:
+def client_of(context: RequestContext) -> ClientIdentity:
     """Return the principal and the host of the client."""
     # Not at the start: most brokers have no authorizer.
-    from harness.reference_broker.state.acls.authorizer import Client
+    from harness.reference_broker.state.acls.authorizer import ClientIdentity
 
-    return Client(f"User:{context.user}", context.client_host)
+    return ClientIdentity(f"User:{context.user}", context.client_host)

@@ -1,4 +1,4 @@
-"""What a user without rights does not see: topics, groups, transactions, operations."""
+"""Topics, groups, transactions and operations, hidden from users without rights."""
 
 from __future__ import annotations
 

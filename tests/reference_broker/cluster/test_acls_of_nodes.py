@@ -6,8 +6,16 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from harness.codec.apis import api_of
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
+from harness.codec.header import decode_response, encode_request
+from harness.codec.messages import (
+    CreateAclsRequest,
+    CreateTopicsRequest,
+    DeleteAclsRequest,
+    DescribeAclsRequest,
+)
+from harness.reference_broker.node import WaitingRequest
 from tests.reference_broker.cluster.test_cluster_of_nodes import running, until
 from tests.reference_broker.cluster.test_combined_node import ask, node
 from tests.reference_broker.test_acl_requests import ALL, ENTRY, ON
@@ -38,6 +46,29 @@ def test_every_broker_has_the_entries() -> None:
             (removed,) = (await cluster.ask(2, DeleteAclsRequest(filters=[gone]), 3)).filter_results
             assert len(removed.matching_acls) == 1
             await until(lambda: not any(len(state.acls) for state in states))
+
+    asyncio.run(scenario())
+
+
+def test_the_controller_decides_with_the_rights_of_the_brokers_client() -> None:
+    """A topic of a user without rights is refused, and one of a super user is created."""
+    topic = CreateTopicsRequest.CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+    payload = encode_request(CreateTopicsRequest(topics=[topic], timeout_ms=10_000), 7, 1, "c")
+
+    async def scenario() -> None:
+        async with running(given=ON) as cluster:
+            node = cluster.brokers[1].node
+            assert node is not None
+            for user, error in {
+                "stranger": ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+                "a": ErrorCode.NONE,
+            }.items():
+                begun = node.begin(payload, "127.0.0.1", user=user)
+                assert isinstance(begun, WaitingRequest)
+                answer = await begun.waiter.result
+                assert isinstance(answer, bytes)
+                decoded: Any = decode_response(api_of(CreateTopicsRequest), 7, answer)[1]
+                assert [one.error_code for one in decoded.topics] == [error]
 
     asyncio.run(scenario())
 

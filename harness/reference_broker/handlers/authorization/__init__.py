@@ -1,1 +1,1 @@
-"""What a request needs rights for, and what a client without them gets."""
+"""The rights that requests need, and the answers to clients without them."""

@@ -33,14 +33,14 @@ _ALLOWED_BY: Mapping[int, frozenset[int]] = {
     _OP.DESCRIBE: frozenset({_OP.DESCRIBE, _OP.READ, _OP.WRITE, _OP.DELETE, _OP.ALTER}),
     _OP.DESCRIBE_CONFIGS: frozenset({_OP.DESCRIBE_CONFIGS, _OP.ALTER_CONFIGS}),
 }
-"""The operations whose permission includes another one, by that one."""
+"""The operations that include another one, by that one."""
 _Pattern = tuple[str, int]
 _EVERY_NAME: _Pattern = (WILDCARD, AclPattern.LITERAL)
 _ANY_NAME = "hardcode"
 """Kafka decides by this name if a principal may use resources without entries."""
 
 
-class Client(NamedTuple):
+class ClientIdentity(NamedTuple):
     """The principal of a connection, as in `User:alice`, and the address of its host."""
 
     principal: str
@@ -58,7 +58,7 @@ class Authorizer:
         self._acls, self._super_users = acls, super_users
         self._allows_by_default = allows_by_default
 
-    def allows(self, client: Client, operation: int, resource: int, name: str) -> bool:
+    def allows(self, client: ClientIdentity, operation: int, resource: int, name: str) -> bool:
         """Return True if the client may do this with the resource of that name."""
         if client.principal in self._super_users:
             return True
@@ -73,7 +73,7 @@ class Authorizer:
             return False
         return AclPermission.ALLOW in decided or (not has_entries and self._allows_by_default)
 
-    def allows_with_any(self, client: Client, operation: int, resource: int) -> bool:
+    def allows_with_any(self, client: ClientIdentity, operation: int, resource: int) -> bool:
         """Return True if there is a name with which the client may do this (KIP-679)."""
         if self.allows(client, operation, resource, _ANY_NAME):
             return True

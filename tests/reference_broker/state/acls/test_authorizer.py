@@ -20,7 +20,7 @@ from harness.reference_broker.state.acls.acl import (
     AclResource,
 )
 from harness.reference_broker.state.acls.acl_index import AclIndex
-from harness.reference_broker.state.acls.authorizer import Authorizer, Client
+from harness.reference_broker.state.acls.authorizer import Authorizer, ClientIdentity
 
 ALICE = "User:alice"
 HOST = "10.0.0.1"
@@ -53,7 +53,7 @@ def allows(
     *acls: Acl,
     operation: int = OP.READ,
     name: str = "orders",
-    client: Client = Client(ALICE, HOST),
+    client: ClientIdentity = ClientIdentity(ALICE, HOST),
     by_default: bool = False,
 ) -> bool:
     authorizer = Authorizer(index_of(*acls), frozenset(), allows_by_default=by_default)
@@ -131,9 +131,9 @@ def test_a_super_user_may_do_everything() -> None:
         frozenset({ALICE}),
         allows_by_default=False,
     )
-    assert authorizer.allows(Client(ALICE, HOST), OP.READ, TOPIC, "orders")
-    assert authorizer.allows_with_any(Client(ALICE, HOST), OP.WRITE, TOPIC)
-    assert not authorizer.allows(Client("User:bob", HOST), OP.READ, TOPIC, "orders")
+    assert authorizer.allows(ClientIdentity(ALICE, HOST), OP.READ, TOPIC, "orders")
+    assert authorizer.allows_with_any(ClientIdentity(ALICE, HOST), OP.WRITE, TOPIC)
+    assert not authorizer.allows(ClientIdentity("User:bob", HOST), OP.READ, TOPIC, "orders")
 
 
 W, NO = OP.WRITE, DENY
@@ -157,7 +157,7 @@ WITH_ANY = [
 @pytest.mark.parametrize(("acls", "expected"), WITH_ANY)
 def test_a_client_may_write_to_some_topic(acls: list[Acl], expected: bool) -> None:
     authorizer = Authorizer(index_of(*acls), frozenset(), allows_by_default=False)
-    assert authorizer.allows_with_any(Client(ALICE, HOST), W, TOPIC) is expected
+    assert authorizer.allows_with_any(ClientIdentity(ALICE, HOST), W, TOPIC) is expected
 
 
 NAMES = st.text("ab*", min_size=1, max_size=3)
@@ -186,7 +186,7 @@ def test_the_index_finds_what_a_walk_over_all_entries_finds(
     authorizer = Authorizer(index, frozenset(), allows_by_default=True)
     for name, operation in product(("a", "ab", "b*", "*"), (OP.READ, OP.DESCRIBE)):
         expected = _walked(left, name, operation)
-        assert authorizer.allows(Client(ALICE, HOST), operation, TOPIC, name) is expected
+        assert authorizer.allows(ClientIdentity(ALICE, HOST), operation, TOPIC, name) is expected
 
 
 def _walked(acls: list[Acl], name: str, operation: int) -> bool:

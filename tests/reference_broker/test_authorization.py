@@ -10,7 +10,8 @@ from uuid import UUID
 
 import pytest
 
-from harness.codec.apis import api_of
+from harness.codec import encode
+from harness.codec.apis import APIS, api_named, api_of
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_request
 from harness.codec.messages import (
@@ -28,6 +29,7 @@ from harness.codec.messages import (
     MetadataRequest,
     OffsetCommitRequest,
     ProduceRequest,
+    RequestHeader,
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.records.batch import TRANSACTIONAL
@@ -35,14 +37,23 @@ from harness.codec.structs import Struct
 from harness.reference_broker.chosen_authorizer import AUTHORIZER, STANDARD
 from harness.reference_broker.handlers import rights
 from harness.reference_broker.handlers.authorization.table import FREE, IN_HANDLERS, STEPS
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    CloseConnection,
+    NoAnswer,
+    PurgatoryWait,
+)
 from harness.reference_broker.handlers.table import (
     _USERS_HANDLERS,
     CONTROLLER_HANDLERS,
     MEMBER_HANDLERS,
+    carried_out,
 )
 from harness.reference_broker.node import Node, RequestRejected, Response
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.acls.acl import CLUSTER_NAME, Acl, AclPattern, AclPermission
+from harness.sweep.requests import harmless_request
+from harness.sweep.walk import new_names
 
 ADMIN, ALICE, HOST = "admin", "alice", "10.0.0.1"
 ON = {
@@ -54,6 +65,11 @@ ON = {
 REFUSALS = {29, 30, 31, 53}
 TOPIC_CODE, GROUP_CODE, CLUSTER_CODE = 29, 30, 31
 Right = tuple[int, int, str]
+
+
+@pytest.fixture(scope="module")
+def empty_node() -> Node:
+    return Node(BrokerSettings.of(ON), "localhost", 9092, random.Random(1))
 
 
 @pytest.fixture
@@ -191,6 +207,31 @@ def test_a_request_needs_its_right(
 def metadata(names: Sequence[str] | None, *, create: bool = False) -> MetadataRequest:
     named = None if names is None else [MetadataRequest.MetadataRequestTopic(name=n) for n in names]
     return MetadataRequest(topics=named, allow_auto_topic_creation=create)
+
+
+SERVED = {**MEMBER_HANDLERS, **_USERS_HANDLERS}
+EACH_VERSION = [
+    (APIS[key].name, version)
+    for key, one in SERVED.items()
+    for version in range(one.lowest_ever, one.advertised.highest + 1)
+]
+
+
+@pytest.mark.parametrize(("name", "version"), EACH_VERSION)
+def test_each_version_has_a_place_for_its_refusal(
+    empty_node: Node, name: str, version: int
+) -> None:
+    """Also those of releases that the broker emulates: what stands beside the error can be sent."""
+    request: Any = harmless_request(name, version, new_names())
+    key = api_named(name).key
+    context = empty_node._context(
+        RequestHeader(request_api_key=key, request_api_version=version, client_id="c"), 1, HOST
+    )._replace(user=ALICE)
+    outcome = carried_out(SERVED[key], request, context)
+    if isinstance(outcome, Answer):
+        assert encode(outcome.message, version) is not None
+    else:
+        assert isinstance(outcome, CloseConnection | NoAnswer | PurgatoryWait)
 
 
 def test_metadata_hides_topics_whether_they_exist_or_not(node: Node) -> None:

@@ -13,6 +13,7 @@ from labs.defects.newest_topic import NewestTopic, of_newest
 from suites.durability.support.segments import DAY_MS, MINUTE_MS
 
 EARLIEST = -2
+MEGABYTE = 1 << 20
 COMPACTED_BEHIND = 2  # the first offset that compaction left
 
 
@@ -43,6 +44,12 @@ def segment_ms_never_grows(request: AlterConfigsRequest) -> None:
     _keep(request, "segment.ms", str(DAY_MS), str(MINUTE_MS), "retention.bytes")
 
 
+@takes("STOR-036", r"a shorter segment.bytes: the log begins at 0")
+def segment_bytes_is_that_of_the_creation(request: AlterConfigsRequest) -> None:
+    """A log keeps the segment.bytes with which it was created."""
+    _keep(request, "segment.bytes", str(MEGABYTE), str(4 * MEGABYTE), "retention.bytes")
+
+
 @of_newest("FETCH-024", r"log start offset 0, the earliest is 2")
 def a_compacted_log_begins_with_its_first_record(
     newest: NewestTopic, seen: SeenRequest, answer: Message
@@ -59,6 +66,7 @@ DEFECTS = [
         a_policy_is_that_of_the_creation,
         segment_ms_is_that_of_the_creation,
         segment_ms_never_grows,
+        segment_bytes_is_that_of_the_creation,
         a_compacted_log_begins_with_its_first_record,
     )
 ]

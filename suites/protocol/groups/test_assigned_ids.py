@@ -103,13 +103,14 @@ def test_assigned_member_ids_without_members_leave_stable_group_as_it_is(
     version = group.broker.version("JoinGroup", f"{KNOWN_ID}+")
     (member,) = group.stable(None)
     early, late = (group.member(client_id="GRP-079") for _ in range(2))
-    with requirement("GRP-079", api_key=JOIN, api_version=version):
+    with requirement("GRP-079", api_key=JOIN, api_version=version) as check:
         _expect_id_alone(early, member, "the first id")
         _expect_id_alone(late, member, "the second id")
         early.generation, early.protocol_name = member.generation, member.protocol_name
         codes = {"Heartbeat": early.heartbeat(), "SyncGroup": early.ask_sync().error_code}
         for api, code in codes.items():
-            expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"{api} with the first id")
+            with check.subtest(api):
+                expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"{api} with the first id")
         late.send_join()
         late.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
         code = leave(group.broker, group.group_id, early.member_id)

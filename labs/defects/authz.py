@@ -250,10 +250,31 @@ CLUSTERS = [
         "ApiVersions of an authenticated user is refused.",
         m.ApiVersionsResponse, "error_code", ErrorCode.NONE, CLUSTER, asked=_is_of_a_user),
 ]  # fmt: skip
+NEWER_GROUPS = [
+    opened(73, "a_heartbeat_of_a_share_group", m.ShareGroupHeartbeatResponse, "error_code", TOPIC),
+    opened(74, "described_share_groups", m.ShareGroupDescribeResponse, "groups.error_code",
+        GROUP),
+    opened(75, "a_fetch_of_a_share_group", m.ShareFetchResponse,
+        "responses.partitions.error_code", TOPIC),
+    opened(76, "an_acknowledgement", m.ShareAcknowledgeResponse, "error_code", GROUP),
+    opened(77, "described_offsets_of_a_share_group", m.DescribeShareGroupOffsetsResponse,
+        "groups.topics.partitions.error_code", TOPIC),
+    opened(78, "changed_offsets_of_a_share_group", m.AlterShareGroupOffsetsResponse,
+        "responses.partitions.error_code", TOPIC),
+    opened(79, "deleted_offsets_of_a_share_group", m.DeleteShareGroupOffsetsResponse,
+        "responses.error_code", TOPIC),
+    opened(80, "a_heartbeat_of_a_streams_group", m.StreamsGroupHeartbeatResponse, "error_code",
+        GROUP),
+    opened(81, "described_streams_groups", m.StreamsGroupDescribeResponse, "groups.error_code",
+        GROUP),
+    opened(82, "a_new_voter", m.AddRaftVoterResponse, "error_code", CLUSTER),
+    opened(83, "a_removed_voter", m.RemoveRaftVoterResponse, "error_code", CLUSTER),
+]  # fmt: skip
 DEFECTS = [
     *TOPICS,
     *CONFIGS,
     *GROUPS,
     *TRANSACTIONS,
     *CLUSTERS,
+    *NEWER_GROUPS,
 ]

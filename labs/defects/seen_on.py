@@ -34,8 +34,10 @@ BEHIND_SASL = (
     *("APIV-007", "APIV-008"),
 )
 """Requirements with a defect that are judged at a listener with SASL only. A relay reads no TLS."""
-RIGHTS_ON_KAFKA = tuple(f"AUTHZ-{number:03}" for number in (*range(43, 46), *range(69, 72)))
-"""Rights for APIs that the built-in broker has not yet: groups of KIP-848, a quorum, features."""
+RIGHTS_ON_KAFKA = tuple(
+    f"AUTHZ-{number:03}" for number in (*range(43, 46), *range(69, 72), *range(73, 84))
+)
+"""Rights for APIs that the built-in broker has not yet: newer groups, a quorum, features."""
 BEHIND_AUTHORIZER = (
     *(f"ACL-{number:03}" for number in (1, 2, *range(4, 16))),
     *(f"AUTHZ-{number:03}" for number in (*range(1, 43), *range(46, 69), 72)),

@@ -95,3 +95,15 @@ def test_an_unregistered_broker_needs_alter(broker: BrokerUnderTest, api_version
 @at_versions("ApiVersions")
 def test_api_versions_need_no_right(broker: BrokerUnderTest, api_version: int) -> None:
     judge_row("AUTHZ-072", broker, api_version)
+
+
+@judges("AUTHZ-082")
+@at_versions("AddRaftVoter")
+def test_a_new_voter_needs_alter(broker: BrokerUnderTest, api_version: int) -> None:
+    judge_row("AUTHZ-082", broker, api_version)
+
+
+@judges("AUTHZ-083")
+@at_versions("RemoveRaftVoter")
+def test_a_removed_voter_needs_alter(broker: BrokerUnderTest, api_version: int) -> None:
+    judge_row("AUTHZ-083", broker, api_version)

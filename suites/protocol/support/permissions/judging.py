@@ -13,6 +13,7 @@ from suites.protocol.support.permissions import (
     of_cluster,
     of_configs,
     of_groups,
+    of_newer_groups,
     of_topics,
     of_transactions,
 )
@@ -26,6 +27,7 @@ ASKED: Mapping[str, Asked] = MappingProxyType(
     {
         **of_topics.ASKED,
         **of_groups.ASKED,
+        **of_newer_groups.ASKED,
         **of_transactions.ASKED,
         **of_configs.ASKED,
         **of_cluster.ASKED,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from harness.codec.messages import (
+    AddRaftVoterRequest,
     AlterPartitionReassignmentsRequest,
     AlterReplicaLogDirsRequest,
     ApiVersionsRequest,
@@ -18,6 +19,7 @@ from harness.codec.messages import (
     ElectLeadersRequest,
     ListPartitionReassignmentsRequest,
     MetadataRequest,
+    RemoveRaftVoterRequest,
     UnregisterBrokerRequest,
     UpdateFeaturesRequest,
 )
@@ -39,6 +41,7 @@ from suites.protocol.support.rights import (
 WAIT_MS = 10_000
 FIRST_WITH_PATTERNS = 1
 NO_NODE = 999
+NO_CLUSTER = "not-the-id-of-the-cluster"
 NO_FOLDER = "/no-such-folder"
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -142,6 +145,16 @@ def _unregister(_: Scene, __: int) -> UnregisterBrokerRequest:
     return UnregisterBrokerRequest(broker_id=NO_NODE)
 
 
+def _add_voter(_: Scene, __: int) -> AddRaftVoterRequest:
+    return AddRaftVoterRequest(
+        cluster_id=NO_CLUSTER, timeout_ms=WAIT_MS, voter_id=NO_NODE, listeners=[]
+    )
+
+
+def _remove_voter(_: Scene, __: int) -> RemoveRaftVoterRequest:
+    return RemoveRaftVoterRequest(cluster_id=NO_CLUSTER, voter_id=NO_NODE)
+
+
 def _versions(_: Scene, version: int) -> ApiVersionsRequest:
     if version < 3:
         return ApiVersionsRequest()
@@ -155,6 +168,8 @@ def _topic(scene: Scene) -> object:
 ASKED: Mapping[str, Asked] = MappingProxyType(
     {
         "ApiVersions": Asked(_versions),
+        "AddRaftVoter": Asked(_add_voter),
+        "RemoveRaftVoter": Asked(_remove_voter),
         "DescribeCluster": Asked(_cluster),
         "Metadata/cluster operations": Asked(_metadata_of_cluster),
         "DescribeAcls": Asked(_describe_acls, _with_acl, secret="resources"),

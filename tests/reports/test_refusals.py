@@ -173,7 +173,7 @@ def test_driver_host_is_loopback_only_for_local_master(
     assert ("spark.driver.host" in settings(master, tmp_path)) is near
 
 
-def test_unreachable_master_raises_report_error(tmp_path: Path) -> None:
+def test_unreachable_master_raises_report_error(without_spark: None, tmp_path: Path) -> None:
     write_results(tmp_path / "R", [row()])
     with socket.socket() as taken:  # bound and not listening: no process answers there
         taken.bind(("127.0.0.1", 0))
@@ -184,7 +184,7 @@ def test_unreachable_master_raises_report_error(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["R"]
 
 
-def test_spark_connect_address_raises_report_error(tmp_path: Path) -> None:
+def test_spark_connect_address_raises_report_error(without_spark: None, tmp_path: Path) -> None:
     write_results(tmp_path / "R", [row()])
     with pytest.raises(ReportError, match="not a master"):
         build_report([tmp_path / "R"], tmp_path / "report", "sc://127.0.0.1:15002")

@@ -34,7 +34,7 @@ def split_by(target: Target, folder: Path, copy: Path) -> tuple[Served, dict[str
     served = serves(at, TOPIC)
     (own,) = target.log_directories(ONLY_NODE)
     target.stop_node(ONLY_NODE)
-    shutil.copytree(own / f"{TOPIC}-0", copy / f"{TOPIC}-0")
+    shutil.copytree(own, copy)
     logs = (copy / f"{TOPIC}-0").glob("*.log")
     return served, {path.name: path.read_bytes() for path in sorted(logs)}
 

@@ -161,7 +161,7 @@ GATE = (
                 *(word for name in BEHIND_SASL for word in ("--requirement", name)),
             ),
             command(
-                *(*DEFECTS, "--target", AUTHORIZED_SEEN_ON, "--alone", "0"),
+                *(*DEFECTS, "--target", AUTHORIZED_SEEN_ON, "--alone", "0", "--jobs", "6"),
                 *(word for name in BEHIND_AUTHORIZER for word in ("--requirement", name)),
             ),
         ),

@@ -212,7 +212,11 @@ class RepeatedBatchesHaveNoTime(FrameRule):
 
 
 DEFECTS = [
-    rule("IDEM-036", r"the (newer|older) batch again: .* is \(\d+, -1\)", RepeatedBatchesHaveNoTime),
+    rule(
+        "IDEM-036",
+        r"the (newer|older) batch again: .* is \(\d+, -1\)",
+        RepeatedBatchesHaveNoTime,
+    ),
     a_producer_keeps_its_id,
     the_time_of_the_producer_is_shown,
     rule("IDEM-010", r"then 0, 1: error is OUT_OF_ORDER", TheHighestSequenceIsTheLast),

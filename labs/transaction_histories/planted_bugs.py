@@ -26,7 +26,7 @@ class PlantedBug:
     wrong: WrongFunction
     shows: Anomaly
     workload: str
-    operations: int = 3000
+    operations: int = 6000
 
 
 def _seldom() -> Callable[[], bool]:

@@ -78,6 +78,7 @@ def cluster(
         with closing(BrokerUnderTest([address], ranges, name_prefix="strangers")) as client:
             strangers.fill(client)
             yield Cluster(client, has_groups=strangers.can_have_all(client))
+            client.hang_up()  # the broker closes a connection that was idle for ten minutes
 
 
 @pytest.fixture

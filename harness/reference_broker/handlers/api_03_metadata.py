@@ -118,8 +118,9 @@ def _described(
     if ids:
         return [_by_id(topic_id, context) for topic_id in ids]
     asked = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
-    names = [name for name in asked if may(context, DESCRIBE, TOPIC, name)]
-    hidden = [_hidden(name) for name in asked if name not in names]
+    allowed = {name: may(context, DESCRIBE, TOPIC, name) for name in asked}
+    names = [name for name, is_allowed in allowed.items() if is_allowed]
+    hidden = [_hidden(name) for name, is_allowed in allowed.items() if not is_allowed]
     found = [_topic(topic, context) for name in names if (topic := cluster.named(name))]
     unknown = [name for name in names if cluster.named(name) is None]
     may_create = context.state.limits.auto_create_topics and request.allow_auto_topic_creation

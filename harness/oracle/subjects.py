@@ -34,10 +34,13 @@ SUBJECTS: tuple[str, ...] = tuple(name for family in _FAMILIES for name in famil
 WITHOUT_CONVERSATIONS = (
     "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "WriteTxnMarkers", "TxnOffsetCommit",
     "DescribeTransactions", "ListTransactions",
+    "DescribeAcls", "CreateAcls", "DeleteAcls",
 )  # fmt: skip
-"""APIs of transactions: their answers depend on the moment at which the markers are written.
+"""APIs of transactions: their answers depend on the moment at which the markers are written. A
+conversation would have to wait after each end of a transaction; the area TXN judges them.
 
-A conversation would have to wait after each end of a transaction; the area TXN judges them.
+APIs of access control lists: a broker without an authorizer refuses every request; the area ACL
+judges them.
 """
 REQUIREMENTS: Mapping[str, str] = MappingProxyType(
     {name: f"SPEC-{number:03d}" for number, name in enumerate(SUBJECTS, 1)}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from harness.conformance.journal import JOURNAL_NAME
+from harness.conformance.journal import JOURNAL_NAME, check_of
+from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from harness.runner.begun_cases import BEGUN_NAME, BegunCase, read_begun
 
@@ -19,20 +19,6 @@ WORTH_SAYING_S = 2.0
 LONGEST_NAME = 60
 SHOWN_AT_ONCE = (Verdict.FAILED, Verdict.HARNESS_ERROR)
 """The verdicts of :attr:`RunProgress.failures`."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFailure:
-    """The first check of a requirement that failed in a case.
-
-    ``reason``: its first line. ``evidence``: a path in the run's folder.
-    """
-
-    requirement: str
-    case: str
-    verdict: str
-    reason: str
-    evidence: str | None
 
 
 @dataclass(slots=True)
@@ -49,8 +35,8 @@ class RunProgress:
     """The target has."""
     running: dict[str, float] = field(default_factory=dict)
     """Case -> when it began, in seconds since the epoch."""
-    failures: list[FoundFailure] = field(default_factory=list)
-    """In the order in which they came."""
+    failures: list[CheckRecord] = field(default_factory=list)
+    """The first failed check of each requirement in each case, in the order in which they came."""
     _failed: set[tuple[str, str]] = field(default_factory=set)
     """Case and requirement of each of them."""
 
@@ -83,18 +69,13 @@ class RunProgress:
             self.running.pop(entry["case"], None)
             self.verdicts[entry["verdict"]] += 1
             if entry["verdict"] in SHOWN_AT_ONCE:
-                self._take_failure(entry)
+                self._take_failure(check_of(entry))
 
-    def _take_failure(self, check: Mapping[str, Any]) -> None:
-        case, requirement = check["case"], check["requirement"]
-        if (case, requirement) in self._failed:
-            return
-        self._failed.add((case, requirement))
-        begin = f"{check['subtest']}: " if check.get("subtest") else ""
-        reason = begin + check["reason"].partition("\n")[0]
-        self.failures.append(
-            FoundFailure(requirement, case, check["verdict"], reason, check["evidence"])
-        )
+    def _take_failure(self, check: CheckRecord) -> None:
+        key = (check.case, check.requirement)
+        if key not in self._failed:
+            self._failed.add(key)
+            self.failures.append(check)
 
     def take_begun(self, begun: BegunCase) -> None:
         """A case has begun; it may have ended since then."""

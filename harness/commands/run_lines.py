@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.commands.progress import FoundFailure, RunProgress
+from harness.commands.progress import RunProgress
+from harness.conformance.record import CheckRecord
 
 LINE_AFTER_S = 10.0
 LINE_AFTER_CASES = 100
@@ -51,9 +52,10 @@ class RunLines:
     def _say(self, text: str) -> None:
         self._show(f"{self._spec}: {text}")
 
-    def _show_failure(self, failure: FoundFailure, seen: RunProgress) -> None:
+    def _show_failure(self, failure: CheckRecord, seen: RunProgress) -> None:
+        reason = failure.text.partition("\n")[0]
         verdict, where = failure.verdict.upper(), f"{failure.requirement} in {failure.case}"
-        self._say(f"{verdict} {where}: {failure.reason}")
+        self._say(f"{verdict} {where}: {reason}")
         if failure.evidence:
             self._say(f"  evidence: {seen.run_dir / failure.evidence}")
         words = ["kafka-conformance", "run", "--target", self._spec, "--case", failure.case]

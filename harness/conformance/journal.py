@@ -8,7 +8,7 @@ which line is torn and whether the footer is there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -205,6 +205,12 @@ def read_journal(path: Path) -> Journal:
     return reader.result()
 
 
+def check_of(values: Mapping[str, Any]) -> CheckRecord:
+    """The check of a line, without the fields of the run. Raises RecordError."""
+    beside = {"type", *RUN_SHAPE}
+    return CheckRecord.from_json({key: each for key, each in values.items() if key not in beside})
+
+
 class _Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -264,9 +270,9 @@ class _Reader:
         for name in RUN_SHAPE:
             if name not in values:
                 raise RecordError(f'a check lacks "{name}"')
-            if values.pop(name) != self._run_fields[name]:
+            if values[name] != self._run_fields[name]:
                 raise ForeignCheck(f'{where}: "{name}" is not that of the header')
-        self._checks.append(CheckRecord.from_json(values))
+        self._checks.append(check_of(values))
 
     def _take_footer(self, values: dict[str, Any], where: str) -> None:
         self._require_plan(where, "footer")

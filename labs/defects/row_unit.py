@@ -104,9 +104,10 @@ def units_of(rows: Iterable[Defect], watched: Callable[[Defect], tuple[str, ...]
     for (where, globs), names in groups.items():
         size = 1 if where in OWN_PROCESS else ROWS_IN_A_UNIT
         is_alone = where in OWN_PROCESS
-        units += [Unit(where, globs, part, is_alone=is_alone) for part in _parts(names, size)]
+        units += [Unit(where, globs, part, is_alone=is_alone) for part in parts_of(names, size)]
     return sorted(units, key=lambda unit: not any("*" in glob for glob in unit.watched))
 
 
-def _parts(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
+def parts_of(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """Cut the names of rows into parts of this size."""
     return [tuple(names[at : at + size]) for at in range(0, len(names), size)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from harness.conformance.summary import RunSummary
-from labs.defects.row_unit import Unit
+from labs.defects.row_unit import Unit, parts_of
 
 LONG_MS = 20_000
 """A unit of several rows takes no longer, so that several workers share its rows."""
@@ -40,6 +40,4 @@ def longest_first(units: Iterable[Unit], durations: Durations) -> list[Unit]:
 
 def _cut(unit: Unit, row_ms: float) -> list[Unit]:
     size = max(1, int(LONG_MS // row_ms)) if row_ms else len(unit.rows)
-    if len(unit.rows) <= size:
-        return [unit]
-    return [replace(unit, rows=unit.rows[at : at + size]) for at in range(0, len(unit.rows), size)]
+    return [replace(unit, rows=part) for part in parts_of(unit.rows, size)] or [unit]

@@ -10,8 +10,27 @@ import pytest
 
 from harness.commands.progress import RunProgress
 from harness.commands.run_lines import LINE_AFTER_CASES, LINE_AFTER_S, RunLines
+from harness.conformance.record import CheckRecord
+from harness.conformance.verdict import Verdict
 
 CASE = "protocol/test_a.py::test_one[v3]"
+
+FAILED = CheckRecord(
+    requirement="A-001",
+    area="A",
+    level="MUST",
+    case=CASE,
+    check=1,
+    attempt=1,
+    api_key=None,
+    api_version=None,
+    verdict=Verdict.FAILED,
+    reason="error is 0, expected 3\nmore",
+    capability_missing=None,
+    duration_ms=1.0,
+    evidence="evidence/a.txt",
+    at="2026-01-01T00:00:00+00:00",
+)
 
 
 class Shown:
@@ -35,9 +54,7 @@ class Shown:
             self.take(type="check", case=f"case {number}", verdict="passed")
 
     def fail(self, **values: Any) -> None:
-        check = {"case": CASE, "requirement": "A-001", "verdict": "failed", "subtest": None}
-        reason = {"reason": "error is 0, expected 3\nmore", "evidence": "evidence/a.txt"}
-        self.take(type="check", **check | reason | values)
+        self.take(type="check", **FAILED.to_json() | values)
 
     def new(self) -> list[str]:
         """The lines since the last call, after another look at the run."""

@@ -16,7 +16,7 @@ from harness.codec import messages
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.handlers import rights
 from harness.reference_broker.handlers.authorization.refusals import TEXTS
-from harness.reference_broker.handlers.authorization.steps import Following, mapped
+from harness.reference_broker.handlers.authorization.steps import ERROR_OF, Following, mapped
 from harness.reference_broker.handlers.outcome import (
     Answer,
     CloseConnection,
@@ -31,10 +31,6 @@ _BEFORE_LENGTH, _FIRST_MAGIC_WITH_PRODUCERS, _TRANSACTIONAL = 12, 2, 1 << 4
 _NO_ID = UUID(int=0)
 _GROUP_KEY, _TRANSACTION_KEY, _SHARE_KEY = range(3)
 _KEYS = {_GROUP_KEY: rights.GROUP, _TRANSACTION_KEY: rights.TRANSACTIONAL_ID}
-_ERRORS = {
-    rights.GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    rights.TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-}
 _NO_NODE = -1
 _FIRST_FIND_WITH_MANY = 4
 _METADATA_LOG_IS_RESERVED = (3, 9)
@@ -110,7 +106,7 @@ def coordinators(
         kind = _KEYS.get(request.key_type)
         if kind is None:
             return following(request)
-        error = _ERRORS[kind]
+        error = ERROR_OF[kind]
     many = context.api_version >= _FIRST_FIND_WITH_MANY
     keys = request.coordinator_keys if many else [request.key]
     is_share = request.key_type == _SHARE_KEY

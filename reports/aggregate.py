@@ -16,18 +16,14 @@ from .beside import FAULTS, HISTORIES, WIRE, ReportedDataset, defect_tables
 from .dataset import Dataset
 from .errors import ReportError
 from .given import Wording, given_views
+from .matrix import TABLES
 from .schema import spark_ddl
-from .verdicts import WORST_FIRST
+from .verdicts import WORST_FIRST, refuse_unknown_verdicts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SQL_FOLDER: Final = Path(__file__).parent / "sql"
-# In this order: each may name the tables before it.
-TABLES: Final = (
-    *("runs", "requirements", "areas", "api_versions"),
-    *("wire", "faults", "histories", "defects"),
-)
 
 
 def aggregate(
@@ -115,14 +111,7 @@ def _refuse_unknown_verdicts(spark: SparkSession, where: str) -> None:
         " WHERE verdict IS NULL OR verdict NOT IN (SELECT verdict FROM verdict_ranks)"
         " ORDER BY run, verdict LIMIT 5"
     ).collect()
-    if unknown:
-        named = ", ".join(f"{row['verdict']!r} in run {row['run']}" for row in unknown)
-        raise ReportError(
-            f"the results hold a verdict that doesn't exist: {named}",
-            where,
-            "verdicts are " + ", ".join(word.name for word in WORST_FIRST) + "; use the release "
-            "of kafka-conformance that wrote the results",
-        )
+    refuse_unknown_verdicts([(row["run"], row["verdict"]) for row in unknown], where)
 
 
 def write_table(spark: SparkSession, name: str, folder: Path) -> None:

@@ -12,10 +12,11 @@ from .as_html import matrix_html
 from .as_json import SCHEMA_FILE, matrix_json
 from .as_junit import matrix_junit
 from .as_markdown import matrix_markdown
-from .dataset import Dataset, find_datasets
+from .dataset import Dataset, ResultFile, find_datasets
 from .evidence import EVIDENCE_FOLDER, read_evidence, write_evidence
 from .given import Wording
-from .matrix import Matrix, read_matrix
+from .light.tables import light_tables
+from .matrix import Matrix, matrix_of, read_matrix
 from .place import placed
 from .session import require_java, require_pyspark, spark_session
 
@@ -31,7 +32,7 @@ RENDERINGS: Final[Mapping[str, Callable[[Matrix], str]]] = {
 class ReportPaths:
     """Where the files of a report lie; `incomplete` names the runs that did not come to their end.
 
-    The Parquet paths are folders, as Spark writes them.
+    The Parquet paths are folders, as Spark writes them; a light report has none of them.
     """
 
     folder: Path
@@ -57,8 +58,11 @@ def build_report(
     master: str = "local[*]",
     *,
     wording: Wording | None = None,
+    light: bool = False,
 ) -> ReportPaths:
     """Aggregates all runs below `result_dirs` with Spark and writes the report into `out`.
+
+    `light`: without Spark and Java, in the memory of this process; no Parquet is written.
 
     For each target the newest run counts. `out` is replaced when it holds an earlier report, and
     nothing is left there when this fails. The same results give the same files, Parquet aside.
@@ -68,19 +72,20 @@ def build_report(
     Raises ReportError: no results, unreadable or foreign Parquet, an unknown verdict, no Java or
     PySpark, a master that doesn't answer, an `out` that holds something else.
     """
-    require_pyspark()
+    if not light:
+        require_pyspark()
     datasets = find_datasets(list(result_dirs))
-    require_java()
+    if not light:
+        require_java()
     wording = wording or Wording()
     with placed(out) as folder:
-        with spark_session(master) as spark:
-            aggregate(spark, datasets, folder, wording)
         matrix = replace(
-            _matrix(folder, datasets),
+            _light(datasets, wording) if light else _by_spark(master, datasets, folder, wording),
             observed=wording.observed,
             mutants=tuple(wording.mutants),
             headlines=wording.headlines,
         )
+        matrix = replace(matrix, evidence=read_evidence(matrix, datasets))
         for name, render in RENDERINGS.items():
             (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")
         (folder / SCHEMA_FILE.name).write_bytes(SCHEMA_FILE.read_bytes())
@@ -88,9 +93,18 @@ def build_report(
     return _paths(out, matrix)
 
 
-def _matrix(folder: Path, datasets: Sequence[Dataset]) -> Matrix:
-    matrix = read_matrix(folder, [run for dataset in datasets for run in dataset.runs])
-    return replace(matrix, evidence=read_evidence(matrix, datasets))
+def _by_spark(master: str, datasets: Sequence[Dataset], folder: Path, wording: Wording) -> Matrix:
+    with spark_session(master) as spark:
+        aggregate(spark, datasets, folder, wording)
+    return read_matrix(folder, _files(datasets))
+
+
+def _light(datasets: Sequence[Dataset], wording: Wording) -> Matrix:
+    return matrix_of(light_tables(datasets, wording), _files(datasets))
+
+
+def _files(datasets: Sequence[Dataset]) -> list[ResultFile]:
+    return [run for dataset in datasets for run in dataset.runs]
 
 
 def _paths(out: Path, matrix: Matrix) -> ReportPaths:

@@ -93,7 +93,7 @@ def given_views(
     work = folder / "given"
     work.mkdir()
     try:
-        for name, rows in _rows(datasets, wording, tables).items():
+        for name, rows in given_rows(datasets, wording, tables).items():
             file = work / f"{name}.parquet"
             pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMAS[name]), file)
             spark.read.parquet(spark_path(file)).createOrReplaceTempView(name)
@@ -110,9 +110,10 @@ def _api_names(datasets: Sequence[Dataset], wording: Wording) -> list[dict[str, 
     return [{"api_key": key, "api_name": name} for key, name in sorted(names.items())]
 
 
-def _rows(
-    datasets: Sequence[Dataset], wording: Wording, tables: Sequence[Mapping[str, Any]]
+def given_rows(
+    datasets: Sequence[Dataset], wording: Wording, defects: Sequence[Mapping[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each view; ``defects`` are tables of defects."""
     return {
         "statements": [
             {"requirement": name, "statement": said} for name, said in wording.statements.items()
@@ -134,7 +135,7 @@ def _rows(
         ],
         "defect_rows": [
             {"target": table["target"], "at": table["at"], **defect}
-            for table in tables
+            for table in defects
             for defect in table["defects"]
         ],
         "no_wire": [],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from .api_matrix import ApiVersion, api_versions
 from .arrow import pq
@@ -163,8 +164,23 @@ class Matrix:
         return tuple(sorted({run.catalogue_version for run in self.counted_runs.values()}))
 
 
+TABLES: Final = (
+    *("runs", "requirements", "areas", "api_versions"),
+    *("wire", "faults", "histories", "defects"),
+)
+"""The tables that a matrix is made from. Spark makes them in this order: each may name the tables
+before it."""
+
+
 def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
-    """The matrix from the Parquet folders that Spark wrote into `folder`, evidence left out.
+    """The matrix from the Parquet folders that Spark wrote into `folder`: see `matrix_of`."""
+    return matrix_of({name: read_table(folder / f"{name}.parquet") for name in TABLES}, found)
+
+
+def matrix_of(
+    tables: Mapping[str, list[dict[str, Any]]], found: Iterable[ResultFile] = ()
+) -> Matrix:
+    """The matrix from the rows of `TABLES`, evidence left out.
 
     `found` are the result files that it was made from: they know plans, and runs without a check.
     """
@@ -172,21 +188,30 @@ def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
     planned = {(file.run, file.target): file.planned_cases for file in files}
     runs = [
         MatrixRun(**row, planned_cases=planned.get((row["run"], row["target"])))
-        for row in read_table(folder / "runs.parquet")
+        for row in tables["runs"]
     ]
     empty = {EmptyRun(file.run, file.target) for file in files if file.rows == 0}
     targets = {run.target for run in runs} | {run.target for run in empty}
     return Matrix(
-        targets=tuple(sorted(targets)),
-        rows=_rows(read_table(folder / "requirements.parquet")),
-        areas=_areas(read_table(folder / "areas.parquet")),
+        targets=tuple(sorted(targets, key=product_and_release)),
+        rows=_rows(tables["requirements"]),
+        areas=_areas(tables["areas"]),
         runs=tuple(sorted(runs, key=lambda run: (run.target, not run.counts))),
         empty_runs=tuple(sorted(empty, key=lambda run: (run.target, run.run))),
-        apis=api_versions(read_table(folder / "api_versions.parquet")),
-        wire=seen_on_the_wire(read_table(folder / "wire.parquet")),
-        faults=timelines(read_table(folder / "faults.parquet")),
-        histories=histories(read_table(folder / "histories.parquet")),
-        defects=defect_rows(read_table(folder / "defects.parquet")),
+        apis=api_versions(tables["api_versions"]),
+        wire=seen_on_the_wire(tables["wire"]),
+        faults=timelines(tables["faults"]),
+        histories=histories(tables["histories"]),
+        defects=defect_rows(tables["defects"]),
+    )
+
+
+def product_and_release(target: str) -> tuple[tuple[int, int, str], ...]:
+    """The order of columns: numbers in a name count as numbers, so that 0.8 stands before 0.10."""
+    return tuple(
+        (0, int(part), "") if part.isdecimal() else (1, 0, part)
+        for part in re.split(r"(\d+)", target)
+        if part
     )
 
 

@@ -10,15 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from .errors import ReportError
+from .matrix import TABLES
 
 REPORT_FILES: Final = frozenset(
     {
-        "requirements.parquet",
-        "areas.parquet",
-        "runs.parquet",
-        "api_versions.parquet",
-        "wire.parquet",
-        "defects.parquet",
+        *(f"{name}.parquet" for name in TABLES),
         "matrix.json",
         "matrix.schema.json",
         "matrix.md",

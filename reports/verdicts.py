@@ -1,7 +1,10 @@
 """The seven verdicts, worst first, as a reader of a report meets them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
+
+from .errors import ReportError
 
 LEVELS: Final = ("MUST", "SHOULD", "MAY")
 
@@ -52,3 +55,17 @@ NOT_RUN: Final = VerdictWord(
 
 BY_NAME: Final = {word.name: word for word in WORST_FIRST}
 QUIET: Final = frozenset({"passed", "not_supported", "not_applicable"})
+_NAMED = 5
+
+
+def refuse_unknown_verdicts(found: Iterable[tuple[str, str | None]], where: str) -> None:
+    """``found``: run and verdict. Raises ReportError for one that is not of the seven."""
+    unknown = sorted({(run, str(said)) for run, said in found if said not in BY_NAME})
+    if unknown:
+        named = ", ".join(f"{said!r} in run {run}" for run, said in unknown[:_NAMED])
+        raise ReportError(
+            f"the results hold a verdict that doesn't exist: {named}",
+            where,
+            f"verdicts are {', '.join(BY_NAME)}; use the release of kafka-conformance that wrote "
+            "the results",
+        )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from harness.base.bundle import shipped_root
 from harness.codec.apis import APIS
@@ -46,7 +47,12 @@ DECODING = "CONN-025"  # the sweep: every answer has the format of its version, 
     help="Folder for the report.",
 )
 @click.option("--master", default="local[*]", show_default=True, help="Where Spark runs.")
-def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
+@click.option(
+    "--light",
+    is_flag=True,
+    help="Aggregate without Spark and Java, and write no Parquet: for a few runs.",
+)
+def report(folders: tuple[Path, ...], out: Path, master: str, light: bool) -> None:
     """Write the compatibility matrix of the runs in DIR...
 
     Requirements, areas and API versions by target, injected faults, defects, coverage of the wire:
@@ -62,13 +68,17 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
     from reports.given import Wording
     from reports.mutant_matrix import ReportedMutants
 
+    context = click.get_current_context()
+    if light and context.get_parameter_source("master") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--light starts no Spark: leave --light or --master out")
     try:
         converted = [(RESULTS, folder) for folder in folders]
         converted += [(one, folder) for folder in folders for one in (WIRE, FAULTS, HISTORIES)]
         unreadable = [
             entry for one, folder in converted for entry in ensure_parquet(one, folder).unreadable
         ]
-        os.environ["JAVA_HOME"] = str(spark_java_home().home)
+        if not light:
+            os.environ["JAVA_HOME"] = str(spark_java_home().home)
         wording = Wording(
             statements={r.id: r.statement for r in load_catalogue().requirements.values()},
             api_names={api.key: api.name for api in APIS.values()},
@@ -78,7 +88,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
             headlines=_headlines(folders),
             mutants=[ReportedMutants(*astuple(one)) for one in the_score()],
         )
-        paths = build_report(list(folders), out, master, wording=wording)
+        paths = build_report(list(folders), out, master, wording=wording, light=light)
     except (ReportError, ResultsError, ResultsNotFound, JavaError) as error:
         raise click.UsageError("\n".join([str(error), *_unreadable(folders)])) from error
     click.echo(paths.html)

@@ -8,7 +8,8 @@
 
 The command is run as ``python -m`` runs it, in an interpreter that has loaded the broker's modules.
 The server has one thread, so that a fork is safe. It ends when the caller has ended; wardens then
-have another parent and end their commands.
+have another parent and end their commands. A caller that starts a second command will start more:
+before that, the server loads what all brokers load in their first second.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ import struct
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import count
 from typing import Any
 
 from harness.targets import warden
@@ -40,6 +42,8 @@ MODULES = (
     "harness.reference_broker.storage.log_directory",
 )
 
+EVERYDAY = "harness.reference_broker.preloading"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -55,11 +59,16 @@ def main() -> None:
     """Serve; in a process that was forked for a command, be that command."""
     for module in MODULES:
         import_module(module)
-    gc.collect()
-    gc.freeze()  # pages of what is loaded stay shared
+    _share_pages()
     request = serve(socket.socket(fileno=int(sys.argv[1])))
     if request is not None:
         _run(request.words)
+
+
+def _share_pages() -> None:
+    """Keep the pages of what is loaded shared with the forks: the collector leaves them alone."""
+    gc.collect()
+    gc.freeze()
 
 
 def serve(connection: socket.socket) -> Request | None:
@@ -69,7 +78,13 @@ def serve(connection: socket.socket) -> Request | None:
     """
     signal.signal(signal.SIGCHLD, _reap)
     prctl, caller = warden.parent_death_signal(), os.getppid()
-    while (request := _next(connection, caller)) is not None:
+    for served in count():
+        request = _next(connection, caller)
+        if request is None:
+            break
+        if served == 1:
+            import_module(EVERYDAY).load_everyday()
+            _share_pages()
         try:
             pid = os.fork()
         except OSError as problem:

@@ -27,6 +27,8 @@ FILE = HERE / "checked_layouts.tsv"
 ONE_IN = 12
 """Of the layouts that did not change, the share that is drawn."""
 CODE = "(code)"
+LIMIT_S = "3600"
+"""Of one test over all layouts, on a busy machine."""
 LONG_CHECKS = tuple(
     HERE / f"test_{name}.py" for name in ("agreement", "allocation", "dictionary_form")
 )
@@ -98,7 +100,8 @@ def main() -> int:
     """Run the long checks of all layouts; the hashes are recorded when every one passes."""
     found = hashes()
     command = [sys.executable, "-m", "pytest", *map(str, LONG_CHECKS), "--deep", "-q", "-n", "2"]
-    ended = subprocess.run([*command, "--dist", "worksteal", "-p", "no:cacheprovider"], check=False)
+    command += ["--dist", "worksteal", "-p", "no:cacheprovider", "--timeout", LIMIT_S]
+    ended = subprocess.run(command, check=False)
     if ended.returncode == 0:
         write(found)
     return ended.returncode

@@ -10,13 +10,14 @@ import pytest
 
 from harness.conformance.parquet import arrow_schema
 from harness.conformance.results import SCHEMA
-from reports.aggregate import TABLES, aggregate
+from reports.aggregate import aggregate
 from reports.arrow import pa, pq
 from reports.as_markdown import matrix_markdown
 from reports.dataset import find_datasets
 from reports.errors import ReportError
 from reports.given import Wording
-from reports.matrix import Matrix, read_matrix
+from reports.light.tables import light_tables
+from reports.matrix import TABLES, Matrix, matrix_of, read_matrix
 from reports.schema import SCHEMA_VERSION_KEY
 from reports.session import spark_session
 from reports.wording import incomplete_warnings, note_words
@@ -41,7 +42,10 @@ def aggregated(spark: SparkSession, folder: Path, *dirs: Path) -> Matrix:
     wording = Wording({"PROD-001": "said"}, {0: "Produce"}, frozenset({"CONN-025"}))
     aggregate(spark, datasets, out, wording)
     assert {entry.name for entry in out.iterdir()} == {f"{name}.parquet" for name in TABLES}
-    return read_matrix(out, [run for dataset in datasets for run in dataset.runs])
+    files = [run for dataset in datasets for run in dataset.runs]
+    made = read_matrix(out, files)
+    assert matrix_of(light_tables(datasets, wording), files) == made
+    return made
 
 
 JOINS = {

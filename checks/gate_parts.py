@@ -221,7 +221,7 @@ GATE = (
         "report",
         (
             command(
-                *("kafka-conformance", "report", "{out}", "{out}/release"),
+                *("kafka-conformance", "report", "{out}", "{out}/release", "--light"),
                 *("--out", "{out}/report"),
             ),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,19 +39,28 @@ def judging_tests(requirement_id: str, root: Path) -> list[JudgingTest]:
     """The tests below ``root/suites`` that judge a requirement, in the order of their places."""
     return [
         test
-        for file in sorted((root / "suites").rglob("test_*.py"))
+        for file in _test_files(root / "suites")
         for test in _in_file(requirement_id, file, root)
     ]
 
 
 def requirements_with_tests(root: Path) -> frozenset[str]:
     """The requirements that some test below ``root/suites`` declares; nothing is imported."""
-    return frozenset(
-        name
-        for file in (root / "suites").rglob("test_*.py")
-        for words in _JUDGES_CALL.findall(file.read_text("utf-8"))
-        for name in _QUOTED.findall(words)
-    )
+    return frozenset(name for file in _test_files(root / "suites") for name in _declared(file))
+
+
+def files_that_judge(requirement_ids: Set[str], folder: Path) -> list[Path]:
+    """The test files below a folder that declare one of the requirements; nothing is imported."""
+    return [file for file in _test_files(folder) if not requirement_ids.isdisjoint(_declared(file))]
+
+
+def _test_files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("test_*.py"))
+
+
+def _declared(file: Path) -> Iterator[str]:
+    for words in _JUDGES_CALL.findall(file.read_text("utf-8")):
+        yield from _QUOTED.findall(words)
 
 
 def _in_file(requirement_id: str, file: Path, root: Path) -> Iterator[JudgingTest]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ from typing import IO
 
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.summary import RunSummary
+from harness.conformance.where_judged import files_that_judge
 from harness.runner.case_selection import judged
 from harness.targets.scratch import ScratchFolder
 from harness.targets.spec import parse_target
@@ -77,9 +78,14 @@ class TableRequest:
         return has_several_nodes(self.spec)
 
     @property
-    def suites(self) -> tuple[str, ...]:
-        """Folders with the tests for the target."""
-        return CLUSTER_SUITES if self.is_cluster else SUITES
+    def suites(self) -> Sequence[str]:
+        """Folders with the tests for the target, or the files alone that the rows need."""
+        folders = CLUSTER_SUITES if self.is_cluster else SUITES
+        watched = {name for defect in self.chosen for name in self.watched(defect) or "*"}
+        if self.complete or any("*" in name for name in watched):
+            return folders
+        files = [file for folder in folders for file in files_that_judge(watched, Path(folder))]
+        return [str(file) for file in files] or folders
 
     @property
     def options(self) -> list[str]:

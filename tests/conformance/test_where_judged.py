@@ -7,6 +7,7 @@ from harness.base.bundle import shipped_root
 from harness.conformance.where_judged import (
     JudgingTest,
     defects,
+    files_that_judge,
     judging_tests,
     requirements_with_tests,
 )
@@ -57,6 +58,17 @@ def test_tested_requirements_are_those_of_judges_marks(tmp_path: Path) -> None:
     (tmp_path / "suites").mkdir()
     (tmp_path / "suites" / "test_groups.py").write_text(SUITE)
     assert requirements_with_tests(tmp_path) == {"GRP-001", "GRP-002"}
+
+
+def test_files_of_requirements_are_those_with_their_judges_marks(tmp_path: Path) -> None:
+    folder = tmp_path / "suites" / "groups"
+    folder.mkdir(parents=True)
+    (folder / "test_groups.py").write_text(SUITE)
+    (folder / "test_other.py").write_text('@judges("GRP-009")\ndef test_other(): "GRP-001"\n')
+    assert files_that_judge({"GRP-002", "GRP-008"}, tmp_path / "suites") == [
+        folder / "test_groups.py"
+    ]
+    assert files_that_judge({"GRP-008"}, tmp_path / "suites") == []
 
 
 def test_quick_search_of_tested_requirements_agrees_with_the_syntax_tree() -> None:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "versions": ("harness.commands.versions", "versions_command"),
     "timeline": ("harness.commands.timeline", "timeline_command"),
     "log": ("harness.commands.log", "log"),
+    "talk": ("harness.commands.talk", "talk"),
     "codec": ("harness.commands.codec", "codec"),
     "lab": ("harness.commands.lab", "lab"),
 }

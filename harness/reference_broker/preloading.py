@@ -1,4 +1,4 @@
-"""What most brokers need in their first second: handlers, and the code of messages.
+"""Handlers and the code of messages, which most brokers need in their first second.
 
 A broker loads both on first use, so that it starts at once. A process that forks many brokers loads
 them once for all.

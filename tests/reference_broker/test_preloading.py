@@ -1,4 +1,4 @@
-"""What is loaded before brokers are forked is what they use."""
+"""The preloading covers the handlers that brokers use."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def encode_command(text: str, **options: Any) -> None:
       codec encode --api Metadata --version 4 '{"topics": [{"name": "t"}]}'
     """
     asked = MessageChoice(**options)
-    values = _json(text)
+    values = read_json(text)
     try:
         made = _records(values) if asked.is_records else _messages(asked, values)
     except CodecError as error:
@@ -62,7 +62,8 @@ def _messages(asked: MessageChoice, values: Any) -> bytes:
     )
 
 
-def _json(text: str) -> Any:
+def read_json(text: str) -> Any:
+    """The value of JSON, of a file with it, or of standard input (`-`). Raises UsageError."""
     if text == "-":
         text = sys.stdin.read()
     elif not text.lstrip().startswith(("{", "[")):

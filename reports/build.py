@@ -17,6 +17,7 @@ from .evidence import EVIDENCE_FOLDER, read_evidence, write_evidence
 from .given import Wording
 from .light.tables import light_tables
 from .matrix import Matrix, matrix_of, read_matrix
+from .packages import RENDERERS, require_packages
 from .place import placed
 from .session import require_java, require_pyspark, spark_session
 
@@ -72,7 +73,9 @@ def build_report(
     Raises ReportError: no results, unreadable or foreign Parquet, an unknown verdict, no Java or
     PySpark, a master that doesn't answer, an `out` that holds something else.
     """
-    if not light:
+    if light:
+        require_packages("light", *RENDERERS)
+    else:
         require_pyspark()
     datasets = find_datasets(list(result_dirs))
     if not light:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from .errors import ReportError
+from .packages import RENDERERS, require_packages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,16 +64,8 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
 
 
 def require_pyspark() -> None:
-    """Raises ReportError when the optional packages of a report are not installed."""
-    for name in ("pyspark", "jinja2"):
-        try:
-            __import__(name)
-        except ImportError as error:
-            raise ReportError(
-                f"the Python package {name} is needed for a report and can't be imported: {error}",
-                f"the Python environment {sys.prefix}",
-                "install it with: pip install 'kafka-conformance[report]'",
-            ) from error
+    """Raises ReportError when the packages of the extra `report` are not installed."""
+    require_packages("report", "pyspark", *RENDERERS)
 
 
 def require_java() -> Path:

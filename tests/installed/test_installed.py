@@ -103,6 +103,10 @@ def test_report_without_spark_exits_2_and_names_extra(installed: Installed, tmp_
     said = " ".join(ended.stderr.split())
     assert "Traceback" not in said
     assert "kafka-conformance[report]" in said
+    words = ("report", "out", "--light", "--out", "page")
+    ended = installed.run("kafka-conformance", *words, cwd=tmp_path)
+    said = " ".join(ended.stderr.split())
+    assert (ended.returncode, "kafka-conformance[light]" in said) == (2, True), said
 
 
 def test_repeat_command_from_evidence_runs_single_case(

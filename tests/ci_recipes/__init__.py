@@ -1,0 +1,1 @@
+"""Tests of the action and of the recipes for other CIs."""

@@ -57,6 +57,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message, Request
 from harness.codec.versions import NO_VERSIONS, VersionRange
+from harness.security.doors import Door
 
 __all__ = ["ApiNotAdvertised", "BrokerUnderTest", "PreparationFailed"]
 
@@ -148,16 +149,25 @@ class BrokerUnderTest:
         *,
         through: Address | None = None,
         authenticates: bool = True,
+        door: Door | None = None,
     ) -> Connection:
         """A connection of the test's own; closed when the test ends.
 
         ``timeout_ms``: of each answer; by default longer on a busy machine. ``through``: a proxy.
+        ``door``: see :class:`Connection`.
         """
         if timeout_ms is None:
             timeout_ms = DEFAULT_TIMEOUT_MS * patience()
         at, timeout_ms = through or self.address, self.scaled_ms(timeout_ms)
         connection = Connection(
-            at, client_id, timeout_ms, self.observer, self.grants, self.greases, authenticates
+            at,
+            client_id,
+            timeout_ms,
+            self.observer,
+            self.grants,
+            self.greases,
+            authenticates,
+            door,
         )
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]

@@ -86,12 +86,17 @@ class ClearRelay:
         with ExitStack() as held:
             held.callback(client.close)
             try:
-                broker = Entrance(self._behind).enter(ENTER_TIMEOUT_MS)
-            except BrokerMisbehaved:
+                sides = self._enter(client)
+            except (BrokerMisbehaved, OSError):
                 _reset(client)
                 return
-            held.callback(broker.close)
-            _Passage(client, broker).run(self._closing)
+            for side in sides:
+                held.callback(side.close)
+            _Passage(*sides).run(self._closing)
+
+    def _enter(self, client: socket.socket) -> tuple[socket.socket, socket.socket]:
+        """Return the sides between which bytes pass. Raises BrokerMisbehaved, OSError."""
+        return client, Entrance(self._behind).enter(ENTER_TIMEOUT_MS)
 
 
 class _Way:
@@ -150,13 +155,12 @@ class _Passage:
             way.write()
 
     def _has_decrypted(self) -> bool:
-        """True if bytes wait inside of the TLS socket, where no selector sees them."""
-        way = self._ways[1]
-        source = way.source
-        return (
-            isinstance(source, ssl.SSLSocket)
+        """True if bytes wait inside of a TLS socket, where no selector sees them."""
+        return any(
+            isinstance(way.source, ssl.SSLSocket)
             and len(way.held) < HELD_BYTES
-            and source.pending() > 0
+            and way.source.pending() > 0
+            for way in self._ways
         )
 
     def _watch(self, selector: selectors.BaseSelector) -> None:

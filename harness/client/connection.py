@@ -26,6 +26,7 @@ from harness.codec.apis import Api, api_of
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_request
 from harness.codec.structs import Message, Request
+from harness.security.doors import Door
 
 Address = tuple[str, int]
 M = TypeVar("M", bound=Message)
@@ -57,6 +58,7 @@ class Connection:
         grants: Grants | None = None,
         greases: bool = False,
         authenticates: bool = True,
+        door: Door | None = None,
     ) -> None:
         """Connect at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
@@ -66,6 +68,7 @@ class Connection:
         ``observer`` is called with each message that was encoded and sent, or received and decoded.
         With ``grants`` every send raises NotGranted for a request that must not go out.
         ``authenticates``: False leaves the SASL of the listener to the caller, with any request.
+        ``door``: enters in place of the way that the address has.
         ``greases``: messages go out with unknown tagged fields, see :mod:`harness.client.grease`.
         """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
@@ -77,7 +80,7 @@ class Connection:
         self._awaited: deque[_Awaited] = deque()
         self._next_correlation_id = 1
         self._has_sent_raw = False
-        self._entrance = Entrance(address)
+        self._entrance = Entrance(address, door)
         self._socket = self._entrance.enter(timeout_ms, authenticates=authenticates)
         self.transcript.add(self._entrance.event)
 
@@ -184,6 +187,13 @@ class Connection:
         self._has_sent_raw = True
         self._send_all(data, "sent raw bytes", data)
 
+    def send_under_tls(self, data: bytes) -> None:
+        """Send bytes on the socket below the TLS of the connection."""
+        self._require_open()
+        self.transcript.add("sent bytes below TLS", data)
+        with suppress(OSError):  # the broker may have closed the connection
+            socket.socket.sendall(self._socket, data)
+
     def end_sending(self) -> None:
         """End our direction with FIN; the broker's answers still come."""
         self._require_open()
@@ -270,6 +280,18 @@ class Connection:
             raise ResponseTimeout("the broker neither answered nor closed the connection") from None
         self.transcript.add("received instead of a close", data)
         raise WireViolation(f"{len(data)} bytes came where the connection had to be closed")
+
+    def read_to_end(self) -> bytes:
+        """Return the unread bytes when the broker has closed the connection.
+
+        Raises ResponseTimeout when it stays open, as :meth:`expect_closed`.
+        """
+        deadline = self._deadline(CLOSE_SHARE * self.timeout_ms)
+        while True:
+            try:
+                self._buffer += self._read(deadline)
+            except ConnectionClosed:
+                return bytes(self._buffer)
 
     def expect_silence(self, for_ms: float) -> None:
         """Nothing may come, and the connection must stay open, for ``for_ms``.

@@ -20,9 +20,10 @@ RENEWED_SHARE = 0.85
 class Entrance:
     """The way to one address, gone once by :meth:`enter`."""
 
-    def __init__(self, address: tuple[str, int]) -> None:
+    def __init__(self, address: tuple[str, int], door: Door | None = None) -> None:
+        """``door``: in place of the one that the address has."""
         self._address = address
-        self._door: Door | None = door_at(address)
+        self._door = door_at(address) if door is None else door
         self._renew_at = float("inf")
         self.was_heard = False
         """True when a byte of the broker has come."""

@@ -29,6 +29,6 @@ def grants_of(info: TargetInfo) -> Grants:
         for api in APIS.values()
         if safety_of(api.name) not in info.safety
     }
-    if info.secured is not None and info.secured.has_sasl:
+    if info.secured is not None and info.secured.protocol.has_sasl:
         refused |= dict.fromkeys(_AUTHENTICATION, NO_SASL)
     return Grants(refused, CREATE_TOPICS in info.capabilities)

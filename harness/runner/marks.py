@@ -73,6 +73,11 @@ def needs_nodes(count: int) -> Callable[[F], F]:
     return pytest.mark.needs_nodes(count)
 
 
+def needs_listener(*, tls: bool = False, sasl: bool = False) -> Callable[[F], F]:
+    """The listener of the run has TLS, or SASL: elsewhere no private broker starts in vain."""
+    return pytest.mark.needs_listener(tls, sasl)
+
+
 def offline() -> Callable[[F], F]:
     """The test asks no broker: it judges functions of ours that follow a document.
 

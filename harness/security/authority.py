@@ -97,6 +97,11 @@ class Authority:
         return path
 
 
+def subject(text: str) -> x509.Name:
+    """A name of several parts from its text (RFC 4514), of which the last one comes first."""
+    return x509.Name.from_rfc4514_string(text)
+
+
 def _begun(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
 ) -> x509.CertificateBuilder:

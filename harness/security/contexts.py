@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +16,16 @@ from harness.security.secret import Secret
 from harness.security.settings import KeyStore, StoreType, TlsSettings, TrustStore
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_OBSOLETE = {"TLSv1": ssl.TLSVersion.TLSv1, "TLSv1.1": ssl.TLSVersion.TLSv1_1}
+"""Spoken where the settings name them alone: a listener has to refuse them."""
+_WEAK_CIPHERS = "ALL:@SECLEVEL=0"
+"""The obsolete versions have no others."""
 
 
 def new_context(tls: TlsSettings, file: Path | None = None) -> ssl.SSLContext:
     """Raises SecurityError: a store cannot be read; ``file``: the source of the settings."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    versions = [_VERSIONS[name] for name in tls.versions or _VERSIONS]
-    context.minimum_version, context.maximum_version = min(versions), max(versions)
+    _speak(context, tls.versions or tuple(_VERSIONS), tls.ciphers)
     context.check_hostname = tls.checks_host_name and tls.checks_certificate
     context.verify_mode = ssl.CERT_REQUIRED if tls.checks_certificate else ssl.CERT_NONE
     try:
@@ -31,6 +35,15 @@ def new_context(tls: TlsSettings, file: Path | None = None) -> ssl.SSLContext:
     except SecurityError as problem:
         raise SecurityError(f"{file}: {problem}" if file else str(problem)) from problem
     return context
+
+
+def _speak(context: ssl.SSLContext, names: tuple[str, ...], ciphers: str) -> None:
+    versions = [{**_VERSIONS, **_OBSOLETE}[name] for name in names]
+    is_obsolete = not _OBSOLETE.keys().isdisjoint(names)
+    if is_obsolete or ciphers:
+        context.set_ciphers(ciphers or _WEAK_CIPHERS)
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        context.minimum_version, context.maximum_version = min(versions), max(versions)
 
 
 def _trust(context: ssl.SSLContext, trust: TrustStore | None) -> None:

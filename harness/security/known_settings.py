@@ -20,6 +20,8 @@ READ = _names(
     sasl.oauthbearer.token.endpoint.url sasl.oauthbearer.client.credentials.client.id
     sasl.oauthbearer.client.credentials.client.secret sasl.oauthbearer.scope
     sasl.oauthbearer.client.id sasl.oauthbearer.client.secret sasl.oauthbearer.extensions
+    kafka-conformance.keystore.other kafka-conformance.keystore.other.name
+    kafka-conformance.keystore.untrusted
     kafka-conformance.mechanisms kafka-conformance.token kafka-conformance.token.command
     ssl.truststore.location ssl.truststore.type ssl.truststore.password ssl.truststore.certificates
     ssl.keystore.location ssl.keystore.type ssl.keystore.password ssl.keystore.key

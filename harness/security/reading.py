@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.security.property_values import PropertyValues
-from harness.security.reading_sasl import read_sasl
-from harness.security.reading_tls import read_tls
+from harness.security.reading_sasl import OF_PASSWORDS, read_sasl
+from harness.security.reading_tls import OF_JUDGES, read_tls
 from harness.security.settings import SecurityProtocol, SecuritySettings
 
 PROTOCOL = "security.protocol"
@@ -25,10 +25,11 @@ def read_settings(path: Path, environment: Mapping[str, str] | None = None) -> S
     values = PropertyValues(path, os.environ if environment is None else environment)
     protocol = values.one_of(PROTOCOL, SecurityProtocol, SecurityProtocol.PLAINTEXT)
     if not protocol.has_sasl:
-        _refuse(values, "sasl.", protocol, "no SASL")
-        _refuse(values, "kafka-conformance.", protocol, "no SASL")
+        for beginning in ("sasl.", *OF_PASSWORDS):
+            _refuse(values, beginning, protocol, "no SASL")
     if not protocol.has_tls and not values.get(ENDPOINT):
-        _refuse(values, "ssl.", protocol, "no TLS")
+        for beginning in ("ssl.", *OF_JUDGES):
+            _refuse(values, beginning, protocol, "no TLS")
     tls = read_tls(values)
     return SecuritySettings(
         protocol,

@@ -28,6 +28,8 @@ _SECRETS = ("sasl.oauthbearer.client.credentials.client.secret", "sasl.oauthbear
 _SCOPE = "sasl.oauthbearer.scope"
 _MECHANISMS = "kafka-conformance.mechanisms"
 _TOKEN, _COMMAND = "kafka-conformance.token", "kafka-conformance.token.command"
+OF_PASSWORDS = (_MECHANISMS, _TOKEN)
+"""The beginnings of the settings beside Kafka's that need SASL."""
 _EXTENSIONS = "sasl.oauthbearer.extensions"
 _GSSAPI = "GSSAPI"
 _MODULES: Mapping[str, tuple[Mechanism, ...]] = {

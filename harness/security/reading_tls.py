@@ -15,6 +15,10 @@ _OWN_TYPE = "ssl.keystore.type"
 _CHECK_NAME = "ssl.endpoint.identification.algorithm"
 _CHECK_CERTIFICATE = "enable.ssl.certificate.verification"
 _VERSIONS = "ssl.enabled.protocols"
+_OTHER, _OTHER_NAME = "kafka-conformance.keystore.other", "kafka-conformance.keystore.other.name"
+_UNTRUSTED = "kafka-conformance.keystore.untrusted"
+OF_JUDGES = (_OTHER, _OTHER_NAME, _UNTRUSTED)
+"""Settings beside Kafka's: certificates with which tests enter, all PEM files."""
 _KNOWN_VERSIONS = ("TLSv1.2", "TLSv1.3")
 _BY_ENDING = {
     ".pem": StoreType.PEM,
@@ -33,7 +37,15 @@ def read_tls(values: PropertyValues) -> TlsSettings:
         checks_host_name=_checks_host_name(values),
         checks_certificate=_flag(values, _CHECK_CERTIFICATE, default=True),
         versions=_versions(values),
+        other=_of_judges(values, _OTHER),
+        other_name=values.get(_OTHER_NAME),
+        untrusted=_of_judges(values, _UNTRUSTED),
     )
+
+
+def _of_judges(values: PropertyValues, key: str) -> KeyStore | None:
+    path = values.file(key) if values.get(key) else None
+    return None if path is None else KeyStore(StoreType.PEM, path)
 
 
 def _trust(values: PropertyValues) -> TrustStore | None:

@@ -75,13 +75,22 @@ class KeyStore:
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """``trust`` None: the authorities of the machine. ``versions``: none means all from 1.2 on."""
+    """``trust`` None: the authorities of the machine. ``versions``: none means all from 1.2 on.
+
+    ``ciphers``: of TLS up to 1.2, as OpenSSL names them; empty: those of the machine.
+    ``other``: the certificate of a client without rights, with the subject ``other_name``;
+    ``untrusted``: one that the listener does not trust.
+    """
 
     trust: TrustStore | None = None
     own: KeyStore | None = None
     checks_host_name: bool = True
     checks_certificate: bool = True
     versions: tuple[str, ...] = ()
+    ciphers: str = ""
+    other: KeyStore | None = None
+    other_name: str = ""
+    untrusted: KeyStore | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from harness.base.address import Address
 from harness.base.own_names import DEFAULT_PREFIX
+from harness.security.settings import SecurityProtocol
 from harness.targets.asking import (
     AnswerPace,
     ApiVersionRanges,
@@ -147,8 +148,9 @@ def probe(target: Target) -> TargetInfo:
 def _secured(fields: Any) -> SecuredWay | None:
     if fields is None:
         return None
-    file, places, has_sasl = fields
-    return SecuredWay(file, tuple(Address(*each) for each in places), has_sasl)
+    file, places, protocol = fields
+    at = tuple(Address(*each) for each in places)
+    return SecuredWay(file, at, SecurityProtocol(protocol))
 
 
 class _Asked(NamedTuple):

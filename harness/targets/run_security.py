@@ -12,16 +12,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base import authorizers
 from harness.base.address import Address
-from harness.reference_broker.chosen_authorizer import AUTHORIZER, STANDARD
 from harness.security.settings import Mechanism, SecurityProtocol
 from harness.targets.errors import TargetError
 from harness.targets.kind import choose
 from harness.targets.scratch import ScratchFolder
 from harness.targets.secured_cluster import SecuredCluster, SecuredWay
 
-USER = "judge"
-PRINCIPAL = f"User:{USER}"
+USER, BROKER = "judge", "broker"
+OTHER = r"CN=Other\, Judge,OU=Protocol,O=Kafka-Conformance,C=DE"
+"""The subject of a certificate that is trusted and has no right at first."""
+ANONYMOUS = "User:ANONYMOUS"
+"""A client of a listener without authentication."""
 ON = "on"
 OPTIONS = {
     "security": "of the listener for clients: ssl, sasl_plaintext or sasl_ssl; the run makes the "
@@ -30,15 +33,13 @@ OPTIONS = {
 }
 AUTHORIZER_OPTIONS = {
     "authorizer": "on: requests need rights (ACLs), and the run's user is a super user; without "
-    "security= the listener is sasl_plaintext, entered by PLAIN",
+    "security= the listener is sasl_plaintext, entered by PLAIN; with ssl it wants certificates",
 }
 MECHANISMS = (Mechanism.PLAIN, Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
 """Those of a listener with SASL; the user has the same password for each."""
 _USUAL_MECHANISM = Mechanism.SCRAM_SHA_512
 _USUAL_WITH_AUTHORIZER = {"security": "sasl_plaintext", "mechanism": Mechanism.PLAIN.value}
-_OUR_AUTHORIZER = {AUTHORIZER: STANDARD, "super.users": f"{PRINCIPAL};User:ANONYMOUS"}
-"""The user of the run may do everything, and so may the node on disk at its own controller, which
-has a PLAINTEXT listener; no client is anonymous where there is SASL."""
+_WANTS_CERTIFICATES = {"ssl.client.auth": "required"}
 _PASSWORD_BYTES = 24
 _VARIABLE = "KAFKA_CONFORMANCE_RUN_PASSWORD"
 _PRIVATE = 0o600
@@ -52,6 +53,10 @@ class WantedSecurity:
     protocol: SecurityProtocol
     mechanism: Mechanism | None = None
     authorizer: bool = False
+
+    def principal_of(self, name: str) -> str:
+        """Return the principal of a user of SASL, or of a certificate with this common name."""
+        return f"User:{name}" if self.protocol.has_sasl else f"User:CN={name}"
 
     @property
     def words(self) -> list[str]:
@@ -68,11 +73,7 @@ def wanted_security(options: Mapping[str, str]) -> WantedSecurity | None:
     choose("authorizer", options["authorizer"], [ON])
     usual = {} if "security" in options else _USUAL_WITH_AUTHORIZER
     wanted = _without_authorizer({**usual, **options})
-    if wanted is None or not wanted.protocol.has_sasl:
-        raise TargetError(
-            "authorizer=on needs security=sasl_plaintext or security=sasl_ssl: without SASL all "
-            "clients are one user"
-        )
+    assert wanted is not None, "the options have a protocol"
     return replace(wanted, authorizer=True)
 
 
@@ -149,8 +150,25 @@ class RunSecurity:
             "sasl.jaas.config": _plain_module(f"${{env:{_VARIABLE}}}"),
             "ssl.keystore.location": str(self.folder / "broker.pem"),
             "ssl.truststore.location": str(self.folder / "ca.pem"),
-            **(_OUR_AUTHORIZER if self.wanted.authorizer else {}),
+            **self.authorizer_settings(authorizers.STANDARD, brokers=ANONYMOUS),
         }
+
+    def authorizer_settings(self, class_name: str, *, brokers: str) -> dict[str, str]:
+        """The settings of an authorizer of this class, if the run wants one.
+
+        ``brokers``: the principal of the brokers, which need all rights, as the user of the run.
+        No client is anonymous: the listener has SASL, or it wants certificates. Where a test lets
+        it want none, brokers are anonymous too.
+        """
+        if not self.wanted.authorizer:
+            return {}
+        named = [self.wanted.principal_of(USER), brokers]
+        named += [] if self.wanted.protocol.has_sasl else [ANONYMOUS]
+        settings = {
+            authorizers.SETTING: class_name,
+            authorizers.SUPER_USERS: ";".join(dict.fromkeys(named)),
+        }
+        return settings if self.wanted.protocol.has_sasl else {**settings, **_WANTS_CERTIFICATES}
 
     @property
     def reference_users(self) -> list[str]:
@@ -187,6 +205,9 @@ class RunSecurity:
             lines += [f"ssl.truststore.location={self.folder / 'ca.pem'}"]
             lines += ["ssl.truststore.type=PEM", "ssl.keystore.type=PEM"]
             lines += [f"ssl.keystore.location={self.folder / 'client.pem'}"]
+            begin, name = "kafka-conformance.keystore", OTHER.replace("\\", "\\\\")
+            lines += [f"{begin}.other={self.folder / 'other.pem'}", f"{begin}.other.name={name}"]
+            lines += [f"{begin}.untrusted={self.folder / 'untrusted.pem'}"]
         if mechanism is not None:
             lines += [f"sasl.mechanism={mechanism}", f"sasl.username={USER}"]
             lines += [f"sasl.password={self.password}"]
@@ -198,7 +219,7 @@ class RunSecurity:
 
     def _make_certificates(self) -> None:
         try:
-            from harness.security.authority import Authority
+            from harness.security.authority import Authority, subject
         except ImportError:
             raise TargetError(
                 "security= needs cryptography, which is not installed: "
@@ -208,7 +229,9 @@ class RunSecurity:
         authority.write_pem(self.folder / "ca.pem")
         authority.write_java_truststore(self.folder / "ca.p12", self.password)
         authority.sign(USER).write_pem(self.folder / "client.pem")
-        broker = authority.sign("broker")
+        authority.sign(subject(OTHER)).write_pem(self.folder / "other.pem")
+        Authority("another authority").sign(USER).write_pem(self.folder / "untrusted.pem")
+        broker = authority.sign(BROKER)
         broker.write_pem(self.folder / "broker.pem")
         broker.write_pkcs12(self.folder / "broker.p12", self.password)
         for path in self.folder.iterdir():

@@ -10,18 +10,19 @@ from harness.base.address import Address
 from harness.security.doors import Door, close_door, open_door
 from harness.security.errors import SecurityError
 from harness.security.reading import read_settings
+from harness.security.settings import SecurityProtocol
 from harness.targets.errors import TargetError
 
 
 class SecuredWay(NamedTuple):
-    """The path of a client's properties file, the listeners that it opens, and if by SASL.
+    """The path of a client's properties file, the listeners that it opens, and their protocol.
 
     Processes hand this on, and never the settings: so no secret is in a command line or a result.
     """
 
     file: str
     places: tuple[Address, ...]
-    has_sasl: bool
+    protocol: SecurityProtocol
 
 
 class SecuredCluster:
@@ -40,8 +41,7 @@ class SecuredCluster:
     @property
     def way(self) -> SecuredWay:
         """For other processes, see :func:`enter_secured`."""
-        has_sasl = self._door.settings.protocol.has_sasl
-        return SecuredWay(str(self.file), tuple(self._places), has_sasl)
+        return SecuredWay(str(self.file), tuple(self._places), self._door.settings.protocol)
 
     def open(self, places: Iterable[Address]) -> None:
         """Enter these listeners by the settings from now on. Raises TargetError."""

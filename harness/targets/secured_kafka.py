@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from harness.base import authorizers
 from harness.base.address import Address
 from harness.client.connection import Connection
 from harness.codec.messages import AlterUserScramCredentialsRequest
@@ -17,7 +18,7 @@ from harness.targets.kafka.eras import Fact, Mode, knows
 from harness.targets.kafka.jvm import HEAP, QUICK
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import Progress
-from harness.targets.run_security import PRINCIPAL, USER, RunSecurity, WantedSecurity
+from harness.targets.run_security import ANONYMOUS, BROKER, USER, RunSecurity, WantedSecurity
 from harness.targets.secured_cluster import SecuredCluster
 from harness.targets.target import JOIN_AS_BROKER, LINKS, UPGRADE, Target
 
@@ -26,12 +27,9 @@ _FIRST = (2, 7)
 _SCRAM = {Mechanism.SCRAM_SHA_256: (1, "sha256"), Mechanism.SCRAM_SHA_512: (2, "sha512")}
 _SALT = b"salt of a run"
 _AUTHORIZERS = {
-    Mode.KRAFT: "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    Mode.ZK: "kafka.security.authorizer.AclAuthorizer",
+    Mode.KRAFT: authorizers.STANDARD,
+    Mode.ZK: authorizers.OF_ZOOKEEPER,
 }
-_SUPER_USERS = {Mode.KRAFT: f"{PRINCIPAL};User:ANONYMOUS", Mode.ZK: PRINCIPAL}
-"""Brokers enter the controller's PLAINTEXT listener, so the brokers of KRaft are anonymous; no
-client is, because the listener for clients has SASL."""
 
 
 class SecuredKafka(KafkaTarget):
@@ -109,12 +107,12 @@ class SecuredKafka(KafkaTarget):
             self._first.open(addresses[:1])
 
     def _authorizer_settings(self) -> dict[str, str]:
-        if not self._security.wanted.authorizer:
-            return {}
-        return {
-            "authorizer.class.name": _AUTHORIZERS[self.mode],
-            "super.users": _SUPER_USERS[self.mode],
-        }
+        """Brokers with KRaft enter the controller's PLAINTEXT listener, others that of clients: by
+        the user of the run, or by their certificate."""
+        wanted = self._security.wanted
+        own = wanted.principal_of(USER if wanted.protocol.has_sasl else BROKER)
+        brokers = ANONYMOUS if self.mode is Mode.KRAFT else own
+        return self._security.authorizer_settings(_AUTHORIZERS[self.mode], brokers=brokers)
 
     def _end(self) -> None:
         super()._end()

@@ -38,6 +38,7 @@ from harness.targets.target import (
 from harness.virtual_broker.peer_endpoint import KraftEndpoint, PeerEndpoint
 from labs.defects.between_nodes import BetweenNodes, stand_before
 from labs.defects.broker_pool import RowBroker, RowBrokers
+from labs.defects.tls_relay import relay_before
 from labs.defects.well_cluster import is_well
 
 MakeRule = Callable[[], FrameRule]
@@ -83,10 +84,11 @@ class PrivateBehindRelay(Target):
             return self.addresses
         with ExitStack() as opening:
             self._broker = self._taken(opening)
-            relay = opening.enter_context(RunningRelay(self._broker.addresses[0], self._rule))
+            at, way = self._broker.addresses[0], self._broker.secured
+            address, _ = opening.enter_context(relay_before(at, self._rule, way))
             self.peer_endpoint = self._client(self._broker.peer_endpoint, opening)
             self._open = opening.pop_all()
-        self.addresses, self.nodes = [Address(*relay.address)], self._broker.nodes[:1]
+        self.addresses, self.nodes = [address], self._broker.nodes[:1]
         if self._broker.secured is not None:
             self._way = SecuredCluster(Path(self._broker.secured.file))
             self._way.open(self.addresses)

@@ -34,6 +34,8 @@ BEHIND_SASL = (
     *("APIV-007", "APIV-008"),
 )
 """Requirements with a defect that are judged at a listener with SASL only. A relay reads no TLS."""
+BEHIND_TLS = tuple(f"TLS-{number:03}" for number in range(1, 5))
+"""Requirements with a defect that are judged at a listener with TLS."""
 RIGHTS_ON_KAFKA = tuple(
     f"AUTHZ-{number:03}" for number in (*range(43, 46), *range(69, 72), *range(73, 84))
 )
@@ -52,6 +54,7 @@ ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 SECURED_SEEN_ON = "reference,security=sasl_plaintext,mechanism=PLAIN"
 AUTHORIZED_SEEN_ON = f"{SECURED_SEEN_ON},authorizer=on"
 KAFKA_AUTHORIZED = "kafka:4.4.0,authorizer=on"
+TLS_SEEN_ON = "reference,security=ssl,authorizer=on"
 CLUSTER_SEEN_ON = "reference,nodes=3"
 ENDED_CLUSTER_SEEN_ON = "reference,nodes=3,like=2.8.2"
 QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
@@ -59,7 +62,14 @@ QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 
 def _by_one_broker(defect: Defect) -> bool:
     is_of_one = not defect.cluster and not defect.joined and defect.name not in KAFKA_ALONE
-    elsewhere = {*ENDED, *ENDED_WITH_2_4, *BEHIND_SASL, *BEHIND_AUTHORIZER, *RIGHTS_ON_KAFKA}
+    elsewhere = {
+        *ENDED,
+        *ENDED_WITH_2_4,
+        *BEHIND_SASL,
+        *BEHIND_TLS,
+        *BEHIND_AUTHORIZER,
+        *RIGHTS_ON_KAFKA,
+    }
     return is_of_one and (defect.built_in or defect.requirement not in elsewhere)
 
 
@@ -70,6 +80,7 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         ENDED_WITH_2_4_SEEN_ON: lambda defect: defect.requirement in ENDED_WITH_2_4,
         SECURED_SEEN_ON: lambda defect: defect.requirement in BEHIND_SASL,
         AUTHORIZED_SEEN_ON: lambda defect: defect.requirement in BEHIND_AUTHORIZER,
+        TLS_SEEN_ON: lambda defect: defect.requirement in BEHIND_TLS,
         KAFKA_AUTHORIZED: lambda defect: defect.requirement in RIGHTS_ON_KAFKA,
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,

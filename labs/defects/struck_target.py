@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.address import Address
-from harness.proxies import FrameRule, RunningRelay
+from harness.proxies import FrameRule
 from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.targets.proxied import proxied
 from harness.targets.secured_cluster import SecuredCluster, SecuredWay
@@ -19,11 +19,11 @@ from labs.defects.chosen_rows import has_several_nodes
 from labs.defects.defect import Defect, Where
 from labs.defects.private_brokers import SharedAndPrivate, SharedRow
 from labs.defects.row_session import MakeTarget
+from labs.defects.tls_relay import Errors, relay_before
 from labs.defects.wrong_brokers import wrong_target
 
 BY_DOCUMENT = "by-document"
 KEPT_SPEC = "reference,disk"
-Errors = Callable[[], list[Exception]]
 
 
 class BrokenRule(Exception):
@@ -81,8 +81,8 @@ class StruckTargets:
     def _before_shared(self, rule: FrameRule) -> Iterator[tuple[list[Address], Errors]]:
         """The addresses before the shared broker, or cluster, and the errors of the rule so far."""
         if len(self.addresses) == 1:
-            with RunningRelay(self.addresses[0], rule) as relay:
-                yield [Address(*relay.address)], lambda: relay.relay.rule_errors
+            with relay_before(self.addresses[0], rule, self.secured) as (address, errors):
+                yield [address], errors
             return
         with SharedRow(list(self.addresses)) as cluster:
             with proxied(cluster, interceptor=FrameRuleInterceptor(rule)) as behind:

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
+from harness.base import authorizers
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
-from harness.reference_broker.chosen_authorizer import AUTHORIZER, STANDARD
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.reference_broker.state.registrations.brokers import Endpoint
 from tests.reference_broker.running import Address, running_broker
 
-ON = {AUTHORIZER: STANDARD, "super.users": " User:ANONYMOUS ;User:a"}
+ON = {authorizers.SETTING: authorizers.STANDARD, "super.users": " User:ANONYMOUS ;User:a"}
 ENTRY: dict[str, Any] = {
     "resource_type": 2,
     "resource_name": "t",
@@ -140,7 +140,7 @@ def test_without_an_authorizer_security_is_disabled() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({AUTHORIZER: "Another"}, "this broker has"),
+        ({authorizers.SETTING: "Another"}, "this broker has"),
         ({**ON, "super.users": "User:a;b"}, "TYPE:NAME"),
     ],
 )

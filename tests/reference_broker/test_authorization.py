@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from harness.base import authorizers
 from harness.codec import encode
 from harness.codec.apis import APIS, api_named, api_of
 from harness.codec.error_code import ErrorCode
@@ -34,7 +35,6 @@ from harness.codec.messages import (
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.records.batch import TRANSACTIONAL
 from harness.codec.structs import Struct
-from harness.reference_broker.chosen_authorizer import AUTHORIZER, STANDARD
 from harness.reference_broker.handlers import rights
 from harness.reference_broker.handlers.authorization.table import FREE, IN_HANDLERS, STEPS
 from harness.reference_broker.handlers.outcome import (
@@ -57,7 +57,7 @@ from harness.sweep.walk import new_names
 
 ADMIN, ALICE, HOST = "admin", "alice", "10.0.0.1"
 ON = {
-    AUTHORIZER: STANDARD,
+    authorizers.SETTING: authorizers.STANDARD,
     "super.users": "User:admin",
     "offsets.topic.num.partitions": "1",
     "log.dirs": "/tmp/none",

@@ -103,3 +103,16 @@ def test_the_checks_and_the_versions_are_those_of_the_settings() -> None:
     assert blind.verify_mode is ssl.CERT_NONE
     newest = new_context(TlsSettings(versions=("TLSv1.3",)))
     assert newest.minimum_version is ssl.TLSVersion.TLSv1_3
+
+
+def test_an_obsolete_version_is_spoken_where_it_is_named_alone() -> None:
+    context = new_context(TlsSettings(versions=("TLSv1.1",)))
+    assert (context.minimum_version, context.maximum_version) == (ssl.TLSVersion.TLSv1_1,) * 2
+    assert new_context(TlsSettings()).minimum_version is ssl.TLSVersion.TLSv1_2
+
+
+def test_ciphers_are_those_of_the_settings() -> None:
+    named = new_context(TlsSettings(ciphers="ECDHE-RSA-AES128-GCM-SHA256")).get_ciphers()
+    assert [one["name"] for one in named if one["protocol"] == "TLSv1.2"] == [
+        "ECDHE-RSA-AES128-GCM-SHA256"
+    ]

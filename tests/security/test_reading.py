@@ -208,3 +208,16 @@ def test_a_jks_store_is_refused_with_the_command_that_converts_it(tmp_path: Path
     said = refused(tmp_path, "security.protocol=SSL\nssl.truststore.location=trust.jks")
     assert said.startswith(":2: ssl.truststore.location: ")
     assert "keytool -importkeystore -srckeystore trust.jks -destkeystore trust.p12" in said
+
+
+def test_certificates_of_other_clients_need_tls_and_no_sasl(tmp_path: Path) -> None:
+    begin = "kafka-conformance.keystore"
+    Authority().sign("other").write_pem(tmp_path / "other.pem")
+    text = f"{begin}.other=other.pem\n{begin}.other.name=CN=a\\\\, b\n"
+    settings = read(tmp_path, f"security.protocol=SSL\n{text}")
+    assert settings.tls is not None
+    assert settings.tls.other is not None
+    assert settings.tls.other.path == tmp_path / "other.pem"
+    assert settings.tls.other_name == "CN=a\\, b"
+    assert settings.tls.untrusted is None
+    assert "which has no TLS" in refused(tmp_path, text)

@@ -60,7 +60,7 @@ def test_a_secured_broker_is_entered_by_the_runs_own_settings_only(
         assert target.spec == spec
         (address,) = target.addresses
         assert target.secured is not None
-        assert target.secured.has_sasl is ("sasl" in spec)
+        assert target.secured.protocol.has_sasl is ("sasl" in spec)
         assert TargetInfo.from_json(probe(target).to_json()).secured == target.secured
         file = Path(target.secured.file)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -128,7 +128,7 @@ def test_options_that_contradict_each_other_are_refused(
     ("options", "problem"),
     [
         ("authorizer=off", "no such value"),
-        ("security=ssl,authorizer=on", "authorizer=on needs security=sasl_plaintext"),
+        ("security=ssl,mechanism=PLAIN,authorizer=on", "contradicts"),
         ("mechanism=GSSAPI,authorizer=on", "no such value"),
         ("authorizer=on,nodes=3", "authorizer= and nodes= exclude each other"),
     ],
@@ -144,6 +144,10 @@ def test_an_authorizer_without_users_is_refused(kind: str, options: str, problem
     [
         ("authorizer=on", "security=sasl_plaintext,mechanism=PLAIN,authorizer=on"),
         (
+            "authorizer=on,security=ssl",
+            "security=ssl,authorizer=on",
+        ),
+        (
             "authorizer=on,security=sasl_ssl",
             "security=sasl_ssl,mechanism=SCRAM-SHA-512,authorizer=on",
         ),
@@ -153,7 +157,7 @@ def test_an_authorizer_without_users_is_refused(kind: str, options: str, problem
         ),
     ],
 )
-def test_an_authorizer_brings_a_listener_with_sasl(options: str, meant: str) -> None:
+def test_an_authorizer_brings_a_listener_with_users(options: str, meant: str) -> None:
     target = parse_target(f"kafka:4.4.0,{options}")
     assert target.spec == f"kafka:4.4.0,{meant}"
     assert parse_target(target.spec).spec == target.spec

@@ -2,6 +2,7 @@
 
 import ssl
 
+from harness.reference_broker.authentication.cipher_suites import choose_ciphers
 from harness.reference_broker.authentication.secret_values import secret_of
 from harness.reference_broker.settings import BrokerSettings, SettingError
 
@@ -23,6 +24,7 @@ def tls_context(settings: BrokerSettings, *, has_sasl: bool) -> ssl.SSLContext:
     context.options |= ssl.OP_NO_RENEGOTIATION
     versions = _versions(settings)
     context.minimum_version, context.maximum_version = min(versions), max(versions)
+    choose_ciphers(context, settings)
     path, password = _store(settings, "keystore"), secret_of(settings, "ssl.key.password").reveal()
     try:
         # Always a password: OpenSSL would read one from the terminal.

@@ -15,16 +15,19 @@ from harness.runner.brokers.power_loss_broker import PowerLossBroker
 from harness.runner.brokers.provider import BrokerProvider
 from harness.runner.faults import Faults
 from harness.runner.running_case import CASE
+from harness.targets.secured_cluster import SecuredWay
 from harness.virtual_broker.cluster import JoinedCluster
 
 NODES = "nodes"
 """The missing capability, in a record, of a target with too few brokers."""
+TLS, SASL = "a listener with TLS", "a listener with SASL"
 _PROVIDER = pytest.StashKey[BrokerProvider]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "needs_broker(request): the test needs another broker than the run's, or a cluster",
+        "needs_listener(tls, sasl): the listener has to have TLS, SASL or both",
         "needs_nodes(count): the cluster has to have so many brokers",
     ):
         config.addinivalue_line("markers", line)
@@ -38,6 +41,7 @@ def _provider(request: pytest.FixtureRequest) -> BrokerProvider:
 def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
     """The broker under test: the run's, or a private one."""
     item = request.node
+    _expect_listener(item, item.stash[CASE].context.info.secured)
     with _provider(request).broker(item.stash[CASE], request_of(item)) as made:
         yield made
 
@@ -85,6 +89,18 @@ def _expect_nodes(item: pytest.Item, there: int, spec: str) -> None:
     needed = mark.args[0] if mark else REPLICAS
     if there < needed:
         raise NotApplicable(NODES, f"{needed} brokers are needed; {spec} is known to have {there}")
+
+
+def _expect_listener(item: pytest.Item, way: SecuredWay | None) -> None:
+    """Raises NotApplicable when the listener lacks what the mark names."""
+    mark = item.get_closest_marker("needs_listener")
+    if mark is None:
+        return
+    tls, sasl = mark.args
+    if tls and not (way and way.protocol.has_tls):
+        raise NotApplicable(TLS)
+    if sasl and not (way and way.protocol.has_sasl):
+        raise NotApplicable(SASL)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from harness.codec.messages import (
 )
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
-from harness.runner.marks import at_versions, judges, needs_broker
+from harness.runner.marks import at_versions, judges, needs_broker, needs_listener
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.sasl import (
     credentials_of,
@@ -51,6 +51,7 @@ def test_a_session_without_an_end_has_the_life_zero(
 
 
 @judges("SASL-010")
+@needs_listener(sasl=True)
 @needs_broker(Use.TUNED, ENDING)
 @at_versions("SaslAuthenticate", "1+")
 def test_a_request_behind_the_end_of_the_session_closes_the_connection(
@@ -90,6 +91,7 @@ def _is_closed(broker: BrokerUnderTest, connection: Connection) -> bool:
 
 
 @judges("SASL-011")
+@needs_listener(sasl=True)
 @needs_broker(Use.TUNED, RENEWED)
 @at_versions("SaslAuthenticate", "1+")
 def test_a_session_is_renewed_by_its_own_user_and_mechanism_alone(

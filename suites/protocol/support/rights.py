@@ -59,8 +59,14 @@ class Right(NamedTuple):
 
 
 def require_authorizer(broker: BrokerUnderTest) -> None:
-    """Raises NotApplicable where no right is needed: SECURITY_DISABLED, or no ACLs at all."""
+    """Raises NotApplicable without SASL, and where no right is needed: SECURITY_DISABLED, or no
+    ACLs at all."""
     credentials_of(broker)
+    require_acls(broker)
+
+
+def require_acls(broker: BrokerUnderTest) -> None:
+    """Raises NotApplicable as above, whatever the listener is."""
     if not broker.advertised("DescribeAcls"):
         raise NotApplicable(NEEDED)
     if broker.ask(acls_of("User:kc")).error_code == ErrorCode.SECURITY_DISABLED:

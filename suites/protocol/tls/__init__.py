@@ -1,0 +1,1 @@
+"""Listeners with TLS: handshakes, certificates of clients, and their users."""

@@ -12,7 +12,8 @@ from harness.security.secret import Secret
 from harness.security.settings import Mechanism, SaslSettings
 
 __all__ = ["ClientExchange", "ExchangeFailed"]
-PLAIN = Mechanism.PLAIN.value
+PLAIN, BEARER = Mechanism.PLAIN.value, Mechanism.OAUTHBEARER.value
+_BEARER = Mechanism.OAUTHBEARER
 _DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 SCRAM = (Mechanism.SCRAM_SHA_256.value, Mechanism.SCRAM_SHA_512.value)
 
@@ -31,7 +32,12 @@ class Credentials:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """The mechanisms by which this user can enter."""
-        return tuple(each.value for each in self._sasl.mechanisms)
+        return tuple(each.value for each in self._sasl.mechanisms if each is not _BEARER)
+
+    @property
+    def has_unsecured_tokens(self) -> bool:
+        """True if the listener takes tokens of this user without a signature."""
+        return _BEARER in self._sasl.mechanisms
 
     def with_wrong_password(self) -> Credentials:
         """Return those of the same user with another password."""

@@ -112,7 +112,10 @@ def _with_password(
 
 
 def _mechanisms(values: PropertyValues, mechanism: Mechanism) -> tuple[Mechanism, ...]:
-    """The mechanisms by which the password can enter: at least this one."""
+    """The mechanisms by which the password can enter: at least this one.
+
+    With OAUTHBEARER tokens of the user without a signature enter too.
+    """
     named = [name.strip().upper() for name in values.get(_MECHANISMS).split(",") if name.strip()]
     unknown = [name for name in named if name not in list(Mechanism)]
     if unknown:

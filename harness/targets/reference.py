@@ -110,7 +110,7 @@ class ReferenceBroker(ProcessTarget):
         self._next_like = like
         self.like = like if begins_like is None else begins_like
         named = ["reference", *([DISK] if on_disk else []), *([f"like={like}"] if like else [])]
-        self._security = None if security is None else RunSecurity(security)
+        self._security = None if security is None else RunSecurity(security, like)
         self.spec = ",".join([*named, *(security.words if security else []), *words])
         self._older = older_than(like, releases())
         if self._older is None:

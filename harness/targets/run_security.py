@@ -37,6 +37,8 @@ AUTHORIZER_OPTIONS = {
 }
 MECHANISMS = (Mechanism.PLAIN, Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
 """Those of a listener with SASL; the user has the same password for each."""
+_BEARER_SINCE = (2, 0)
+"""KIP-255: the listener takes tokens of the user without a signature too, from this release on."""
 _USUAL_MECHANISM = Mechanism.SCRAM_SHA_512
 _USUAL_WITH_AUTHORIZER = {"security": "sasl_plaintext", "mechanism": Mechanism.PLAIN.value}
 _WANTS_CERTIFICATES = {"ssl.client.auth": "required"}
@@ -97,8 +99,10 @@ def _without_authorizer(options: Mapping[str, str]) -> WantedSecurity | None:
 class RunSecurity:
     """Of one start of a target; ``stop`` forgets it."""
 
-    def __init__(self, wanted: WantedSecurity) -> None:
+    def __init__(self, wanted: WantedSecurity, like: str = "") -> None:
+        """``like``: the release that a broker of ours emulates."""
         self.wanted = wanted
+        self._takes_tokens = not like or tuple(map(int, like.split("."))) >= _BEARER_SINCE
         self.password = ""
         self._scratch: ScratchFolder | None = None
         self._cluster: SecuredCluster | None = None
@@ -110,6 +114,10 @@ class RunSecurity:
         self.password = secrets.token_urlsafe(_PASSWORD_BYTES)
         self._make_certificates()
         self._cluster = SecuredCluster(self.client_file(self.wanted.mechanism))
+
+    @property
+    def _mechanisms(self) -> list[str]:
+        return [*MECHANISMS, *([Mechanism.OAUTHBEARER] if self._takes_tokens else [])]
 
     @property
     def folder(self) -> Path:
@@ -146,7 +154,7 @@ class RunSecurity:
         """The settings of a broker of ours with this listener, without a secret."""
         return {
             "listener.security.protocol.map": f"{listener}:{self.wanted.protocol.value}",
-            "sasl.enabled.mechanisms": ",".join(MECHANISMS),
+            "sasl.enabled.mechanisms": ",".join(self._mechanisms),
             "sasl.jaas.config": _plain_module(f"${{env:{_VARIABLE}}}"),
             "ssl.keystore.location": str(self.folder / "broker.pem"),
             "ssl.truststore.location": str(self.folder / "ca.pem"),
@@ -185,13 +193,17 @@ class RunSecurity:
         begin = f"listener.name.{listener.lower()}"
         settings = {
             "inter.broker.listener.name": listener,
-            "sasl.enabled.mechanisms": ",".join(MECHANISMS),
+            "sasl.enabled.mechanisms": ",".join(self._mechanisms),
             "sasl.mechanism.inter.broker.protocol": Mechanism.PLAIN.value,
             f"{begin}.plain.sasl.jaas.config": _plain_module(self.password, is_broker=True),
         }
         module = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         for name in ("scram-sha-256", "scram-sha-512"):
             settings[f"{begin}.{name}.sasl.jaas.config"] = module
+        settings[f"{begin}.oauthbearer.sasl.jaas.config"] = (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+            f'unsecuredLoginStringClaim_sub="{USER}";'
+        )
         for store, file in (("keystore", "broker.p12"), ("truststore", "ca.p12")):
             settings[f"{begin}.ssl.{store}.type"] = "PKCS12"
             settings[f"{begin}.ssl.{store}.location"] = str(self.folder / file)
@@ -211,7 +223,7 @@ class RunSecurity:
         if mechanism is not None:
             lines += [f"sasl.mechanism={mechanism}", f"sasl.username={USER}"]
             lines += [f"sasl.password={self.password}"]
-            lines += [f"kafka-conformance.mechanisms={','.join(MECHANISMS)}"]
+            lines += [f"kafka-conformance.mechanisms={','.join(self._mechanisms)}"]
         path = self.folder / (_CLIENTS if mechanism is self.wanted.mechanism else f"{mechanism}")
         path.write_text("".join(f"{line}\n" for line in lines))
         path.chmod(_PRIVATE)

@@ -23,6 +23,7 @@ from labs.defects.changed_field import ANY, changed_field
 from labs.defects.conn import NOT_CLOSED
 from labs.defects.defect import error_answer, rule
 from labs.defects.edited_answer import answers
+from suites.protocol.authentication.test_frame_sizes import LIMIT_BYTES
 
 ACCEPTED = r"error is NONE"
 UNKNOWN = b"-unknown"
@@ -40,6 +41,13 @@ class AnotherMechanismRenewsTheSession(FrameRule):
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         return [error_answer(seen)] if seen.api is api_named("SaslAuthenticate") else []
+
+
+class LargeFramesAreAnsweredBeforeAuthentication(FrameRule):
+    """The broker answers a frame above the limit of the authentication with an error."""
+
+    def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
+        return [error_answer(seen)] if len(seen.payload) > LIMIT_BYTES else []
 
 
 @answers("SASL-005", r"the texts show which users exist")
@@ -75,6 +83,13 @@ def scram_shows_unknown_users(
     """A refusal of SCRAM names the unknown user as the reason."""
     if UNKNOWN in request.auth_bytes and request.auth_bytes.startswith(b"n,,"):
         answer.error_message = "Authentication failed: Unknown user"
+
+
+@answers("SASL-015", r"the challenge is b''")
+def a_refused_token_gets_no_reason(answer: SaslAuthenticateResponse) -> None:
+    """A token that is refused gets the empty challenge of one that is valid."""
+    if bytes(answer.auth_bytes).startswith(b"{"):
+        answer.auth_bytes = b""
 
 
 @answers("APIV-007", r"the APIs differ from those behind the authentication")
@@ -113,6 +128,8 @@ DEFECTS = [
         private=True,
     ),
     replace(rule("SASL-011", NOT_CLOSED, AnotherMechanismRenewsTheSession), private=True),
+    rule("SASL-009", NOT_CLOSED, LargeFramesAreAnsweredBeforeAuthentication),
+    a_refused_token_gets_no_reason,
     changed_field("SASL-012", "changed_iterations_are_not_described", r"4096 iterations",
         "A changed credential is described with the iterations from before.",
         DescribeUserScramCredentialsResponse, "results.credential_infos.iterations", 4097, 4096),

@@ -7,6 +7,7 @@ import secrets
 import ssl
 from collections.abc import Mapping
 
+from harness.reference_broker.authentication.bearer_exchange import BearerServer, BearerToken
 from harness.reference_broker.authentication.distinguished_name import subject_of
 from harness.reference_broker.authentication.plain_exchange import PlainServer
 from harness.reference_broker.authentication.principal_rules import NoRuleMatches, PrincipalRules
@@ -20,15 +21,19 @@ from harness.reference_broker.authentication.scram_exchange import ScramServer
 from harness.reference_broker.authentication.secret_values import plain_users
 from harness.reference_broker.authentication.tls_context import tls_context
 from harness.reference_broker.authentication.tls_layer import PEER_CERTIFICATE, TlsLayer
+from harness.reference_broker.authentication.unsecured_tokens import read_unsecured
 from harness.reference_broker.listener_protocols import protocol_of
 from harness.reference_broker.node import Node, RequestRejected
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.reference_broker.state.credentials.scram_credentials import ScramMechanism
 from harness.reference_broker.state.quotas.client_quotas import ANYBODY
+from harness.reference_broker.wall_clock import now_ms
 
 _PLAIN = "PLAIN"
 _SCRAM: Mapping[str, ScramMechanism] = {each.sasl_name: each for each in ScramMechanism}
-_KNOWN = (_PLAIN, *_SCRAM)
+_BEARER, _BEARER_SINCE = "OAUTHBEARER", (2, 0)
+_CREDENTIAL_ENDS_SINCE = (3, 3)
+_KNOWN = (_PLAIN, *_SCRAM, _BEARER)
 _NONCE_BYTES = 24
 
 
@@ -57,6 +62,7 @@ class ListenerSecurity:
             lambda mechanism: self._exchange(mechanism, node),
             lambda key, version: node.serves(key, version, self._listener),
             number("connections.max.reauth.ms"),
+            credential_ends_session=self._settings.like.since(*_CREDENTIAL_ENDS_SINCE),
         )
         return SaslGate(
             SaslSession(rules),
@@ -85,6 +91,8 @@ class ListenerSecurity:
     def _exchange(self, mechanism: str, node: Node) -> TokenExchange:
         if mechanism == _PLAIN:
             return PlainServer(self._password_of)
+        if mechanism == _BEARER:
+            return BearerServer(lambda token: BearerToken(*read_unsecured(token, now_ms())))
         kind, credentials = _SCRAM[mechanism], node.state.scram_credentials
         return ScramServer(
             kind.digest,
@@ -100,10 +108,12 @@ class ListenerSecurity:
 def _mechanisms(settings: BrokerSettings) -> tuple[str, ...]:
     named = settings.values["sasl.enabled.mechanisms"]
     assert isinstance(named, tuple), "the setting is a list"
-    unknown = [name for name in named if name not in _KNOWN]
+    has_bearer = settings.like.since(*_BEARER_SINCE)
+    known = _KNOWN if has_bearer else tuple(name for name in _KNOWN if name != _BEARER)
+    unknown = [name for name in named if name not in known]
     if unknown or not named:
         raise SettingError(
             f"sasl.enabled.mechanisms: {', '.join(unknown) or 'none'}: this broker has "
-            f"{', '.join(_KNOWN)}"
+            f"{', '.join(known)}"
         )
     return tuple(dict.fromkeys(named))

@@ -20,6 +20,7 @@ class PlainServer:
     def __init__(self, password_of: Callable[[str], str | None]) -> None:
         self._password_of = password_of
         self.is_complete = False
+        self.life_ms: int | None = None
         self.user = ""
 
     def evaluate(self, token: bytes) -> bytes:

@@ -3,8 +3,9 @@
 Theory: a connection serves nothing before its client is authenticated. SaslHandshake chooses a
 mechanism; then tokens go back and forth until the mechanism is complete. They are frames of their
 own after SaslHandshake v0 (KIP-43), fields of SaslAuthenticate after v1 (KIP-152). With
-``connections.max.reauth.ms`` a session has an end; the client goes through the exchange again on
-the same connection before, with the same mechanism and user (KIP-368).
+``connections.max.reauth.ms``, or a credential that expires, a session has an end; the client goes
+through the exchange again on the same connection before, with the same mechanism and user
+(KIP-368).
 
 | state | event | next | the client gets |
 |---|---|---|---|
@@ -61,6 +62,8 @@ class TokenExchange(Protocol):
     """The broker's side of one authentication by a mechanism."""
 
     user: str
+    life_ms: int | None
+    """Of the credential, when it is complete; None: it has no end."""
 
     @property
     def is_complete(self) -> bool:
@@ -118,6 +121,8 @@ class SaslRules:
     new_exchange: Callable[[str], TokenExchange]
     serves: Callable[[int, int], bool]
     max_session_ms: int = 0
+    credential_ends_session: bool = True
+    """False: a credential that expires matters only beside ``max_session_ms``."""
 
 
 class SaslSession:
@@ -234,11 +239,20 @@ class SaslSession:
         assert self._exchange is not None, "the state has an exchange"
         if not self._exchange.is_complete:
             return 0
+        life_ms = self._life_ms(self._exchange.life_ms)
         self.user, self._exchange = self._exchange.user, None
         self.state = SaslState.OPEN
-        life_ms = max(self._rules.max_session_ms, 0)
         self._ends_at = now_ms + life_ms if life_ms else None
         return life_ms
+
+    def _life_ms(self, of_credential_ms: int | None) -> int:
+        """Return the life of a session that begins now, 0 without an end."""
+        most_ms = max(self._rules.max_session_ms, 0)
+        if of_credential_ms is None:
+            return most_ms
+        if most_ms or not self._rules.credential_ends_session:
+            return max(min(of_credential_ms, most_ms), 0)
+        return max(of_credential_ms, 0)
 
     def _failed(self, header: RequestHeader, refused: CredentialsRefused) -> bytes:
         during = "re-authentication" if self._is_again else "authentication"

@@ -68,6 +68,7 @@ class ScramServer:
         self, digest: str, credential_of: Callable[[str], ScramCredential | None], nonce: str
     ) -> None:
         self.state = ScramServerState.NEW
+        self.life_ms: int | None = None
         self.user = ""
         self._digest, self._credential_of, self._own_nonce = digest, credential_of, nonce
         self._credential: ScramCredential | None = None

@@ -77,14 +77,15 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
 def _secured(release: str, options: Mapping[str, str], making: Making) -> KafkaTarget:
     wanted = wanted_security(options)
     assert wanted is not None, "the options have a protocol, or it raises"
-    for name in ("nodes", "controllers", "with", "upgraded"):
+    for name in ("controllers", "with", "upgraded"):
         if name in options:
             given = "security" if "security" in options else "authorizer"
-            raise TargetError(f"{given}= and {name}= exclude each other: it is one broker")
+            raise TargetError(f"{given}= and {name}= exclude each other")
     return SecuredKafka(
         release,
         wanted,
         mode=options.get("mode"),
+        nodes=_number(options, "nodes", "brokers"),
         heap=options.get("heap", HEAP),
         jvm=options.get("jvm", QUICK),
         settings=settings_among(options),

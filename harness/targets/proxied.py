@@ -45,7 +45,7 @@ class ProxiedTarget(FaultSentences):
         seed: int,
         tell: Listener,
         tap: Tap | None,
-        ways: ClearWays,
+        ways: ClearWays | None,
     ) -> None:
         self.target, self._ways = target, ways
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
@@ -105,7 +105,7 @@ class ProxiedTarget(FaultSentences):
         destination = self._names.get(upstream) or self._told_name(upstream)
         proxy = Proxy(
             f"{CLIENT}->{destination}",
-            self._ways.to(upstream),
+            upstream if self._ways is None else self._ways.to(upstream),
             source=CLIENT,
             destination=destination,
             interceptor=self._interceptor,
@@ -141,14 +141,17 @@ def proxied(
     seed: int = 0,
     tell: Listener = _nobody,
     tap: Tap | None = None,
+    enters: bool = True,
 ) -> Iterator[ProxiedTarget]:
     """Put proxies before a started target; they are gone when the block ends.
 
     ``with proxied(target) as behind: behind.drop_answers("Produce")``. ``interceptor`` sees the
     frames of all of them; one that is no RuleSet takes the place of such rules. ``host_aliases``:
     other names of the same hosts, see :class:`harness.proxies.addresses.AddressBook`; ``tell`` is
-    called with every fault, ``tap`` with the bytes of every socket (a capture, say). Raises
-    TargetError: the target has no address, or no proxy can be put before it.
+    called with every fault, ``tap`` with the bytes of every socket (a capture, say).
+    ``enters``: the clients of a secured target need no security, because the proxies enter it;
+    False: they authenticate themselves through the proxies. Raises TargetError: the target has no
+    address, or no proxy can be put before it.
     """
     if not target.addresses:
         raise TargetError(f"{target.spec} has no address: start it before the proxies")
@@ -161,5 +164,5 @@ def proxied(
             seed=seed,
             tell=tell,
             tap=tap,
-            ways=ways,
+            ways=ways if enters else None,
         )

@@ -245,13 +245,12 @@ def _make(rest: str | None, making: Making) -> Target:
             on_disk=on_disk,
             security=security,
         )
-    if security is not None:
-        given_one = "security" if "security" in options else "authorizer"
-        raise TargetError(f"{given_one}= and nodes= exclude each other: it is one broker")
     from harness.targets.reference_cluster import ReferenceCluster
 
     brokers = _count(options["nodes"])
-    return ReferenceCluster(brokers, log_dir=making.log_dir, settings=settings, like=like)
+    return ReferenceCluster(
+        brokers, log_dir=making.log_dir, settings=settings, like=like, security=security
+    )
 
 
 def _count(text: str) -> int:

@@ -19,12 +19,13 @@ from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
 from harness.targets.reference import (
     COMMAND,
-    QUICK,
     QUICK_RETURN,
     START_TIMEOUT_MS,
     TAKEN,
     without_zookeeper,
 )
+from harness.targets.reference_nodes import QUICK_NOTICE, settings_of_node
+from harness.targets.run_security import RunSecurity, WantedSecurity
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import StartAgain, until_started
 from harness.targets.target import (
@@ -48,27 +49,9 @@ if TYPE_CHECKING:
     from harness.proxies.event import Listener
 
 CONTROLLER_ID = 100
-CLIENT_LISTENER, INTERNAL = "PLAINTEXT", "INTERNAL"
+CLIENT_LISTENER, INTERNAL, CONTROLLER = "PLAINTEXT", "INTERNAL", "CONTROLLER"
 HOST = "127.0.0.1"
 STOP_TIMEOUT_MS = 30_000
-REPLICATION, MIN_IN_SYNC = 3, 2
-SETTINGS = {
-    **QUICK,
-    "auto.leader.rebalance.enable": "false",
-    "broker.heartbeat.interval.ms": "500",
-    "broker.session.timeout.ms": "6000",
-    "replica.fetch.wait.max.ms": "100",
-    "replica.lag.time.max.ms": "6000",
-}
-"""No test stops a broker of a cluster that others use: on a machine that stands still for seconds
-all its brokers stay alive and in sync."""
-QUICK_NOTICE = {
-    "broker.heartbeat.interval.ms": "300",
-    "broker.session.timeout.ms": "1500",
-    "replica.lag.time.max.ms": "2000",
-}
-"""For private clusters, with the values of `kafka:`: the cluster notices within seconds that a
-broker is slow or gone."""
 _LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 
 
@@ -115,15 +98,22 @@ class ReferenceCluster(Target):
         like: str = "",
         command: Sequence[str] = COMMAND,
         start_timeout_ms: int = START_TIMEOUT_MS,
+        security: WantedSecurity | None = None,
     ) -> None:
-        """``command`` is what is run for each node, as ReferenceBroker takes it."""
+        """``command`` is what is run for each node, as ReferenceBroker takes it. ``security``: of
+        all listeners, those between the nodes too; no virtual broker can join then, and no link
+        can be cut."""
         super().__init__(log_dir)
         self.release = version("kafka-conformance")
         self.brokers, self.like = brokers, like
         self.settings = without_zookeeper(settings or {})
         words = [f"set.{name}={value}" for name, value in self.settings.items()]
         liked = [f"like={like}"] if like else []
-        self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *words])
+        secured = [] if security is None else security.words
+        self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *secured, *words])
+        self._security = None if security is None else RunSecurity(security, like)
+        if security is not None:
+            self.capabilities = self.capabilities - {JOIN_AS_BROKER, LINKS}
         self._command, self._start_timeout_ms = tuple(command), start_timeout_ms
         self._cluster_id = ""
         self._scratch: ScratchFolder | None = None
@@ -177,6 +167,8 @@ class ReferenceCluster(Target):
         deadline = Deadline(self._start_timeout_ms)
         self._scratch = ScratchFolder(self.keep_in)
         self._cluster_id = new_cluster_id()
+        if self._security is not None:
+            self._security.start()
         ports = self._choose_ports()
         controller = self._launch(CONTROLLER_ID, [_CONTROLLER], ports[CONTROLLER_ID])
         self._controller = self._announced(controller, deadline)
@@ -186,10 +178,15 @@ class ReferenceCluster(Target):
         }
         for broker, launched in started.items():
             self._nodes[broker] = self._announced(launched, deadline)
+        if self._security is not None:
+            self._security.open(node.address for node in self._nodes.values())
         for node in self._nodes.values():
             self._await_answer(node, deadline)
+        self.secured = None if self._security is None else self._security.way
         listeners = (CLIENT_LISTENER,) if self.brokers == 1 else (INTERNAL, CLIENT_LISTENER)
-        self.peer_endpoint = KraftEndpoint(self._controller.address, self._cluster_id, *listeners)
+        if self._security is None:
+            at = self._controller.address
+            self.peer_endpoint = KraftEndpoint(at, self._cluster_id, *listeners)
         self.nodes, self.controller_nodes = list(self._nodes), (CONTROLLER_ID,)
         self.addresses = [self._told(node) for node in self._nodes]
 
@@ -209,16 +206,8 @@ class ReferenceCluster(Target):
 
     def _launch(self, node: int, words: list[str], port: int) -> tuple[ChildProcess, Path]:
         log_path = reserve_log(self._log_folder(), f"reference-{node}")
-        replicas = min(REPLICATION, self.brokers)
-        own = {
-            "node.id": str(node),
-            "default.replication.factor": str(replicas),
-            "min.insync.replicas": str(MIN_IN_SYNC if replicas == REPLICATION else 1),
-            "offsets.topic.num.partitions": str(self.brokers),  # each coordinates some groups
-        }
-        if self.brokers > 1 and node != CONTROLLER_ID:
-            own["broker.rack"] = f"r{node}"
-        pairs = {**SETTINGS, **own, **self._own_settings(node), **self.settings}
+        own = settings_of_node(node, self.brokers, is_broker=node != CONTROLLER_ID)
+        pairs = {**own, **self._secured(), **self._own_settings(node), **self.settings}
         assert self._scratch is not None
         folder = self._folder(node)
         command = [*self._command, "--port", str(port), *words]
@@ -226,11 +215,21 @@ class ReferenceCluster(Target):
         for name, value in pairs.items():
             command += ["--setting", f"{name}={value}"]
         command += ["--like", self.like] if self.like else []
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        security = self._security
+        if security is not None and node == CONTROLLER_ID:
+            command += security.reference_users
+        environment = dict(os.environ if security is None else security.client_environment)
+        environment["PYTHONUNBUFFERED"] = "1"
         hold_fd = self._scratch.hold_fd
         child = start_process(command, log_path, environment=environment, hold_fd=hold_fd)
         self._launched = [*(each for each in self._launched if each.is_alive()), child]
         return child, log_path
+
+    def _secured(self) -> dict[str, str]:
+        """The settings of all nodes that secure their listeners."""
+        if self._security is None:
+            return {}
+        return self._security.reference_node_settings(CLIENT_LISTENER, INTERNAL, CONTROLLER)
 
     def _folder(self, node: int) -> Path:
         assert self._scratch is not None
@@ -290,7 +289,9 @@ class ReferenceCluster(Target):
         if scratch is not None:
             scratch.remove()
         self.addresses, self.nodes, self.peer_endpoint = [], [], None
-        self.controller_nodes = ()
+        self.controller_nodes, self.secured = (), None
+        if self._security is not None:
+            self._security.stop()
 
     # -- one node --------------------------------------------------------------------------------
 
@@ -359,6 +360,7 @@ class ReferenceCluster(Target):
             like=self.like,
             command=self._command,
             start_timeout_ms=self._start_timeout_ms,
+            security=None if self._security is None else self._security.wanted,
         )
 
     def _another_linked(

@@ -44,6 +44,8 @@ _USUAL_WITH_AUTHORIZER = {"security": "sasl_plaintext", "mechanism": Mechanism.P
 _WANTS_CERTIFICATES = {"ssl.client.auth": "required"}
 _PASSWORD_BYTES = 24
 _VARIABLE = "KAFKA_CONFORMANCE_RUN_PASSWORD"
+_BROKER_VARIABLE = "KAFKA_CONFORMANCE_BROKER_PASSWORD"
+_MODULES = "org.apache.kafka.common.security"
 _PRIVATE = 0o600
 _CLIENTS = "client.properties"
 
@@ -103,7 +105,7 @@ class RunSecurity:
         """``like``: the release that a broker of ours emulates."""
         self.wanted = wanted
         self._takes_tokens = not like or tuple(map(int, like.split("."))) >= _BEARER_SINCE
-        self.password = ""
+        self.password = self.broker_password = ""
         self._scratch: ScratchFolder | None = None
         self._cluster: SecuredCluster | None = None
 
@@ -112,6 +114,7 @@ class RunSecurity:
         self.stop()
         self._scratch = ScratchFolder()
         self.password = secrets.token_urlsafe(_PASSWORD_BYTES)
+        self.broker_password = secrets.token_urlsafe(_PASSWORD_BYTES)
         self._make_certificates()
         self._cluster = SecuredCluster(self.client_file(self.wanted.mechanism))
 
@@ -148,7 +151,8 @@ class RunSecurity:
     @property
     def client_environment(self) -> dict[str, str]:
         """The environment of a broker of ours."""
-        return {**os.environ, _VARIABLE: self.password}
+        secret = {_VARIABLE: self.password, _BROKER_VARIABLE: self.broker_password}
+        return {**os.environ, **secret}
 
     def reference_settings(self, listener: str) -> dict[str, str]:
         """The settings of a broker of ours with this listener, without a secret."""
@@ -159,6 +163,22 @@ class RunSecurity:
             "ssl.keystore.location": str(self.folder / "broker.pem"),
             "ssl.truststore.location": str(self.folder / "ca.pem"),
             **self.authorizer_settings(authorizers.STANDARD, brokers=ANONYMOUS),
+        }
+
+    def reference_node_settings(self, *listeners: str) -> dict[str, str]:
+        """The settings of a node of our cluster: all its listeners have the protocol, and the nodes
+        enter each other by a user, or a certificate, of their own."""
+        protocol = self.wanted.protocol
+        brokers = self.wanted.principal_of(BROKER)
+        return {
+            **self.reference_settings(listeners[0]),
+            "listener.security.protocol.map": ",".join(
+                f"{listener}:{protocol.value}" for listener in listeners
+            ),
+            "sasl.jaas.config": _plain_module(
+                f"${{env:{_VARIABLE}}}", f"${{env:{_BROKER_VARIABLE}}}"
+            ),
+            **self.authorizer_settings(authorizers.STANDARD, brokers=brokers),
         }
 
     def authorizer_settings(self, class_name: str, *, brokers: str) -> dict[str, str]:
@@ -185,25 +205,36 @@ class RunSecurity:
         scram = [each for each in MECHANISMS if each is not Mechanism.PLAIN]
         return [word for each in scram for word in ("--add-scram", f"{each}={pairs}")]
 
-    def kafka_settings(self, listener: str) -> dict[str, str]:
-        """The settings of a real Kafka with this listener, for clients and for itself.
+    def kafka_settings(self, listener: str, *between: str) -> dict[str, str]:
+        """The settings of a real Kafka with this listener for clients.
 
+        ``between``: those through which nodes enter each other; without any, by that of clients.
         The stores are named for the listener, so that a test may change the settings of all.
         """
         begin = f"listener.name.{listener.lower()}"
         settings = {
-            "inter.broker.listener.name": listener,
             "sasl.enabled.mechanisms": ",".join(self._mechanisms),
             "sasl.mechanism.inter.broker.protocol": Mechanism.PLAIN.value,
-            f"{begin}.plain.sasl.jaas.config": _plain_module(self.password, is_broker=True),
+            "sasl.mechanism.controller.protocol": Mechanism.PLAIN.value,
         }
-        module = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        module = f"{_MODULES}.scram.ScramLoginModule required;"
         for name in ("scram-sha-256", "scram-sha-512"):
             settings[f"{begin}.{name}.sasl.jaas.config"] = module
         settings[f"{begin}.oauthbearer.sasl.jaas.config"] = (
-            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+            f"{_MODULES}.oauthbearer.OAuthBearerLoginModule required "
             f'unsecuredLoginStringClaim_sub="{USER}";'
         )
+        for name in between:
+            settings |= self._of_listener(name)
+            mechanisms = f"listener.name.{name.lower()}.sasl.enabled.mechanisms"
+            settings[mechanisms] = Mechanism.PLAIN.value
+        return {**settings, **self._of_listener(listener)}
+
+    def _of_listener(self, listener: str) -> dict[str, str]:
+        """The stores of a Kafka's listener, and the users of PLAIN."""
+        begin = f"listener.name.{listener.lower()}"
+        module = _plain_module(self.password, self.broker_password)
+        settings = {f"{begin}.plain.sasl.jaas.config": module}
         for store, file in (("keystore", "broker.p12"), ("truststore", "ca.p12")):
             settings[f"{begin}.ssl.{store}.type"] = "PKCS12"
             settings[f"{begin}.ssl.{store}.location"] = str(self.folder / file)
@@ -250,7 +281,11 @@ class RunSecurity:
             path.chmod(_PRIVATE)
 
 
-def _plain_module(password: str, *, is_broker: bool = False) -> str:
-    own = f' username="{USER}" password="{password}"' if is_broker else ""
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
-    return f'{module} required{own} user_{USER}="{password}";'
+def _plain_module(password: str, own: str = "") -> str:
+    """Return the login module of a broker; ``own`` is the password by which it enters others."""
+    module = f"{_MODULES}.plain.PlainLoginModule"
+    users = f'user_{USER}="{password}"'
+    if not own:
+        return f"{module} required {users};"
+    entry = f'username="{BROKER}" password="{own}" user_{BROKER}="{own}"'
+    return f"{module} required {entry} {users};"

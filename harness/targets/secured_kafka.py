@@ -1,4 +1,4 @@
-"""A real Kafka of one broker with TLS or SASL on its listener for clients."""
+"""A real Kafka with TLS or SASL on its listeners."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from harness.codec.messages import AlterUserScramCredentialsRequest
 from harness.security.scram_keys import LEAST_ITERATIONS, salted_password
 from harness.security.settings import Mechanism
 from harness.targets.errors import TargetError, TargetStartError
-from harness.targets.kafka.broker_config import CONTROLLER, PROTOCOL, QUICK_RETURN
+from harness.targets.kafka.broker_config import (
+    CLIENT,
+    CONTROLLER,
+    INTER_BROKER_LISTENER,
+    INTERNAL,
+    PROTOCOL,
+    QUICK_RETURN,
+)
 from harness.targets.kafka.eras import Fact, Mode, knows
 from harness.targets.kafka.jvm import HEAP, QUICK
 from harness.targets.kafka.target import KafkaTarget
@@ -33,11 +40,10 @@ _AUTHORIZERS = {
 
 
 class SecuredKafka(KafkaTarget):
-    """The broker with the settings of a run's security, and the user of SCRAM added by PLAIN.
+    """The brokers with the settings of a run's security, and the user of SCRAM added by PLAIN.
 
-    The listeners of controllers are PLAINTEXT; its only listener for clients is also the one for
-    brokers, so no other broker can join, and no link can be cut. With an authorizer the user of the
-    run is a super user, and any other user has no right at first.
+    No virtual broker can join, and no link can be cut. With an authorizer the user of the run is a
+    super user, and any other user has no right at first.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class SecuredKafka(KafkaTarget):
         wanted: WantedSecurity,
         *,
         mode: str | None = None,
+        nodes: int = 1,
         heap: str = HEAP,
         jvm: str = QUICK,
         settings: Mapping[str, str] | None = None,
@@ -55,9 +62,11 @@ class SecuredKafka(KafkaTarget):
         """Raises TargetError: as KafkaTarget, and for a release without users."""
         self._security, self._given = RunSecurity(wanted), dict(settings or {})
         self._first: SecuredCluster | None = None
+        self._count = nodes
         super().__init__(
             release,
             mode=mode,
+            nodes=nodes,
             heap=heap,
             jvm=jvm,
             settings=settings,
@@ -90,28 +99,39 @@ class SecuredKafka(KafkaTarget):
         """The broker is entered by PLAIN until it has the user of SCRAM."""
         super()._before_start(addresses)
         self._security.start()
-        names = {PROTOCOL: self._security.wanted.protocol.value}
-        if self.mode is Mode.KRAFT:
-            names[CONTROLLER] = "PLAINTEXT"
         own = {
-            "listener.security.protocol.map": ",".join(f"{k}:{v}" for k, v in names.items()),
-            **self._security.kafka_settings(PROTOCOL),
+            **self._listener_settings(),
             **self._authorizer_settings(),
         }
         self.settings = {**own, **self._given}
-        self._plan = self._planned(1, 1)
+        self._plan = self._planned(self._count, 1)
+        at_clients = addresses[: self._count]
         if self._security.wanted.mechanism is None:
-            self._security.open(addresses[:1])
+            self._security.open(at_clients)
         else:
             self._first = SecuredCluster(self._security.client_file(Mechanism.PLAIN))
-            self._first.open(addresses[:1])
+            self._first.open(at_clients)
+
+    def _listener_settings(self) -> dict[str, str]:
+        """One broker has a listener for all, and its controller a PLAINTEXT one, which no other
+        process enters; several have one for brokers, and all of them are secured."""
+        security, protocol = self._security, self._security.wanted.protocol.value
+        has_controller = self.mode is Mode.KRAFT
+        if self._count == 1:
+            names = {PROTOCOL: protocol, **({CONTROLLER: PROTOCOL} if has_controller else {})}
+            found = {**security.kafka_settings(PROTOCOL), INTER_BROKER_LISTENER: PROTOCOL}
+        else:
+            between = [INTERNAL, *([CONTROLLER] if has_controller else [])]
+            names = dict.fromkeys([CLIENT, *between], protocol)
+            found = security.kafka_settings(CLIENT, *between)
+        mapped = ",".join(f"{name}:{each}" for name, each in names.items())
+        return {**found, "listener.security.protocol.map": mapped}
 
     def _authorizer_settings(self) -> dict[str, str]:
-        """Brokers with KRaft enter the controller's PLAINTEXT listener, others that of clients: by
-        the user of the run, or by their certificate."""
-        wanted = self._security.wanted
-        own = wanted.principal_of(USER if wanted.protocol.has_sasl else BROKER)
-        brokers = ANONYMOUS if self.mode is Mode.KRAFT else own
+        """One broker with KRaft enters its controller's PLAINTEXT listener; others enter each other
+        by a user, or a certificate, of their own."""
+        is_anonymous = self.mode is Mode.KRAFT and self._count == 1
+        brokers = ANONYMOUS if is_anonymous else self._security.wanted.principal_of(BROKER)
         return self._security.authorizer_settings(_AUTHORIZERS[self.mode], brokers=brokers)
 
     def _end(self) -> None:
@@ -143,10 +163,14 @@ class SecuredKafka(KafkaTarget):
                     raise TargetStartError(f"{self.spec}: no user: {result.error_message}")
 
     def _another(self, settings: dict[str, str]) -> SecuredKafka:
+        return self._another_cluster(settings, 1)
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> SecuredKafka:
         return SecuredKafka(
             self.release,
             self._security.wanted,
             mode=self.mode.value,
+            nodes=nodes,
             heap=self.heap,
             jvm=self.jvm,
             settings={**self._given, **settings},

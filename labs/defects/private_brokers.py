@@ -190,12 +190,23 @@ class PrivateClusterBehindProxies(Target):
             if isinstance(self._rule, BetweenNodes):
                 stand_before(self._cluster.links, self._rule, between)
             interceptor = FrameRuleInterceptor(self._rule)
-            behind = opening.enter_context(proxied(self._cluster, interceptor=interceptor))
+            way = self._cluster.secured
+            behind = opening.enter_context(
+                proxied(self._cluster, interceptor=interceptor, enters=way is None)
+            )
+            if way is not None:
+                self._enter(SecuredCluster(Path(way.file)), behind.addresses, opening)
             self._behind, self._open = behind, opening.pop_all()
         self.addresses, self.nodes = list(behind.addresses), list(self._cluster.nodes)
         self.zookeeper = self._cluster.zookeeper
         self.controller_nodes = self._cluster.controller_nodes
         return self.addresses
+
+    def _enter(self, cluster: SecuredCluster, addresses: list[Address], opening: ExitStack) -> None:
+        """Enter the cluster through the proxies, which read no TLS."""
+        opening.callback(cluster.close)
+        cluster.open(addresses)
+        self.secured = cluster.way
 
     def _taken(self, opening: ExitStack) -> Target:
         """A running cluster; ``opening`` stops it or gives it back.

@@ -46,6 +46,9 @@ BEHIND_AUTHORIZER = (
 )
 """Requirements with a defect that are judged at a broker with an authorizer only."""
 
+AUTHORIZED_CLUSTER = ("ACL-014",)
+"""Of these, those with a defect of a cluster."""
+
 REFERENCE, KAFKA = "reference", "kafka:4.4.0"
 ENDED_SEEN_ON = "reference,like=2.8.2"
 ENDED_WITH_2_4_SEEN_ON = "reference,like=1.1.1"
@@ -56,6 +59,9 @@ AUTHORIZED_SEEN_ON = f"{SECURED_SEEN_ON},authorizer=on"
 KAFKA_AUTHORIZED = "kafka:4.4.0,authorizer=on"
 TLS_SEEN_ON = "reference,security=ssl,authorizer=on"
 CLUSTER_SEEN_ON = "reference,nodes=3"
+AUTHORIZED_CLUSTER_SEEN_ON = (
+    f"{CLUSTER_SEEN_ON},security=sasl_plaintext,mechanism=PLAIN,authorizer=on"
+)
 ENDED_CLUSTER_SEEN_ON = "reference,nodes=3,like=2.8.2"
 QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 
@@ -79,14 +85,19 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         ENDED_SEEN_ON: lambda defect: defect.requirement in ENDED,
         ENDED_WITH_2_4_SEEN_ON: lambda defect: defect.requirement in ENDED_WITH_2_4,
         SECURED_SEEN_ON: lambda defect: defect.requirement in BEHIND_SASL,
-        AUTHORIZED_SEEN_ON: lambda defect: defect.requirement in BEHIND_AUTHORIZER,
+        AUTHORIZED_SEEN_ON: lambda defect: (
+            defect.requirement in BEHIND_AUTHORIZER and not defect.cluster
+        ),
+        AUTHORIZED_CLUSTER_SEEN_ON: lambda defect: (
+            defect.requirement in AUTHORIZED_CLUSTER and defect.cluster
+        ),
         TLS_SEEN_ON: lambda defect: defect.requirement in BEHIND_TLS,
         KAFKA_AUTHORIZED: lambda defect: defect.requirement in RIGHTS_ON_KAFKA,
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
         CLUSTER_SEEN_ON: lambda defect: (
             defect.cluster
-            and defect.requirement not in {*QUORUM, *ENDED_CLUSTER}
+            and defect.requirement not in {*QUORUM, *ENDED_CLUSTER, *AUTHORIZED_CLUSTER}
             and defect.name not in KAFKA_ALONE
         ),
         ENDED_CLUSTER_SEEN_ON: lambda defect: defect.requirement in ENDED_CLUSTER,

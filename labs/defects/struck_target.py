@@ -85,7 +85,8 @@ class StruckTargets:
                 yield [address], errors
             return
         with SharedRow(list(self.addresses)) as cluster:
-            with proxied(cluster, interceptor=FrameRuleInterceptor(rule)) as behind:
+            struck = FrameRuleInterceptor(rule)
+            with proxied(cluster, interceptor=struck, enters=self.secured is None) as behind:
                 yield (
                     list(behind.addresses),
                     lambda: [error for proxy in behind.proxies for error in proxy.errors],

@@ -113,7 +113,6 @@ def test_the_password_is_in_no_command_line_no_log_and_no_config(tmp_path: Path)
         ("security=ssl,mechanism=PLAIN", "contradicts"),
         ("mechanism=PLAIN", "needs security="),
         ("security=sasl_ssl,mechanism=GSSAPI", "no such value"),
-        ("security=sasl_ssl,nodes=3", "exclude each other"),
     ],
 )
 @pytest.mark.parametrize("kind", ["reference,", "kafka:4.4.0,"])
@@ -130,7 +129,6 @@ def test_options_that_contradict_each_other_are_refused(
         ("authorizer=off", "no such value"),
         ("security=ssl,mechanism=PLAIN,authorizer=on", "contradicts"),
         ("mechanism=GSSAPI,authorizer=on", "no such value"),
-        ("authorizer=on,nodes=3", "authorizer= and nodes= exclude each other"),
     ],
 )
 @pytest.mark.parametrize("kind", ["reference", "kafka:4.4.0"])

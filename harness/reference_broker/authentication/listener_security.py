@@ -7,6 +7,7 @@ import secrets
 import ssl
 from collections.abc import Mapping
 
+from harness.codec.apis import APIS, api_named
 from harness.reference_broker.authentication.bearer_exchange import BearerServer, BearerToken
 from harness.reference_broker.authentication.distinguished_name import subject_of
 from harness.reference_broker.authentication.plain_exchange import PlainServer
@@ -27,11 +28,13 @@ from harness.reference_broker.node import Node, RequestRejected
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.reference_broker.state.credentials.scram_credentials import ScramMechanism
 from harness.reference_broker.state.quotas.client_quotas import ANYBODY
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 from harness.reference_broker.wall_clock import now_ms
 
 _PLAIN = "PLAIN"
 _SCRAM: Mapping[str, ScramMechanism] = {each.sasl_name: each for each in ScramMechanism}
 _BEARER, _BEARER_SINCE = "OAUTHBEARER", (2, 0)
+_OF_EXCHANGES = tuple(api_named(name).key for name in ("SaslHandshake", "SaslAuthenticate"))
 _CREDENTIAL_ENDS_SINCE = (3, 3)
 _KNOWN = (_PLAIN, *_SCRAM, _BEARER)
 _NONCE_BYTES = 24
@@ -60,7 +63,7 @@ class ListenerSecurity:
         rules = SaslRules(
             self._mechanisms,
             lambda mechanism: self._exchange(mechanism, node),
-            lambda key, version: node.serves(key, version, self._listener),
+            lambda key, version: self._serves(node, key, version),
             number("connections.max.reauth.ms"),
             credential_ends_session=self._settings.like.since(*_CREDENTIAL_ENDS_SINCE),
         )
@@ -70,6 +73,13 @@ class ListenerSecurity:
             number("socket.request.max.bytes"),
             number("connection.failed.authentication.delay.ms"),
         )
+
+    def _serves(self, node: Node, key: int, version: int) -> bool:
+        """True if the listener serves this; one for nodes has more than it advertises."""
+        is_of_nodes = self._listener != CLIENT_LISTENER
+        if is_of_nodes and key in _OF_EXCHANGES:
+            return version in APIS[key].valid_versions
+        return node.serves(key, version, self._listener)
 
     def behind_tls(self, connection: asyncio.Protocol) -> asyncio.Protocol:
         """Return the protocol of the connection's socket."""

@@ -20,8 +20,28 @@ def tls_context(settings: BrokerSettings, *, has_sasl: bool) -> ssl.SSLContext:
     A listener that ``has_sasl`` asks for no certificate: `ssl.client.auth` counts there only with
     the prefix of the listener (KIP-684), which this broker does not have.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context = _own_context(settings, ssl.PROTOCOL_TLS_SERVER)
     context.options |= ssl.OP_NO_RENEGOTIATION
+    context.verify_mode = ssl.CERT_NONE if has_sasl else _clients(settings)
+    if context.verify_mode is not ssl.CERT_NONE:
+        _trust(context, _store(settings, "truststore"))
+    return context
+
+
+def client_context(settings: BrokerSettings) -> ssl.SSLContext:
+    """Return the context for links to other nodes. Raises SettingError.
+
+    Their certificates have to be for their hosts, as `ssl.endpoint.identification.algorithm` wants
+    it by default.
+    """
+    context = _own_context(settings, ssl.PROTOCOL_TLS_CLIENT)
+    _trust(context, _store(settings, "truststore"))
+    return context
+
+
+def _own_context(settings: BrokerSettings, side: int) -> ssl.SSLContext:
+    """Return a context with the certificate, the versions and the suites of the settings."""
+    context = ssl.SSLContext(side)
     versions = _versions(settings)
     context.minimum_version, context.maximum_version = min(versions), max(versions)
     choose_ciphers(context, settings)
@@ -31,9 +51,6 @@ def tls_context(settings: BrokerSettings, *, has_sasl: bool) -> ssl.SSLContext:
         context.load_cert_chain(path, password=lambda: password)
     except (OSError, ssl.SSLError) as problem:
         raise SettingError(f"ssl.keystore.location: {path}: {_said(problem)}") from None
-    context.verify_mode = ssl.CERT_NONE if has_sasl else _clients(settings)
-    if context.verify_mode is not ssl.CERT_NONE:
-        _trust(context, _store(settings, "truststore"))
     return context
 
 

@@ -8,7 +8,7 @@ import random
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from harness.base.ids import BrokerId, PartitionIndex
@@ -22,7 +22,11 @@ from harness.reference_broker.cluster.lifecycle import Lifecycle
 from harness.reference_broker.cluster.log_moves import log_moves
 from harness.reference_broker.cluster.log_upkeep import log_upkeep, note_offsets
 from harness.reference_broker.cluster.marker_sender import MarkerSender
-from harness.reference_broker.cluster.membership import INTERNAL_LISTENER, NodeMembership
+from harness.reference_broker.cluster.membership import (
+    CONTROLLER_LISTENER,
+    INTERNAL_LISTENER,
+    NodeMembership,
+)
 from harness.reference_broker.cluster.metadata_reader import MetadataReader
 from harness.reference_broker.cluster.peer import Peer
 from harness.reference_broker.cluster.producer_id_blocks import ProducerIdBlocks
@@ -42,12 +46,17 @@ from harness.reference_broker.effects import (
 )
 from harness.reference_broker.handlers.table import MEMBER_HANDLERS, handlers_of
 from harness.reference_broker.initial_state import member_state
+from harness.reference_broker.listener_protocols import protocol_of
 from harness.reference_broker.node import Node, NodeRole
 from harness.reference_broker.server import BrokerServer, advertised_address
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER, Endpoint
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.node_files import NodeFiles
+from harness.security.settings import SecurityProtocol
+
+if TYPE_CHECKING:
+    from harness.reference_broker.cluster.link_security import LinkSecurity
 
 _LOG = logging.getLogger(__name__)
 _SHUT_DOWN_S = 30.0
@@ -84,6 +93,7 @@ class BrokerNode:
         self._settings, self._joining = settings, joining
         self._client = BrokerServer(settings)
         self._internal = BrokerServer(settings, INTERNAL_LISTENER)
+        self._link_security = _link_security(settings)
         self._tasks: list[asyncio.Task[None]] = []
         self._peers: list[Peer] = []
         self._running: _Running | None = None
@@ -114,6 +124,8 @@ class BrokerNode:
             [uuid4()] if self.files is None else self.files.directory_ids,
             settings.text("broker.rack") or None,
             ways=joining.ways,
+            security=self._link_security,
+            protocols={name: protocol_of(settings, name) for name in listeners},
         )
         running = self._running = _Running(settings, member, self._peer)
         if self.files is not None:
@@ -154,7 +166,8 @@ class BrokerNode:
         timeout_ms = self._settings.number("controller.socket.timeout.ms")
         controller = self._joining.controller
         way = self._joining.ways.get(controller, controller)
-        peer = Peer(lambda: way, f"broker-{node_id}-{purpose}", timeout_ms)
+        security = self._link_security[CONTROLLER_LISTENER]
+        peer = Peer(lambda: way, f"broker-{node_id}-{purpose}", timeout_ms, security)
         self._peers.append(peer)
         return peer
 
@@ -184,6 +197,17 @@ class BrokerNode:
             note_offsets(self.node.state)
         if self.files is not None and self._owns_files:
             self.files.close(broker_epoch=self.ended_as)
+
+
+def _link_security(settings: BrokerSettings) -> dict[str, LinkSecurity | None]:
+    """Return the ways into other nodes, by the names of their listeners. Raises SettingError."""
+    names = (INTERNAL_LISTENER, CONTROLLER_LISTENER)
+    if all(protocol_of(settings, name) is SecurityProtocol.PLAINTEXT for name in names):
+        return dict.fromkeys(names)
+    # Not at the start: most clusters have no such listener.
+    from harness.reference_broker.cluster.link_security import link_security
+
+    return {name: link_security(settings, name) for name in names}
 
 
 class _Running:

@@ -26,6 +26,7 @@ class BrokerPeers:
                 lambda: member.way_to_broker(brokers.get(broker_id)),
                 self._client_id,
                 self._timeout_ms,
+                member.security_between_brokers,
             )
         return found
 

@@ -17,11 +17,12 @@ from harness.codec.messages import (
 from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.handlers.api_18_api_versions import supported_ranges
+from harness.security.settings import SecurityProtocol
 
 _LOG = logging.getLogger(__name__)
 _REGISTRATION_VERSION, _HEARTBEAT_VERSION = 4, 2
 _RETRY_S = 0.1
-_PLAINTEXT = 0  # of the security protocols
+_PROTOCOL_NUMBERS = {protocol: number for number, protocol in enumerate(SecurityProtocol)}
 
 
 class Lifecycle:
@@ -70,7 +71,12 @@ class Lifecycle:
             incarnation_id=member.incarnation_id,
             listeners=[
                 request.Listener(
-                    name=name, host=at.host, port=at.port, security_protocol=_PLAINTEXT
+                    name=name,
+                    host=at.host,
+                    port=at.port,
+                    security_protocol=_PROTOCOL_NUMBERS[
+                        member.protocols.get(name, SecurityProtocol.PLAINTEXT)
+                    ],
                 )
                 for name, at in member.listeners.items()
             ],

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from harness.base.ids import BrokerId
 from harness.reference_broker.state.registrations.brokers import BrokerRegistration, Endpoint
+from harness.security.settings import SecurityProtocol
+
+if TYPE_CHECKING:
+    from harness.reference_broker.cluster.link_security import LinkSecurity
 
 INTERNAL_LISTENER = "INTERNAL"
 """The listener for brokers, if it is not the one for clients."""
@@ -37,12 +42,21 @@ class NodeMembership:
     metadata_offset: int = -1
     failed: Callable[[], Sequence[UUID]] = tuple
     told: Callable[[Sequence[UUID]], None] = lambda _: None
+    security: Mapping[str, LinkSecurity | None] = field(default_factory=dict)
+    """The way into the listeners of other nodes, by their names."""
+    protocols: Mapping[str, SecurityProtocol] = field(default_factory=dict)
+    """Of the own listeners; one that is not named is PLAINTEXT."""
 
     @property
     def inter_broker_listener(self) -> str:
         """The name of the listener through which brokers connect to each other."""
         has_internal = INTERNAL_LISTENER in self.listeners
         return INTERNAL_LISTENER if has_internal else next(iter(self.listeners))
+
+    @property
+    def security_between_brokers(self) -> LinkSecurity | None:
+        """The way into the listener through which brokers connect to each other."""
+        return self.security.get(self.inter_broker_listener)
 
     def way_to(self, told: Endpoint) -> Endpoint:
         """Return the address to which connections for this advertised address go."""

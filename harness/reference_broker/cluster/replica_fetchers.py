@@ -60,6 +60,7 @@ class ReplicaFetchers:
                 lambda: self._where(leader),
                 f"broker-{self._member.broker_id}-fetcher",
                 self._timeout_ms,
+                self._member.security_between_brokers,
             )
             fetcher = ReplicaFetcher(self._node, self._member, peer, self._settings)
             task = asyncio.get_running_loop().create_task(fetcher.run())

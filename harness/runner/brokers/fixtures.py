@@ -78,6 +78,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """The run's cluster, or a private one."""
     item = request.node
     case = item.stash[CASE]
+    _expect_listener(item, case.context.info.secured)
     _expect_nodes(item, len(case.broker.nodes), case.context.info.spec)
     with _provider(request).cluster(case, request_of(item)) as made:
         yield made

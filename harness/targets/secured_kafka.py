@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.base import authorizers
 from harness.base.address import Address
 from harness.client.connection import Connection
+from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterUserScramCredentialsRequest
 from harness.security.scram_keys import LEAST_ITERATIONS, salted_password
 from harness.security.settings import Mechanism
@@ -147,20 +148,35 @@ class SecuredKafka(KafkaTarget):
 
     def _add_user(self, addresses: Sequence[Address]) -> None:
         upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
-        with closing(Connection(addresses[0])) as connection:
-            for number, digest in _SCRAM.values():  # one credential of a user in a request
-                password = self._security.password
-                one = upsertion(
-                    name=USER,
-                    mechanism=number,
-                    iterations=LEAST_ITERATIONS,
-                    salt=_SALT,
-                    salted_password=salted_password(digest, password, _SALT, LEAST_ITERATIONS),
-                )
-                request = AlterUserScramCredentialsRequest(deletions=[], upsertions=[one])
+        for number, digest in _SCRAM.values():  # one credential of a user in a request
+            password = self._security.password
+            one = upsertion(
+                name=USER,
+                mechanism=number,
+                iterations=LEAST_ITERATIONS,
+                salt=_SALT,
+                salted_password=salted_password(digest, password, _SALT, LEAST_ITERATIONS),
+            )
+            self._change(
+                addresses, AlterUserScramCredentialsRequest(deletions=[], upsertions=[one])
+            )
+
+    def _change(
+        self, addresses: Sequence[Address], request: AlterUserScramCredentialsRequest
+    ) -> None:
+        """Send it to the controller: with a ZooKeeper one of the brokers, which forward nothing.
+
+        Raises TargetStartError.
+        """
+        for address in addresses:
+            with closing(Connection(address)) as connection:
                 (result,) = connection.ask(request, 0).results
-                if result.error_code:
-                    raise TargetStartError(f"{self.spec}: no user: {result.error_message}")
+            if result.error_code == ErrorCode.NONE:
+                return
+            if result.error_code != ErrorCode.NOT_CONTROLLER:
+                break
+        error = ErrorCode.describe(result.error_code)
+        raise TargetStartError(f"{self.spec}: no user: {error}: {result.error_message}")
 
     def _another(self, settings: dict[str, str]) -> SecuredKafka:
         return self._another_cluster(settings, 1)

@@ -44,10 +44,13 @@ class Principal:
 
 
 @contextmanager
-def ordinary_user(broker: BrokerUnderTest) -> Iterator[Principal]:
+def ordinary_user(
+    broker: BrokerUnderTest, controller: BrokerUnderTest | None = None
+) -> Iterator[Principal]:
     """Add a user, enter as it, and remove it at the end (KIP-554).
 
-    Raises NotApplicable without SASL, and where the listener has no SCRAM.
+    ``controller``: adds and removes it, in a cluster where brokers forward nothing. Raises
+    NotApplicable without SASL, and where the listener has no SCRAM.
     """
     credentials = credentials_of(broker, MECHANISM)
     name = broker.unique_topic()
@@ -55,7 +58,8 @@ def ordinary_user(broker: BrokerUnderTest) -> Iterator[Principal]:
     added = Upsertion(
         name=name, mechanism=NUMBER, iterations=ITERATIONS, salt=SALT, salted_password=salted
     )
-    _alter(broker, AlterUserScramCredentialsRequest(deletions=[], upsertions=[added]))
+    changes = controller or broker
+    _alter(changes, AlterUserScramCredentialsRequest(deletions=[], upsertions=[added]))
     try:
         own = credentials.of(name, PASSWORD)
         connection = broker.eventually(lambda: _entered(broker, own), f"the new user {name} enters")
@@ -63,7 +67,7 @@ def ordinary_user(broker: BrokerUnderTest) -> Iterator[Principal]:
         connection.close()
     finally:
         gone = Deletion(name=name, mechanism=NUMBER)
-        _alter(broker, AlterUserScramCredentialsRequest(deletions=[gone], upsertions=[]))
+        _alter(changes, AlterUserScramCredentialsRequest(deletions=[gone], upsertions=[]))
 
 
 def _alter(broker: BrokerUnderTest, request: AlterUserScramCredentialsRequest) -> None:

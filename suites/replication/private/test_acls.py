@@ -61,7 +61,7 @@ def _expect_effect(
             topics=[MetadataRequest.MetadataRequestTopic(name=entry.name)],
             allow_auto_topic_creation=False,
         )
-        with ordinary_user(broker) as user:
+        with ordinary_user(broker, cluster.at(cluster.controller())) as user:
             (shown,) = user.ask(request, broker.version("Metadata", "4-9")).topics
         right = ErrorCode.NONE if is_given else REFUSED
         expect_error(shown.error_code, right, f"broker {node}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, replace
 
 from harness.security.doors import door_at
@@ -9,7 +10,7 @@ from harness.security.errors import ExchangeFailed
 from harness.security.mechanisms import ClientExchange, new_exchange
 from harness.security.scram_keys import salted_password
 from harness.security.secret import Secret
-from harness.security.settings import Mechanism, SaslSettings
+from harness.security.settings import Mechanism, SaslSettings, SecurityProtocol
 
 __all__ = ["ClientExchange", "ExchangeFailed"]
 PLAIN, BEARER = Mechanism.PLAIN.value, Mechanism.OAUTHBEARER.value
@@ -47,6 +48,11 @@ class Credentials:
         """Return those of another user."""
         return Credentials(replace(self._sasl, username=user, password=Secret(password)))
 
+    def of_token(self, token_id: str, secret: bytes) -> Credentials:
+        """Return those of a delegation token; ``secret`` is its HMAC (KIP-48)."""
+        entered = self.of(token_id, base64.b64encode(secret).decode())
+        return Credentials(replace(entered._sasl, by_delegation_token=True))
+
     def begin(self, mechanism: str) -> ClientExchange:
         """Return the client's side of an authentication by this mechanism."""
         return new_exchange(replace(self._sasl, mechanism=Mechanism(mechanism)))
@@ -55,6 +61,13 @@ class Credentials:
         """Return the token of PLAIN; ``user``: another one, with this password."""
         name = self.user if user is None else user
         return f"{authorized}\0{name}\0{self._sasl.password.reveal()}".encode()
+
+
+def protocol_at(address: tuple[str, int]) -> str:
+    """Return the security protocol by which a listener is entered, such as PLAINTEXT."""
+    door = door_at(address)
+    protocol = SecurityProtocol.PLAINTEXT if door is None else door.settings.protocol
+    return protocol.value
 
 
 def credentials_at(address: tuple[str, int]) -> Credentials | None:

@@ -35,12 +35,16 @@ WITHOUT_CONVERSATIONS = (
     "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "WriteTxnMarkers", "TxnOffsetCommit",
     "DescribeTransactions", "ListTransactions",
     "DescribeAcls", "CreateAcls", "DeleteAcls",
+    "CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken",
+    "DescribeDelegationToken",
 )  # fmt: skip
 """APIs of transactions: their answers depend on the moment at which the markers are written. A
 conversation would have to wait after each end of a transaction; the area TXN judges them.
 
 APIs of access control lists: a broker without an authorizer refuses every request; the area ACL
 judges them.
+
+APIs of delegation tokens: a PLAINTEXT listener refuses every request; the area DTOK judges them.
 """
 REQUIREMENTS: Mapping[str, str] = MappingProxyType(
     {name: f"SPEC-{number:03d}" for number, name in enumerate(SUBJECTS, 1)}

@@ -199,13 +199,18 @@ class ClientConnection(asyncio.Protocol):
         if self._security is None:
             return self._node.begin(payload, self.ip, self._listener)
         if self._gate is None:
-            return self._served(payload, self._user_by_certificate(self._security))
+            user = self._user_by_certificate(self._security)
+            return self._served(payload, user, may_ask_for_tokens=user != ANYBODY)
         begun = self._gate.begin(payload, self._served)
         self._buffer.limit_bytes = self._gate.limit_bytes
         return begun
 
-    def _served(self, payload: bytes, user: str) -> Response | WaitingRequest:
-        return self._node.begin(payload, self.ip, self._listener, user)
+    def _served(
+        self, payload: bytes, user: str, *, may_ask_for_tokens: bool
+    ) -> Response | WaitingRequest:
+        return self._node.begin(
+            payload, self.ip, self._listener, user, may_ask_for_tokens=may_ask_for_tokens
+        )
 
     def _user_by_certificate(self, security: "ListenerSecurity") -> str:
         """Return the user of the client; known from the first request on."""

@@ -17,6 +17,10 @@ from harness.reference_broker.state.config_definitions.layers import (
     ELIGIBLE_LEADERS_ARE_KEPT,
     BrokerConfigLayers,
 )
+from harness.reference_broker.state.credentials.delegation_tokens import (
+    DelegationTokens,
+    TokenLimits,
+)
 from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
 from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets, OffsetLimits
 from harness.reference_broker.state.groups.group_log import GroupLog
@@ -67,6 +71,7 @@ _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 _PARTITIONS_ARE_VERIFIED = (3, 6)  # KIP-890, part 1
 _TRANSACTION_VERSION = "transaction.version"
 _FENCED_MAY_RETURN = (4, 0)  # class TransactionMetadata (prepareAbortOrCommit)
+_KEY_OF_TOKENS = "delegation.token.secret.key"
 _EPOCHS_ARE_RAISED = (4, 0)  # transaction.version 2 by default
 
 
@@ -101,8 +106,7 @@ def _state_at(
     own: BrokerId | None = None,
 ) -> BrokerState:
     broker_id = BrokerId(settings.number("node.id"))
-    host, port = at
-    number = settings.number
+    (host, port), number = at, settings.number
     configs = _configs_of(settings, host, port)
     host_of_replicas = _host_of(settings, broker_id if own is None else own)
     cluster = ClusterState(_producer_expiration(settings), host_of_replicas)
@@ -151,8 +155,22 @@ def _state_at(
         features=features,
         acls=acls,
         authorizer=authorizer_of(settings, acls),
+        delegation_tokens=_tokens_of(settings),
         apply_records=apply_records,
     )
+
+
+def _tokens_of(settings: BrokerSettings) -> DelegationTokens:
+    limits = TokenLimits(
+        settings.number("delegation.token.max.lifetime.ms"),
+        settings.number("delegation.token.expiry.time.ms"),
+    )
+    if not settings.text(_KEY_OF_TOKENS):
+        return DelegationTokens(b"", limits)
+    # Not at the start: most brokers have no secrets.
+    from harness.reference_broker.authentication.secret_values import secret_of
+
+    return DelegationTokens(secret_of(settings, _KEY_OF_TOKENS).reveal().encode(), limits)
 
 
 def _host_of(settings: BrokerSettings, broker_id: BrokerId) -> ReplicaHost:

@@ -32,6 +32,7 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
 )
 from harness.reference_broker.handlers.table import (
+    CHANGES_OF_TOKENS,
     FORWARDED,
     ServedApi,
     advertised_like,
@@ -154,10 +155,12 @@ class Node:
         client_host: str = "",
         listener: str = CLIENT_LISTENER,
         user: str = ANYBODY,
+        *,
+        may_ask_for_tokens: bool = False,
     ) -> Response | WaitingRequest:
         """Carry out one request; return its response, or the state for `finish` if it has to wait.
 
-        Raises RequestRejected.
+        `may_ask_for_tokens`: see RequestContext. Raises RequestRejected.
         """
         request = self._read_header(payload, listener)
         if request is None:
@@ -165,7 +168,8 @@ class Node:
         header = request.header
         version = header.request_api_version
         api = APIS[header.request_api_key]
-        if self._node_role.forward is not None and api.key in FORWARDED:
+        is_refused_here = api.key in CHANGES_OF_TOKENS and not may_ask_for_tokens
+        if self._node_role.forward is not None and api.key in FORWARDED and not is_refused_here:
             return self._forwarded(payload, client_host, user, header)
         try:
             body, _ = decode_prefix(
@@ -174,6 +178,7 @@ class Node:
         except DecodeError as error:
             raise RequestRejected(str(error)) from error
         context = self._context(header, len(payload), client_host, listener, user)
+        context = context._replace(may_ask_for_tokens=may_ask_for_tokens)
         begun_ns = time.perf_counter_ns()
         outcome = carried_out(self._handlers[api.key], body, context)
         self.carry_out(context.effects)

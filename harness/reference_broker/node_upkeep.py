@@ -33,6 +33,8 @@ def upkeep_of(
         yield _compaction(state)
     yield _offset_expiry(state, settings, carry_out)
     yield from _of_transactions(state, settings, carry_out)
+    if not in_cluster:
+        yield token_expiry(state, settings, carry_out)
     if in_cluster:
         yield _isr_shrink(state, settings, carry_out)
 
@@ -72,6 +74,24 @@ def _offset_expiry(state: BrokerState, settings: BrokerSettings, carry_out: Carr
         yield
 
     interval_ms = settings.number("offsets.retention.check.interval.ms")
+    return Upkeep(expire, now_ms, interval_ms, _always(interval_ms))
+
+
+def token_expiry(state: BrokerState, settings: BrokerSettings, carry_out: CarryOut) -> Upkeep:
+    """Return the removal of expired delegation tokens; in a cluster the controller does it."""
+
+    def expire(now: TimeMs) -> Iterator[None]:
+        expired = state.delegation_tokens.expired(now)
+        if expired:
+            # Not at the start: most brokers have no tokens.
+            from harness.codec.messages import RemoveDelegationTokenRecord
+
+            gone = [RemoveDelegationTokenRecord(token_id=token.token_id) for token in expired]
+            state.change_metadata(gone, now)
+            carry_out([])
+        yield
+
+    interval_ms = settings.number("delegation.token.expiry.check.interval.ms")
     return Upkeep(expire, now_ms, interval_ms, _always(interval_ms))
 
 

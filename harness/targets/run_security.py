@@ -42,6 +42,8 @@ _BEARER_SINCE = (2, 0)
 _USUAL_MECHANISM = Mechanism.SCRAM_SHA_512
 _USUAL_WITH_AUTHORIZER = {"security": "sasl_plaintext", "mechanism": Mechanism.PLAIN.value}
 _WANTS_CERTIFICATES = {"ssl.client.auth": "required"}
+KEY_OF_TOKENS = "delegation.token.secret.key"
+"""With it a broker has delegation tokens; here it is the password of the run."""
 _PASSWORD_BYTES = 24
 _VARIABLE = "KAFKA_CONFORMANCE_RUN_PASSWORD"
 _BROKER_VARIABLE = "KAFKA_CONFORMANCE_BROKER_PASSWORD"
@@ -162,6 +164,7 @@ class RunSecurity:
             "sasl.jaas.config": _plain_module(f"${{env:{_VARIABLE}}}"),
             "ssl.keystore.location": str(self.folder / "broker.pem"),
             "ssl.truststore.location": str(self.folder / "ca.pem"),
+            KEY_OF_TOKENS: f"${{env:{_VARIABLE}}}",
             **self.authorizer_settings(authorizers.STANDARD, brokers=ANONYMOUS),
         }
 

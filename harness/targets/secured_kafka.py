@@ -26,12 +26,22 @@ from harness.targets.kafka.eras import Fact, Mode, knows
 from harness.targets.kafka.jvm import HEAP, QUICK
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import Progress
-from harness.targets.run_security import ANONYMOUS, BROKER, USER, RunSecurity, WantedSecurity
+from harness.targets.run_security import (
+    ANONYMOUS,
+    BROKER,
+    KEY_OF_TOKENS,
+    USER,
+    RunSecurity,
+    WantedSecurity,
+)
 from harness.targets.secured_cluster import SecuredCluster
 from harness.targets.target import JOIN_AS_BROKER, LINKS, UPGRADE, Target
 
 _FIRST = (2, 7)
 """KIP-554: users can be added by requests."""
+_KEY_IS_RENAMED = (2, 8)
+"""KIP-681."""
+_OLD_KEY_OF_TOKENS = "delegation.token.master.key"
 _SCRAM = {Mechanism.SCRAM_SHA_256: (1, "sha256"), Mechanism.SCRAM_SHA_512: (2, "sha512")}
 _SALT = b"salt of a run"
 _AUTHORIZERS = {
@@ -102,9 +112,12 @@ class SecuredKafka(KafkaTarget):
         self._security.start()
         own = {
             **self._listener_settings(),
+            **self._token_key(),
             **self._authorizer_settings(),
         }
-        self.settings = {**own, **self._given}
+        given = {**own, **self._given}
+        # An empty key would be a key: without tokens there is none.
+        self.settings = {k: v for k, v in given.items() if v or k not in self._token_key()}
         self._plan = self._planned(self._count, 1)
         at_clients = addresses[: self._count]
         if self._security.wanted.mechanism is None:
@@ -127,6 +140,10 @@ class SecuredKafka(KafkaTarget):
             found = security.kafka_settings(CLIENT, *between)
         mapped = ",".join(f"{name}:{each}" for name, each in names.items())
         return {**found, "listener.security.protocol.map": mapped}
+
+    def _token_key(self) -> dict[str, str]:
+        is_renamed = tuple(map(int, self.release.split(".")[:2])) >= _KEY_IS_RENAMED
+        return {KEY_OF_TOKENS if is_renamed else _OLD_KEY_OF_TOKENS: self._security.password}
 
     def _authorizer_settings(self) -> dict[str, str]:
         """One broker with KRaft enters its controller's PLAINTEXT listener; others enter each other

@@ -43,6 +43,7 @@ RIGHTS_ON_KAFKA = tuple(
 BEHIND_AUTHORIZER = (
     *(f"ACL-{number:03}" for number in (1, 2, *range(4, 16))),
     *(f"AUTHZ-{number:03}" for number in (*range(1, 43), *range(46, 69), 72)),
+    *(f"DTOK-{number:03}" for number in range(1, 16)),
 )
 """Requirements with a defect that are judged at a broker with an authorizer only."""
 

@@ -55,6 +55,7 @@ class BearerServer:
     def __init__(self, take: Callable[[str], BearerToken]) -> None:
         self.state = BearerState.NEW
         self.user = ""
+        self.by_token = False
         self.life_ms: int | None = None
         self._take, self._reason = take, ""
 

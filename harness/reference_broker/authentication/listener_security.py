@@ -22,6 +22,7 @@ from harness.reference_broker.authentication.scram_exchange import ScramServer
 from harness.reference_broker.authentication.secret_values import plain_users
 from harness.reference_broker.authentication.tls_context import tls_context
 from harness.reference_broker.authentication.tls_layer import PEER_CERTIFICATE, TlsLayer
+from harness.reference_broker.authentication.token_credentials import token_credential
 from harness.reference_broker.authentication.unsecured_tokens import read_unsecured
 from harness.reference_broker.listener_protocols import protocol_of
 from harness.reference_broker.node import Node, RequestRejected
@@ -35,7 +36,7 @@ _PLAIN = "PLAIN"
 _SCRAM: Mapping[str, ScramMechanism] = {each.sasl_name: each for each in ScramMechanism}
 _BEARER, _BEARER_SINCE = "OAUTHBEARER", (2, 0)
 _OF_EXCHANGES = tuple(api_named(name).key for name in ("SaslHandshake", "SaslAuthenticate"))
-_CREDENTIAL_ENDS_SINCE = (3, 3)
+_CREDENTIAL_ENDS_SINCE = (3, 3)  # KAFKA-13848
 _KNOWN = (_PLAIN, *_SCRAM, _BEARER)
 _NONCE_BYTES = 24
 
@@ -104,10 +105,12 @@ class ListenerSecurity:
         if mechanism == _BEARER:
             return BearerServer(lambda token: BearerToken(*read_unsecured(token, now_ms())))
         kind, credentials = _SCRAM[mechanism], node.state.scram_credentials
+        tokens = node.state.delegation_tokens
         return ScramServer(
             kind.digest,
             lambda user: credentials.of(user).get(kind),
             secrets.token_urlsafe(_NONCE_BYTES),
+            lambda token_id: token_credential(tokens, token_id, kind),
         )
 
     def _password_of(self, user: str) -> str | None:

@@ -20,8 +20,9 @@ class PlainServer:
     def __init__(self, password_of: Callable[[str], str | None]) -> None:
         self._password_of = password_of
         self.is_complete = False
-        self.life_ms: int | None = None
         self.user = ""
+        self.by_token = False
+        self.life_ms: int | None = None
 
     def evaluate(self, token: bytes) -> bytes:
         """Return the empty last token of the broker. Raises CredentialsRefused."""

@@ -2,7 +2,7 @@
 authentication."""
 
 import time
-from collections.abc import Callable
+from typing import Protocol
 
 from harness.reference_broker.authentication.sasl_session import (
     Denial,
@@ -15,8 +15,16 @@ from harness.reference_broker.node import Response, WaitingRequest
 _MS_PER_S = 1000
 _ERROR_OF_VERSIONS = slice(4, 6)
 """In an answer to ApiVersions; its header never has more than the correlation id (KIP-511)."""
-Serve = Callable[[bytes, str], Response | WaitingRequest]
-"""Carries out a request of a user."""
+
+
+class Serve(Protocol):
+    """Carries out a request of a user."""
+
+    def __call__(
+        self, payload: bytes, user: str, *, may_ask_for_tokens: bool
+    ) -> Response | WaitingRequest:
+        """Raises RequestRejected."""
+        ...
 
 
 class SaslGate:
@@ -44,7 +52,10 @@ class SaslGate:
             return Response([step.payload])
         if isinstance(step, Denial):
             return self._refused(step)
-        answer = serve(payload, self._session.user)
+        session = self._session
+        answer = serve(
+            payload, session.user, may_ask_for_tokens=session.is_open and not session.by_token
+        )
         if step is Served.VERSIONS and isinstance(answer, Response) and answer.parts is not None:
             head = b"".join(bytes(part) for part in answer.parts)[_ERROR_OF_VERSIONS]
             self._session.versions_answered(without_error=not any(head))

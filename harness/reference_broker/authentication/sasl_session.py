@@ -3,9 +3,9 @@
 Theory: a connection serves nothing before its client is authenticated. SaslHandshake chooses a
 mechanism; then tokens go back and forth until the mechanism is complete. They are frames of their
 own after SaslHandshake v0 (KIP-43), fields of SaslAuthenticate after v1 (KIP-152). With
-``connections.max.reauth.ms``, or a credential that expires, a session has an end; the client goes
-through the exchange again on the same connection before, with the same mechanism and user
-(KIP-368).
+``connections.max.reauth.ms``, or a credential that expires, such as a delegation token, a session
+has an end; the client goes through the exchange again on the same connection before, with the same
+mechanism and user (KIP-368).
 
 | state | event | next | the client gets |
 |---|---|---|---|
@@ -62,8 +62,14 @@ class TokenExchange(Protocol):
     """The broker's side of one authentication by a mechanism."""
 
     user: str
-    life_ms: int | None
-    """Of the credential, when it is complete; None: it has no end."""
+
+    @property
+    def by_token(self) -> bool:
+        """True if the client enters by a delegation token."""
+
+    @property
+    def life_ms(self) -> int | None:
+        """The time until that by which the client enters expires; None if it never does."""
 
     @property
     def is_complete(self) -> bool:
@@ -114,7 +120,8 @@ class SaslRules:
     """The rules of a listener.
 
     ``new_exchange`` begins an authentication by an enabled mechanism; ``serves`` is True for an API
-    key and version that the listener advertises.
+    key and version that the listener advertises. Without ``tokens_end_sessions`` a session by a
+    delegation token has an end only where each session has one (KAFKA-13848).
     """
 
     mechanisms: Sequence[str]
@@ -131,6 +138,7 @@ class SaslSession:
     def __init__(self, rules: SaslRules) -> None:
         self.state = SaslState.START
         self.user = ""
+        self.by_token = False
         self._rules = rules
         self._mechanism = ""
         self._by_requests = self._is_again = False
@@ -239,20 +247,20 @@ class SaslSession:
         assert self._exchange is not None, "the state has an exchange"
         if not self._exchange.is_complete:
             return 0
-        life_ms = self._life_ms(self._exchange.life_ms)
-        self.user, self._exchange = self._exchange.user, None
+        ended, self._exchange = self._exchange, None
+        self.user, self.by_token = ended.user, ended.by_token
         self.state = SaslState.OPEN
-        self._ends_at = now_ms + life_ms if life_ms else None
-        return life_ms
+        life_ms = self._life_ms(ended.life_ms)
+        self._ends_at = None if life_ms is None else now_ms + life_ms
+        return life_ms or 0
 
-    def _life_ms(self, of_credential_ms: int | None) -> int:
-        """Return the life of a session that begins now, 0 without an end."""
-        most_ms = max(self._rules.max_session_ms, 0)
-        if of_credential_ms is None:
-            return most_ms
-        if most_ms or not self._rules.credential_ends_session:
-            return max(min(of_credential_ms, most_ms), 0)
-        return max(of_credential_ms, 0)
+    def _life_ms(self, of_credential_ms: int | None) -> int | None:
+        """Return the life of a session that begins now; None without an end."""
+        longest_ms = self._rules.max_session_ms
+        lives = [longest_ms] if longest_ms > 0 else []
+        if of_credential_ms is not None and (lives or self._rules.credential_ends_session):
+            lives.append(max(of_credential_ms, 0))
+        return min(lives, default=None)
 
     def _failed(self, header: RequestHeader, refused: CredentialsRefused) -> bytes:
         during = "re-authentication" if self._is_again else "authentication"

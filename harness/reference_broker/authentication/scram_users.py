@@ -5,27 +5,20 @@ be ``${env:NAME}``.
 """
 
 import re
-import secrets
 
 from harness.codec.messages import UserScramCredentialRecord
+from harness.reference_broker.authentication.new_credential import new_credential
 from harness.reference_broker.authentication.secret_values import revealed
 from harness.reference_broker.settings import SettingError
 from harness.reference_broker.state.credentials.scram_credentials import (
     MOST_ITERATIONS,
     ScramMechanism,
 )
-from harness.security.scram_keys import (
-    LEAST_ITERATIONS,
-    client_key,
-    salted_password,
-    server_key,
-    stored_key,
-)
+from harness.security.scram_keys import LEAST_ITERATIONS
 
 OPTION = "--add-scram"
 _FORM = re.compile(r"(?P<mechanism>[^=]+)=\[(?P<pairs>.*)\]", re.DOTALL)
 _KEYS = frozenset({"name", "password", "iterations"})
-_SALT_BYTES = 24
 
 
 def scram_records(users: tuple[str, ...]) -> list[UserScramCredentialRecord]:
@@ -41,17 +34,17 @@ def _record(text: str) -> UserScramCredentialRecord:
     given = dict(pair.partition("=")[::2] for pair in found["pairs"].split(","))
     if not {"name", "password"} <= given.keys() <= _KEYS or not given["name"]:
         raise _wrong()
-    mechanism, salt = known[found["mechanism"]], secrets.token_bytes(_SALT_BYTES)
+    mechanism = known[found["mechanism"]]
     iterations = _iterations(given.get("iterations", str(LEAST_ITERATIONS)))
     password = revealed(given["password"], OPTION).reveal()
-    salted = salted_password(mechanism.digest, password, salt, iterations)
+    made = new_credential(mechanism, password, iterations)
     return UserScramCredentialRecord(
         name=given["name"],
         mechanism=mechanism,
-        salt=salt,
-        stored_key=stored_key(mechanism.digest, client_key(mechanism.digest, salted)),
-        server_key=server_key(mechanism.digest, salted),
-        iterations=iterations,
+        salt=made.salt,
+        stored_key=made.stored_key,
+        server_key=made.server_key,
+        iterations=made.iterations,
     )
 
 

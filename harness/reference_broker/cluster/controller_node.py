@@ -23,6 +23,7 @@ from harness.reference_broker.handlers.api_18_api_versions import (
 from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS, handlers_of
 from harness.reference_broker.initial_state import cluster_configs, controller_state
 from harness.reference_broker.node import Node, NodeRole
+from harness.reference_broker.node_upkeep import token_expiry
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.broker import BrokerState
@@ -145,6 +146,7 @@ class ControllerNode:
             yield
 
         look_ms = max(settings.number("broker.session.timeout.ms") // _LOOKS_A_SESSION, 1)
+        yield token_expiry(state, settings, node.carry_out)
         yield Upkeep(fence, now_ms, look_ms, lambda: look_ms)
         unclean_ms = settings.number("unclean.leader.election.interval.ms")
         yield Upkeep(elect_unclean, now_ms, unclean_ms, lambda: unclean_ms)

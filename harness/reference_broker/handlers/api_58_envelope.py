@@ -27,8 +27,8 @@ _ADDRESS_BYTES = (4, 16)
 def handle(request: EnvelopeRequest, context: RequestContext) -> Outcome:
     """Carry out the forwarded request."""
     data = request.request_data
-    user = _user(request.request_principal)
-    if user is None:
+    principal = _principal(request.request_principal)
+    if principal is None:
         return _refused(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE)
     if len(request.client_host_address) not in _ADDRESS_BYTES:
         return _refused(ErrorCode.INVALID_REQUEST)
@@ -44,7 +44,8 @@ def handle(request: EnvelopeRequest, context: RequestContext) -> Outcome:
         api_version=version,
         client_id=header.client_id,
         request_bytes=len(data),
-        user=user,
+        user=principal.name,
+        may_ask_for_tokens=not principal.token_authenticated,
         client_host=str(ipaddress.ip_address(request.client_host_address)),
     )
     outcome = carried_out(FORWARDED_HANDLERS[api.key], body, inner)
@@ -54,10 +55,10 @@ def handle(request: EnvelopeRequest, context: RequestContext) -> Outcome:
     return Answer(EnvelopeResponse(response_data=head + encode(outcome.message, version)))
 
 
-def _user(data: bytes | None) -> str | None:
-    """Return the name of a principal; None if it cannot be read."""
+def _principal(data: bytes | None) -> DefaultPrincipalData | None:
+    """Return a principal; None if it cannot be read."""
     try:
-        return read_version_prefixed(DefaultPrincipalData, data or b"").message.name
+        return read_version_prefixed(DefaultPrincipalData, data or b"").message
     except DecodeError:
         return None
 

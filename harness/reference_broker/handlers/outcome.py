@@ -95,7 +95,8 @@ class RequestContext(NamedTuple):
     `request_bytes` is the size of the request without its length. `effects` collects the effects of
     the state, in order; they happen before the answer is sent. `role` is a controller's. `checked`
     has the error codes by partition of a coordinator on another broker. `user` is the name of the
-    authenticated principal.
+    authenticated principal. `may_ask_for_tokens`: it is authenticated, and not by a delegation
+    token.
     """
 
     api_version: int
@@ -111,6 +112,7 @@ class RequestContext(NamedTuple):
     role: "ControllerRole | None" = None
     checked: Mapping[tuple[str, PartitionIndex], int] = _NOT_CHECKED
     user: str = ANYBODY
+    may_ask_for_tokens: bool = False
 
     @property
     def client(self) -> QuotaClient:

@@ -76,6 +76,10 @@ _OF_BROKERS = (
     _served("api_34_alter_replica_log_dirs", 1, 2, lowest_ever=0),
     _served("api_35_describe_log_dirs", 1, 5, lowest_ever=0),
     _served("api_37_create_partitions", 0, 3),
+    _served("api_38_create_delegation_token", 1, 3, lowest_ever=0),
+    _served("api_39_renew_delegation_token", 1, 2, lowest_ever=0),
+    _served("api_40_expire_delegation_token", 1, 2, lowest_ever=0),
+    _served("api_41_describe_delegation_token", 1, 3, lowest_ever=0),
     _served("api_42_delete_groups", 0, 3),
     _served("api_43_elect_leaders", 0, 2),
     _served("api_44_incremental_alter_configs", 0, 1),
@@ -112,7 +116,9 @@ _ONLY_OF_CONTROLLERS = (
     _served("api_73_assign_replicas_to_dirs", 0, 0),
 )
 
-FORWARDED = frozenset({19, 20, 30, 31, 33, 37, 43, 44, 45, 46, 49, 51, 64})
+CHANGES_OF_TOKENS = frozenset({38, 39, 40})
+"""Forwarded only for a client that may ask for them: the controller does not know its listener."""
+FORWARDED = frozenset({19, 20, 30, 31, 33, 37, *CHANGES_OF_TOKENS, 43, 44, 45, 46, 49, 51, 64})
 """The APIs that a broker of a cluster forwards to the controller (KIP-590)."""
 
 _ENVELOPE_KEY = 58

@@ -12,6 +12,7 @@ from harness.reference_broker.emulated_release import EmulatedRelease
 from harness.reference_broker.state.acls.acl_index import AclIndex
 from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
+from harness.reference_broker.state.credentials.delegation_tokens import DelegationTokens
 from harness.reference_broker.state.credentials.scram_credentials import ScramCredentials
 from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
@@ -122,6 +123,7 @@ class BrokerState:
     transactions: Transactions
     marker_writer: MarkerWriter
     apply_records: Callable[[BrokerState, Sequence[Message], TimeMs], None]
+    delegation_tokens: DelegationTokens
     scram_credentials: ScramCredentials = field(default_factory=ScramCredentials)
     acls: AclIndex = field(default_factory=AclIndex)
     authorizer: Authorizer | None = None

@@ -21,7 +21,7 @@ from harness.reference_broker.authentication.sasl_session import (
     SaslSession,
     TokenExchange,
 )
-from harness.reference_broker.authentication.scram_exchange import ScramServer
+from harness.reference_broker.authentication.scram_exchange import ScramServer, TokenCredential
 from harness.reference_broker.state.credentials.scram_credentials import ScramCredentials
 from harness.security.scram_keys import (
     client_key,
@@ -60,6 +60,13 @@ def credentials() -> ScramCredentials:
 def scram() -> ScramServer:
     known = credentials()
     return ScramServer(DIGEST, lambda user: next(iter(known.of(user).values()), None), NONCE)
+
+
+def scram_by_token(left_ms: int = 5_000) -> ScramServer:
+    """A token with the id `token` of the owner `judge`, and the password of that user."""
+    credential = next(iter(credentials().of("judge").values()))
+    tokens = {"token": TokenCredential("judge", credential, lambda: left_ms)}
+    return ScramServer(DIGEST, lambda _: None, NONCE, tokens.get)
 
 
 def new_session(max_session_ms: int = 0) -> SaslSession:

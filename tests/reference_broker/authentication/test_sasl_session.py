@@ -18,6 +18,7 @@ from harness.codec.messages import (
 from harness.reference_broker.authentication.sasl_session import (
     Denial,
     Reply,
+    SaslRules,
     SaslSession,
     SaslState,
     Served,
@@ -31,6 +32,7 @@ from tests.reference_broker.authentication.exchanges import (
     handshake,
     new_session,
     read,
+    scram_by_token,
 )
 
 VERSIONS = encode_request(ApiVersionsRequest(), 0, 1)
@@ -46,6 +48,23 @@ def opened(max_session_ms: int = 0) -> SaslSession:
     session.receive(authenticate(PLAIN_TOKEN), 0)
     assert session.is_open
     return session
+
+
+def by_token(
+    left_ms: int, longest_ms: int, *, tokens_end_sessions: bool = True
+) -> tuple[SaslSession, SaslAuthenticateResponse]:
+    """A session that is entered by a token, and the last answer."""
+    rules = SaslRules(
+        [SCRAM], lambda _: scram_by_token(left_ms), lambda *_: True, longest_ms, tokens_end_sessions
+    )
+    session, first = SaslSession(rules), "n,,n=token,r=abc,tokenauth=true"
+    session.receive(handshake(SCRAM), 0)
+    challenge = read(session.receive(authenticate(first.encode()), 0), SaslAuthenticateRequest, 2)
+    assert isinstance(challenge, SaslAuthenticateResponse)
+    final = final_of(first, bytes(challenge.auth_bytes)).token
+    answer = read(session.receive(authenticate(final), 0), SaslAuthenticateRequest, 2)
+    assert isinstance(answer, SaslAuthenticateResponse)
+    return session, answer
 
 
 def refused(session: SaslSession, payload: bytes, *, late: bool = False, now_ms: int = 0) -> None:
@@ -204,6 +223,33 @@ def test_the_answer_has_the_life_of_the_session() -> None:
     assert read(step, SaslAuthenticateRequest, 2) == SaslAuthenticateResponse(
         session_lifetime_ms=LIFE_MS
     )
+
+
+@pytest.mark.parametrize(
+    ("longest_ms", "left_ms", "life_ms"),
+    [(0, 5_000, 5_000), (LIFE_MS, 5_000, LIFE_MS), (LIFE_MS, 3_000, 3_000), (0, -7, 0)],
+)
+def test_a_session_by_a_token_ends_with_the_token(
+    longest_ms: int, left_ms: int, life_ms: int
+) -> None:
+    """One by an expired token ends at once."""
+    session, answer = by_token(left_ms, longest_ms)
+    assert answer.session_lifetime_ms == life_ms
+    assert (session.user, session.by_token) == ("judge", True)
+    assert session.receive(METADATA, life_ms) is Served.REQUEST
+    refused(session, METADATA, now_ms=life_ms + 1)
+
+
+@pytest.mark.parametrize(("longest_ms", "ends_at_ms"), [(0, None), (LIFE_MS, 3_000)])
+def test_a_token_ends_no_session_before_3_3_but_one_with_an_end(
+    longest_ms: int, ends_at_ms: int | None
+) -> None:
+    session = by_token(3_000, longest_ms, tokens_end_sessions=False)[0]
+    assert session.receive(METADATA, 3_000) is Served.REQUEST
+    if ends_at_ms is None:
+        assert session.receive(METADATA, 99_000) is Served.REQUEST
+    else:
+        refused(session, METADATA, now_ms=ends_at_ms + 1)
 
 
 def test_the_session_begins_again_also_behind_its_end() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.reference_broker.authentication.errors import CredentialsRefused, ExchangeBroken
 from harness.reference_broker.authentication.scram_exchange import ScramServerState
-from tests.reference_broker.authentication.exchanges import NONCE, final_of, scram
+from tests.reference_broker.authentication.exchanges import NONCE, final_of, scram, scram_by_token
 
 FIRST = "n,,n=judge,r=of-the-client"
 
@@ -109,3 +109,32 @@ def test_a_complete_exchange_takes_no_more_tokens() -> None:
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(CredentialsRefused):
         scram().evaluate(b"n,,n=\xff,r=abc")
+
+
+@pytest.mark.parametrize("extension", ["tokenauth=true", "foo=bar,tokenauth=TRUE"])
+def test_a_token_gets_in_as_its_owner(extension: str) -> None:
+    exchange, first = scram_by_token(), f"n,a=token,n=token,r=abc,{extension}"
+    exchange.evaluate(final_of(first, exchange.evaluate(first.encode())).token)
+    assert exchange.is_complete
+    assert (exchange.user, exchange.by_token, exchange.life_ms) == ("judge", True, 5_000)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "n,,n=unknown,r=abc,tokenauth=true",
+        "n,,n=judge,r=abc,tokenauth=true",
+        "n,,n=token,r=abc,tokenauth=false",
+        "n,,n=token,r=abc",
+    ],
+)
+def test_only_the_id_of_a_token_is_one(first: str) -> None:
+    with pytest.raises(CredentialsRefused) as refused:
+        scram_by_token().evaluate(first.encode())
+    assert refused.value.said == ""
+
+
+def test_another_identity_than_the_id_of_the_token_is_refused_with_the_reason() -> None:
+    with pytest.raises(CredentialsRefused) as refused:
+        scram_by_token().evaluate(b"n,a=judge,n=token,r=abc,tokenauth=true")
+    assert "authorization id" in refused.value.said

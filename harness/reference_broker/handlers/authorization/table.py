@@ -282,10 +282,10 @@ _OF_NODES: Mapping[int, Sequence[Step]] = {
     }.items()
 }
 STEPS: Mapping[int, Sequence[Step]] = {**_OF_CLIENTS, **_OF_ADMINISTRATORS, **_OF_NODES}
-IN_HANDLERS = frozenset({1, 3, 9, 16, 60, 66, 75})
+IN_HANDLERS = frozenset({1, 3, 9, 16, 38, 41, 60, 66, 75})
 """APIs with all their checks in their handlers."""
-FREE = frozenset({17, 18, 36})
-"""APIs without rights."""
+FREE = frozenset({17, 18, 36, 39, 40})
+"""APIs without rights; a token is changed by its owner and its renewers."""
 
 
 def authorized(api_key: int, handle: Handle, request: Any, context: RequestContext) -> Outcome:

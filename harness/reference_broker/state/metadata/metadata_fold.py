@@ -1,7 +1,7 @@
 """The metadata log reduced to the records that no later record makes untrue.
 
 The reduction works on the records alone, so records of features that this node does not have
-(delegation tokens, for example) are kept too. Source: class MetadataImage (write), KIP-630.
+(newer kinds of groups, for example) are kept too. Source: class MetadataImage (write), KIP-630.
 """
 
 from __future__ import annotations

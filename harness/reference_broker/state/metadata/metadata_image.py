@@ -189,6 +189,16 @@ def _credential_removed(
     state.scram_credentials.remove(record)
 
 
+def _token(state: BrokerState, record: messages.DelegationTokenRecord, _now: TimeMs) -> None:
+    state.delegation_tokens.put(record)
+
+
+def _token_removed(
+    state: BrokerState, record: messages.RemoveDelegationTokenRecord, _now: TimeMs
+) -> None:
+    state.delegation_tokens.remove(record.token_id)
+
+
 def _acl(state: BrokerState, record: messages.AccessControlEntryRecord, _now: TimeMs) -> None:
     state.acls.put(record)
 
@@ -220,6 +230,8 @@ _APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {
     "ClearElrRecord": _eligible_cleared,
     "UserScramCredentialRecord": _credential,
     "RemoveUserScramCredentialRecord": _credential_removed,
+    "DelegationTokenRecord": _token,
+    "RemoveDelegationTokenRecord": _token_removed,
     "AccessControlEntryRecord": _acl,
     "RemoveAccessControlEntryRecord": _acl_removed,
 }

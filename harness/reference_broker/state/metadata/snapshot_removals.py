@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.codec.messages import (
     RemoveAccessControlEntryRecord,
+    RemoveDelegationTokenRecord,
     RemoveTopicRecord,
     RemoveUserScramCredentialRecord,
     UnregisterBrokerRecord,
@@ -63,5 +64,6 @@ _REMOVAL: Mapping[str, Callable[[Any], Message]] = {
     "UserScramCredentialRecord": lambda one: RemoveUserScramCredentialRecord(
         name=one.name, mechanism=one.mechanism
     ),
+    "DelegationTokenRecord": lambda one: RemoveDelegationTokenRecord(token_id=one.token_id),
 }
 """The record that removes the effect of another, by that one's name; topics come first."""

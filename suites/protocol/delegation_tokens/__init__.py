@@ -1,0 +1,1 @@
+"""Delegation tokens: their creation, life, description, and the way in by them."""

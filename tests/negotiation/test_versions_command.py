@@ -88,9 +88,9 @@ def test_client_without_common_versions_exits_1_and_each_api_is_named(
 
 
 def test_absent_api_exits_1(old_client: Callable[[str], Result]) -> None:
-    found = old_client('Metadata = "4"\nRenewDelegationToken = "1"\n')
+    found = old_client('Metadata = "4"\nUpdateFeatures = "1"\n')
     assert found.exit_code == 1
-    assert "reference: the broker has no RenewDelegationToken\n" in found.stdout
+    assert "reference: the broker has no UpdateFeatures\n" in found.stdout
 
 
 def test_client_with_a_version_of_each_api_loses_nothing(

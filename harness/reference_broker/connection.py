@@ -381,6 +381,10 @@ class ClientConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
+    def close_after(self, delay_ms: int) -> None:
+        """Serve nothing, and close after the time."""
+        self._held_by = self._loop.call_later(delay_ms / 1000, self.abort)
+
     def abort(self) -> None:
         """Close now."""
         if self._transport is not None:

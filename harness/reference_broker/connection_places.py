@@ -2,7 +2,8 @@
 
 Source: class ConnectionQuotas; KIP-402. A connection beyond `max.connections` waits until another
 one ends; one beyond `max.connections.per.ip` is closed. The limits of addresses may change while
-the broker runs (KIP-226).
+the broker runs (KIP-226). One beyond the quota connection_creation_rate of its address is never
+served, and closed after its throttle time (KIP-612).
 """
 
 from collections import Counter
@@ -36,15 +37,24 @@ class PlacedConnection(Protocol):
     def abort(self) -> None:
         """Close now."""
 
+    def close_after(self, delay_ms: int) -> None:
+        """Serve nothing, and close after the time."""
+
 
 class ConnectionPlaces:
     """The connections with a place, and those that wait for one.
 
-    `config` returns the value in effect of one of the broker's configs.
+    `config` returns the value in effect of one of the broker's configs, `throttle_ms` the throttle
+    time of a new connection of an address.
     """
 
-    def __init__(self, config: Callable[[str], str | None]) -> None:
-        self._config = config
+    def __init__(
+        self,
+        config: Callable[[str], str | None],
+        throttle_ms: Callable[[str], int] = lambda _: 0,
+    ) -> None:
+        self._config, self._throttle_ms = config, throttle_ms
+        self._throttled: set[PlacedConnection] = set()
         self._served: set[PlacedConnection] = set()
         self._waiting: dict[PlacedConnection, None] = {}
         self._by_ip: Counter[str] = Counter()
@@ -52,12 +62,12 @@ class ConnectionPlaces:
     @property
     def connections(self) -> list[PlacedConnection]:
         """All connections, also those that wait."""
-        return [*self._served, *self._waiting]
+        return [*self._served, *self._waiting, *self._throttled]
 
     @property
     def are_free(self) -> bool:
         """True if there is no connection."""
-        return not self._served and not self._waiting
+        return not (self._served or self._waiting or self._throttled)
 
     def take(self, connection: PlacedConnection) -> Admission:
         """Give a new connection a place; the caller begins or closes it."""
@@ -69,6 +79,7 @@ class ConnectionPlaces:
     def leave(self, connection: PlacedConnection) -> None:
         """Free the place of a connection that has ended, for those that wait."""
         self._waiting.pop(connection, None)
+        self._throttled.discard(connection)
         if connection in self._served:
             self._served.remove(connection)
             self._by_ip[connection.ip] -= 1
@@ -77,13 +88,19 @@ class ConnectionPlaces:
         while self._waiting and len(self._served) < self._limit(_MOST):
             longest = next(iter(self._waiting))
             del self._waiting[longest]
-            if self._placed(longest) is Admission.SERVED:
+            admission = self._placed(longest)
+            if admission is Admission.SERVED:
                 longest.begin()
-            else:
+            elif admission is Admission.REFUSED:
                 longest.abort()
 
     def _placed(self, connection: PlacedConnection) -> Admission:
         ip = connection.ip
+        delay_ms = self._throttle_ms(ip)
+        if delay_ms:
+            self._throttled.add(connection)
+            connection.close_after(delay_ms)
+            return Admission.WAITS
         most = self._overrides().get(ip)
         if self._by_ip[ip] >= (self._limit(_MOST_OF_ADDRESS) if most is None else most):
             return Admission.REFUSED

@@ -22,6 +22,7 @@ from harness.reference_broker.settings import (
     uncounted_request_bytes,
 )
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
+from harness.reference_broker.wall_clock import now_ms
 from harness.security.settings import SecurityProtocol
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class BrokerServer:
     def __init__(self, settings: BrokerSettings, listener: str = CLIENT_LISTENER) -> None:
         self._settings, self._listener = settings, listener
         self._server: asyncio.Server | None = None
-        self._places = ConnectionPlaces(self._config)
+        self._places = ConnectionPlaces(self._config, self._throttle_ms)
         self._memory = RequestMemory(
             request_memory_bytes(settings), uncounted_request_bytes(settings)
         )
@@ -121,6 +122,10 @@ class BrokerServer:
     def _config(self, name: str) -> str | None:
         assert self.node is not None
         return self.node.state.configs.value(name)
+
+    def _throttle_ms(self, ip: str) -> int:
+        assert self.node is not None
+        return self.node.state.client_quotas.connected(ip, now_ms())
 
     def _take(self, connection: ClientConnection) -> Admission:
         """Give a new connection a place, unless there are too many."""

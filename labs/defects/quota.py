@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from harness.codec.error_code import ErrorCode
 from harness.codec.header import DEFAULT_CLIENT_ID
-from harness.codec.messages import DescribeGroupsResponse, FetchResponse
+from harness.codec.messages import (
+    AlterClientQuotasRequest,
+    CreatePartitionsResponse,
+    DeleteTopicsResponse,
+    DescribeGroupsResponse,
+    FetchResponse,
+)
 from labs.defects.changed_field import ANY, changed_field
+from labs.defects.edited_request import takes
 from labs.defects.one_client import of_client
+from suites.protocol.quotas.test_connection_rate import RATE
+from suites.protocol.support.quota_admin import CONNECTIONS
+
+
+@takes("QUOTA-011", r"no connection is closed above 2\.0 a second")
+def the_rate_of_all_addresses_is_ignored(request: AlterClientQuotasRequest) -> None:
+    """A quota on connections that is for all addresses has no effect."""
+    for entry in request.entries:
+        for op in entry.ops:
+            if op.key == CONNECTIONS and op.value == RATE and entry.entity[0].entity_name is None:
+                op.value = 1e6
+
 
 DEFECTS = [
+    replace(the_rate_of_all_addresses_is_ignored, private=True),
     changed_field("QUOTA-006", "every_fetch_is_throttled",
         r"Fetch v\d+: throttle_time_ms is 1 without a quota",
         "Every Fetch answer to a client without a quota has a throttle time of one millisecond.",
@@ -17,4 +40,12 @@ DEFECTS = [
         r"DescribeGroups v\d+: throttle_time_ms is 1 without a quota",
         "DescribeGroups returns a throttle time of one millisecond to each client.",
         DescribeGroupsResponse, "throttle_time_ms", ANY, 1, range(1, 99)),
+    changed_field("QUOTA-010", "a_topic_grows_above_the_quota",
+        r"the codes of two topics are \[0, 0\]",
+        "CreatePartitions returns no error for a topic above the quota of the client.",
+        CreatePartitionsResponse, "results.error_code",
+        ErrorCode.THROTTLING_QUOTA_EXCEEDED, ErrorCode.NONE),
+    changed_field("QUOTA-010", "an_old_deletion_is_not_delayed", r"the throttle time is 0 ms",
+        "DeleteTopics of an earlier version returns no throttle time to a client above its quota.",
+        DeleteTopicsResponse, "throttle_time_ms", ANY, 0, range(1, 5)),
 ]  # fmt: skip

@@ -30,6 +30,9 @@ class Made:
     def abort(self) -> None:
         self.done.append("aborted")
 
+    def close_after(self, delay_ms: int) -> None:
+        self.done.append(f"closed after {delay_ms}")
+
 
 def places_with(**limits: str) -> tuple[ConnectionPlaces, dict[str, str]]:
     configs = {OF_ALL: "100", OF_ONE: "100", **{k.replace("_", "."): v for k, v in limits.items()}}
@@ -98,3 +101,19 @@ def test_broker_stops_while_connection_waits() -> None:
     for connection in (first, second):
         connection.expect_closed()
         connection.close()
+
+
+def test_a_connection_above_the_rate_waits_and_takes_no_place() -> None:
+    configs, delays = {OF_ALL: "1", OF_ONE: "9"}, {HERE: 700}
+    places = ConnectionPlaces(configs.get, lambda ip: delays.get(ip, 0))
+    throttled, served, waiting = Made(HERE), Made(OTHER), Made(HERE)
+    assert places.take(throttled) is Admission.WAITS
+    assert throttled.done == ["closed after 700"]
+    assert places.take(served) is Admission.SERVED
+    assert places.take(waiting) is Admission.WAITS
+    places.leave(served)
+    assert waiting.done == ["closed after 700"]
+    assert set(places.connections) == {throttled, waiting}
+    places.leave(throttled)
+    places.leave(waiting)
+    assert places.are_free

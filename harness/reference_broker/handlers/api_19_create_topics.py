@@ -9,6 +9,7 @@ Behaviour
 Version notes
 - v4   -1 takes the broker's defaults (KIP-464)
 - v5   the answer has partitions, replication factor and configs (KIP-525)
+- v6   a topic above controller_mutation_rate is refused; before, the client is delayed (KIP-599)
 - v7   the answer has the topic id (KIP-516)
 
 Not done
@@ -21,6 +22,7 @@ from uuid import UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse
 from harness.reference_broker.emulated_release import EmulatedRelease
+from harness.reference_broker.handlers.mutation_quota import EXCEEDED, MutationQuota
 from harness.reference_broker.handlers.outcome import (
     Answer,
     CloseConnection,
@@ -44,6 +46,7 @@ from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_T
 
 API_KEY = 19
 _NO_ID = UUID(int=0)
+_STRICT_SINCE = 6
 _METADATA_LOG_IS_RESERVED = (3, 9)  # with a ZooKeeper never
 _EACH_IS_ANSWERED = (2, 3)  # KAFKA-7832
 _VALUES_MAY_BE_NULL = (0, 11)  # KIP-133 (class CreateTopicsRequest)
@@ -85,8 +88,9 @@ def _answer(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     except CreationRefused as refusal:
         results = [_refused(topic.name, refusal) for topic in request.topics]
         return Answer(CreateTopicsResponse(topics=results))
+    quota = MutationQuota(context, _STRICT_SINCE)
     results = [
-        _carried_out(topic.name, outcome, request.validate_only, context)
+        _carried_out(topic.name, outcome, quota, request.validate_only, context)
         for topic, outcome in zip(sound, outcomes, strict=True)
     ]
     for name, times in times_named.items():
@@ -98,7 +102,7 @@ def _answer(request: CreateTopicsRequest, context: RequestContext) -> Answer:
             results += [_refused(name, _bad_request("Duplicate topic name."))] * answered
         elif name in reserved:
             results.append(_refused(name, _bad_request(f"No client may create {name}.")))
-    return Answer(CreateTopicsResponse(topics=results))
+    return Answer(CreateTopicsResponse(topics=results, throttle_time_ms=quota.throttle_ms))
 
 
 def _wanted(topic: CreateTopicsRequest.CreatableTopic, like: EmulatedRelease) -> WantedTopic:
@@ -121,11 +125,16 @@ def _wanted(topic: CreateTopicsRequest.CreatableTopic, like: EmulatedRelease) ->
 def _carried_out(
     name: str,
     outcome: PlannedTopic | CreationRefused,
+    quota: MutationQuota,
     validate_only: bool,
     context: RequestContext,
 ) -> _Result:
     if isinstance(outcome, CreationRefused):
         return _refused(name, _as_it_was(outcome, context.state.like))
+    # With a ZooKeeper a request that only validates counts for no quota.
+    counts = not (validate_only and context.state.like.keeps_topics_in_zookeeper)
+    if counts and not quota.allows(len(outcome.partitions)):
+        return _refused(name, EXCEEDED)
     if validate_only:
         # With a ZooKeeper the id is drawn when the topic is created (class AdminZkClient).
         no_id = context.state.like.keeps_topics_in_zookeeper

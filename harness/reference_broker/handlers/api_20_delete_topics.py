@@ -9,7 +9,8 @@ Behaviour
 Version notes
 - v3   TOPIC_DELETION_DISABLED instead of INVALID_REQUEST with delete.topic.enable=false;
        before 2.1 a deletion is begun then and never ends, so that it runs out of time
-- v5   error messages
+- v5   error messages; a topic above controller_mutation_rate is refused, before, the client is
+       delayed (KIP-599)
 - v6   topics by name or by id (KIP-516)
 
 Not done
@@ -27,10 +28,12 @@ from harness.codec.messages import (
     DeleteTopicsResponse,
     RemoveTopicRecord,
 )
+from harness.reference_broker.handlers.mutation_quota import EXCEEDED, MutationQuota
 from harness.reference_broker.handlers.outcome import Answer, Outcome, PurgatoryWait, RequestContext
 
 API_KEY = 20
 _NO_ID = UUID(int=0)
+_STRICT_SINCE = 5
 _FIRST_VERSION_WITH_DISABLED = 3
 _DISABLED_IS_TOLD = (2, 1)  # KIP-322
 _EACH_IS_ANSWERED = (2, 3)  # KAFKA-8034; before, a set of names (class KafkaApis)
@@ -66,9 +69,11 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> Outcome:
     once = [topic for topic in clear if times_wanted[topic] == 1]
     ids = {topic_id for name, topic_id in clear if name is None}
     names = {name for name, _ in once if name is not None}
+    quota = MutationQuota(context, _STRICT_SINCE)
     for topic in once:
-        results += _deleted(topic, names, ids, context)
-    return Answer(DeleteTopicsResponse(responses=results))
+        results += _deleted(topic, names, ids, quota, context)
+    answer = DeleteTopicsResponse(responses=results, throttle_time_ms=quota.throttle_ms)
+    return Answer(answer)
 
 
 def _all_refused(wanted: list[_Wanted], version: int) -> DeleteTopicsResponse:
@@ -109,10 +114,13 @@ def _deleted_with_zookeeper(wanted: list[_Wanted], context: RequestContext) -> D
         refused = [_refused(topic, error, message) for topic in wanted]
         return DeleteTopicsResponse(responses=refused)
     cluster, results, found = context.state.cluster, [], {}
+    quota = MutationQuota(context, _STRICT_SINCE)
     for name, topic_id in wanted:
         topic = cluster.with_id(topic_id) if name is None else cluster.named(name)
         error = ErrorCode.NONE
-        if topic is not None:
+        if topic is not None and not quota.allows(len(topic.partitions)):
+            error = EXCEEDED.error
+        elif topic is not None:
             found[topic.topic_id] = topic
         elif name is not None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -124,7 +132,7 @@ def _deleted_with_zookeeper(wanted: list[_Wanted], context: RequestContext) -> D
         results.append(_Result(name=known, topic_id=topic_id, error_code=error))
     removals = [RemoveTopicRecord(topic_id=topic_id) for topic_id in found]
     context.state.change_metadata(removals, context.now())
-    return DeleteTopicsResponse(responses=results)
+    return DeleteTopicsResponse(responses=results, throttle_time_ms=quota.throttle_ms)
 
 
 def _is_unclear(wanted: _Wanted) -> bool:
@@ -133,7 +141,11 @@ def _is_unclear(wanted: _Wanted) -> bool:
 
 
 def _deleted(
-    wanted: _Wanted, names: Container[str], ids: Container[UUID], context: RequestContext
+    wanted: _Wanted,
+    names: Container[str],
+    ids: Container[UUID],
+    quota: MutationQuota,
+    context: RequestContext,
 ) -> list[_Result]:
     """Delete a topic that is named once by name or id; return its result.
 
@@ -151,6 +163,8 @@ def _deleted(
         return [_refused(found, ErrorCode.INVALID_REQUEST, message)]
     if name is None and topic.name in names:
         return []  # the entry with the name is refused
+    if not quota.allows(len(topic.partitions)):
+        return [_refused(found, EXCEEDED.error, EXCEEDED.message)]
     removal = RemoveTopicRecord(topic_id=topic.topic_id)
     context.state.change_metadata([removal], context.now())
     return [_Result(name=topic.name, topic_id=topic.topic_id)]

@@ -6,7 +6,7 @@ Behaviour
 - A request that asks for too much is refused as a whole.
 
 Version notes
-- v3   a broker with quotas on topic changes may refuse (KIP-599)
+- v3   a topic above controller_mutation_rate is refused; before, the client is delayed (KIP-599)
 
 Not done
 - timeout_ms is not needed: growth is immediate.
@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreatePartitionsRequest, CreatePartitionsResponse
+from harness.reference_broker.handlers.mutation_quota import EXCEEDED, MutationQuota
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.registrations.metadata_records import partition_records
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
@@ -24,6 +25,7 @@ from harness.reference_broker.state.topics.topic_growth import WantedGrowth, pla
 from harness.reference_broker.zookeeper_names import is_node_name
 
 API_KEY = 37
+_STRICT_SINCE = 3
 _Result = CreatePartitionsResponse.CreatePartitionsTopicResult
 _Topic = CreatePartitionsRequest.CreatePartitionsTopic
 
@@ -42,11 +44,17 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
     except CreationRefused as refusal:
         results = [_refused(topic.name, refusal) for topic in request.topics]
         return Answer(CreatePartitionsResponse(results=results))
+    quota = MutationQuota(context, _STRICT_SINCE)
     twice = CreationRefused(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
     results = [_refused(name, twice) for name, times in times_named.items() if times > 1]
     for topic, outcome in zip(sound, outcomes, strict=True):
         if isinstance(outcome, CreationRefused):
             results.append(_refused(topic.name, outcome))
+            continue
+        # With a ZooKeeper a request that only validates counts for no quota.
+        counts = not (request.validate_only and state.like.keeps_topics_in_zookeeper)
+        if counts and not quota.allows(len(outcome.partitions)):
+            results.append(_refused(topic.name, EXCEEDED))
             continue
         if not request.validate_only:
             grown, first = outcome.topic, len(outcome.topic.partitions)
@@ -56,7 +64,8 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
     if unforeseen is not None:
         failed = CreationRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "A name is no path.")
         results = [_refused(topic.name, failed) for topic in request.topics]
-    return Answer(CreatePartitionsResponse(results=results))
+    answer = CreatePartitionsResponse(results=results, throttle_time_ms=quota.throttle_ms)
+    return Answer(answer)
 
 
 def _first_unforeseen(topics: Sequence[_Topic], context: RequestContext) -> int | None:

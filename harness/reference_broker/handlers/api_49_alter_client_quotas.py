@@ -10,7 +10,7 @@ Version notes
 - v1   compact fields (KIP-482)
 
 Not done
-- controller_mutation_rate and connection_creation_rate are kept, and not enforced.
+- controller_mutation_rate does not count topics of auto-creation.
 - The only host name that is accepted for an ip is localhost.
 - A Fetch of a client above request_percentage gets its records all the same.
 """

@@ -9,16 +9,20 @@ from typing import NamedTuple
 
 from harness.base.ids import TimeMs
 from harness.reference_broker.state.quotas.rate import ENDLESS_MS, SAMPLES, Rate
+from harness.reference_broker.state.quotas.token_bucket import TokenBucket
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE = "producer_byte_rate", "consumer_byte_rate"
 REQUEST_PERCENTAGE = "request_percentage"
+CONTROLLER_MUTATION_RATE = "controller_mutation_rate"
+CONNECTION_CREATION_RATE = "connection_creation_rate"
 Entity = frozenset[tuple[str, str | None]]
 """Pairs of type and name; the name None is the default for all without a quota of their own."""
 
 ANYBODY = "ANONYMOUS"
 """The user of a client that is not authenticated (class KafkaPrincipal)."""
-_LONGEST_WAIT_FOR_TIME_MS = 1_000
+_LONGEST_WAIT_MS = 1_000
+_LOCALHOST = {"127.0.0.1": "localhost"}
 _CHECK_INTERVAL_MS = 5_000
 _LONG_MAX, _INT_MAX = 2**63 - 1, 2**31 - 1
 _ALMOST = 1e-6
@@ -27,9 +31,9 @@ _OF_CLIENTS: Mapping[str, int | None] = {
     PRODUCER_BYTE_RATE: _LONG_MAX,
     CONSUMER_BYTE_RATE: _LONG_MAX,
     REQUEST_PERCENTAGE: None,
-    "controller_mutation_rate": None,
+    CONTROLLER_MUTATION_RATE: None,
 }
-_OF_ADDRESSES: Mapping[str, int | None] = {"connection_creation_rate": _INT_MAX}
+_OF_ADDRESSES: Mapping[str, int | None] = {CONNECTION_CREATION_RATE: _INT_MAX}
 
 
 class QuotaClient(NamedTuple):
@@ -46,17 +50,23 @@ class QuotaRefused(Exception):
 class ClientQuotas:
     """All quotas, and the measured rates of the clients that have one."""
 
-    __slots__ = ("_next_check", "_quotas", "_rates")
+    __slots__ = ("_buckets", "_next_check", "_quotas", "_rates")
 
     def __init__(self) -> None:
         self._quotas: dict[Entity, dict[str, float]] = {}
         self._rates: dict[tuple[str, Entity], Rate] = {}
+        self._buckets: dict[Entity, TokenBucket] = {}
         self._next_check = TimeMs(0)
 
     @property
     def rate_count(self) -> int:
         """Number of the measured rates."""
         return len(self._rates)
+
+    @property
+    def bucket_count(self) -> int:
+        """Number of the buckets of changes that are not full."""
+        return len(self._buckets)
 
     def alter(self, entity: Entity, changes: Mapping[str, float | None]) -> None:
         """Set the quotas that have a value, remove those with None. The caller has checked them."""
@@ -95,7 +105,43 @@ class ClientQuotas:
         """
         percent = duration_ns * 100 / 1_000_000_000
         wait_ms = self.used(REQUEST_PERCENTAGE, client, percent, now)
-        return min(wait_ms, _LONGEST_WAIT_FOR_TIME_MS)
+        return min(wait_ms, _LONGEST_WAIT_MS)
+
+    def connected(self, ip: str, now: TimeMs) -> int:
+        """Count a new connection of an address; return its throttle time, 0 if it is served.
+
+        A connection that is throttled does not count. Source: KIP-612, class ConnectionQuotas.
+        """
+        names = (ip, _LOCALHOST.get(ip), None) if self._quotas else ()
+        for name in names:
+            limit = self._quotas.get(frozenset({(IP, name)}), {}).get(CONNECTION_CREATION_RATE)
+            if limit is not None:
+                break
+        else:
+            return 0
+        self._forget_idle(now)
+        of_address = (CONNECTION_CREATION_RATE, frozenset({(IP, ip)}))
+        rate = self._rates.setdefault(of_address, Rate())
+        rate.record(1, now)
+        throttle_ms = min(rate.throttle_ms(limit, now), _LONGEST_WAIT_MS)
+        if throttle_ms:
+            rate.record(-1, now)
+        return throttle_ms
+
+    def mutated(self, client: QuotaClient, partitions: int, now: TimeMs) -> None:
+        """Count partitions that a client creates or deletes."""
+        found = self._limit(CONTROLLER_MUTATION_RATE, client) if self._quotas else None
+        if found is not None:
+            self._forget_idle(now)
+            entity, limit = found
+            self._buckets.setdefault(entity, TokenBucket()).take(partitions, limit, now)
+
+    def empty_ms(self, client: QuotaClient, now: TimeMs) -> int:
+        """Return the time until a client is within its quota of changes again."""
+        found = self._limit(CONTROLLER_MUTATION_RATE, client) if self._quotas else None
+        if found is None or found[0] not in self._buckets:
+            return 0
+        return self._buckets[found[0]].empty_ms(found[1], now)
 
     def most_bytes(self, key: str, client: QuotaClient) -> int | None:
         """Return the largest transfer that can be within the quota; None without a quota."""
@@ -107,6 +153,8 @@ class ClientQuotas:
         if now >= self._next_check:
             self._next_check = TimeMs(now + _CHECK_INTERVAL_MS)
             self._rates = {who: rate for who, rate in self._rates.items() if not rate.is_over(now)}
+            buckets = self._buckets.items()
+            self._buckets = {who: bucket for who, bucket in buckets if not bucket.is_full(now)}
 
     def _limit(self, key: str, client: QuotaClient) -> tuple[Entity, float] | None:
         """Return the entity that shares a client's quota, and the limit; None without a quota."""

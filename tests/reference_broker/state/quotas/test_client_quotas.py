@@ -4,6 +4,7 @@ import pytest
 
 from harness.base.ids import TimeMs
 from harness.reference_broker.state.quotas.client_quotas import (
+    CONNECTION_CREATION_RATE,
     PRODUCER_BYTE_RATE,
     REQUEST_PERCENTAGE,
     ClientQuotas,
@@ -167,3 +168,21 @@ def test_quota_of_zero_throttles_request_time_only() -> None:
     quotas.alter(check_entity([("user", None)]), {PRODUCER_BYTE_RATE: 0.0, REQUEST_PERCENTAGE: 0.0})
     assert quotas.used(PRODUCER_BYTE_RATE, QuotaClient("c"), 100, NOW) == 0
     assert quotas.worked(QuotaClient("c"), 1_000, NOW) == 1_000
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", None])
+def test_connections_above_the_rate_of_an_address_wait_a_second_at_most(name: str | None) -> None:
+    quotas = ClientQuotas()
+    quotas.alter(check_entity([("ip", name)]), {CONNECTION_CREATION_RATE: 2.0})
+    found = [quotas.connected("127.0.0.1", NOW) for _ in range(23)]
+    assert found == [0] * 20 + [500] * 3
+    assert quotas.connected("127.0.0.1", at(20_000)) == 0
+    others = [quotas.connected("192.0.2.1", NOW) for _ in range(21)]
+    assert others == [0] * 20 + [500 if name is None else 0]
+
+
+def test_an_own_rate_of_an_address_is_before_that_of_all() -> None:
+    quotas = ClientQuotas()
+    quotas.alter(check_entity([("ip", None)]), {CONNECTION_CREATION_RATE: 1.0})
+    quotas.alter(check_entity([("ip", "127.0.0.1")]), {CONNECTION_CREATION_RATE: 0.1})
+    assert [quotas.connected("127.0.0.1", NOW) for _ in range(2)] == [0, 1_000]

@@ -20,6 +20,7 @@ from harness.runner.marks import at_versions, judges
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.transactional import TxnProducer
 
+LONG_RUN_MS = 500
 HOUR_MS = 3_600_000
 State = DescribeTransactionsResponse.TransactionState
 
@@ -228,3 +229,22 @@ def test_list_transactions_filters_by_duration(broker: BrokerUnderTest, api_vers
                 )
                 told = f"longer than {duration_ms} ms: listed are {found}, expected {expected}"
                 assert found == expected, told
+
+
+@judges("TXN-037")
+@at_versions("ListTransactions", "1", "2+")
+def test_duration_of_listed_transaction_counts_from_its_beginning(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A transaction that has run for longer than the filter says gets one more partition."""
+    topic = broker.create_topic(partitions=2)
+    three = _three(broker, topic)
+    request = ListTransactionsRequest(state_filters=["Ongoing"], duration_filter=LONG_RUN_MS)
+    broker.eventually(
+        lambda: _listed(three, request, api_version) == ["open"],
+        f"the transaction has run for {LONG_RUN_MS} ms",
+    )
+    three.open.begin({topic: [1]})
+    with requirement("TXN-037"):
+        found = _listed(three, request, api_version)
+        assert found == ["open"], f"behind one more partition: listed are {found}, expected open"

@@ -77,10 +77,12 @@ def test_transaction_longer_than_its_timeout_is_aborted_and_producer_fenced(
 def test_idle_transactional_id_expires_and_active_one_stays(broker: BrokerUnderTest) -> None:
     """Two ids commit; the second goes on to. When the first has expired, the second has not.
 
-    A new producer of the first id gets another producer id with epoch 0.
+    A new producer of the first id gets another producer id with epoch 0. A third id has been in
+    one transaction all the time, and can commit it.
     """
-    idle, active = (TxnProducer(broker, "TXN-040") for _ in range(2))
-    topic, pause = broker.create_topic(), GrowingPause()
+    idle, active, open_ = (TxnProducer(broker, "TXN-040") for _ in range(3))
+    topic, pause = broker.create_topic(partitions=2), GrowingPause()
+    open_.write(topic, b"open", partition=1)
     for producer in (idle, active):
         producer.write(topic, b"x")
         producer.finish(commit=True)
@@ -103,6 +105,8 @@ def test_idle_transactional_id_expires_and_active_one_stays(broker: BrokerUnderT
         version = idle.version("EndTxn")
         code = idle.end(commit=True, version=version).error_code
         expect_error(code, unmapped, "EndTxn of the idle id")
+        code = open_.end(commit=True, version=version).error_code
+        expect_error(code, ErrorCode.NONE, "EndTxn of the id in a transaction")
         answer = idle.init()
         expect_error(answer.error_code, ErrorCode.NONE, "a new producer of the idle id")
         again = (answer.producer_id != idle.id, answer.producer_epoch)

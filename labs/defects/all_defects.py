@@ -122,6 +122,7 @@ from labs.defects import (
     txn_offsets,
     txn_pending,
     txn_reads,
+    txn_replicas,
     txn_seen,
     txn_version_two,
 )
@@ -248,6 +249,7 @@ ALL_DEFECTS: list[Defect] = [
     *txn_offsets.DEFECTS,
     *txn_pending.DEFECTS,
     *txn_reads.DEFECTS,
+    *txn_replicas.DEFECTS,
     *txn_seen.DEFECTS,
     *txn_version_two.DEFECTS,
     *WRONG_STORAGE,

@@ -275,6 +275,20 @@ def a_broker_that_stops_must_have_read_all(_: Replicas, asked: Message, answer: 
         answer.should_shut_down &= asked.current_metadata_offset > asked.broker_epoch
 
 
+@told_to_others("SHUT-002", r"it shuts down, and the ISR that it follows is \(1, \d+\)")
+def only_leaders_leave_at_once(done: Replicas, asked: Message, answer: Message) -> None:
+    """A broker that shuts down stays in the ISRs that it follows until it has stopped."""
+    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_shut_down:
+        done.stopping.add(asked.broker_id)
+    if not isinstance(answer, MetadataResponse) or done.acks:
+        return
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            is_newest = partition.replica_nodes == done.replicas
+            left = done.stopping.intersection(done.replicas[1:]) if is_newest else ()
+            partition.isr_nodes = [*partition.isr_nodes, *left]
+
+
 @told_to_others("SHUT-005", r"the ISR is \(1, \d+\)")
 def who_shuts_down_is_in_the_isr_again(done: Replicas, asked: Message, answer: Message) -> None:
     """Metadata shows a follower that shuts down in the ISR if it fetches at the log end."""
@@ -307,6 +321,7 @@ def who_shuts_down_leads_new_partitions(done: Replicas, asked: Message, answer: 
 
 
 DEFECTS = [
+    only_leaders_leave_at_once,
     brokers_of_other_clusters_are_welcome,
     a_second_broker_takes_the_id,
     an_id_keeps_its_epoch,

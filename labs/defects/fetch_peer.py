@@ -11,10 +11,18 @@ from harness.codec.messages import (
     ProduceResponse,
 )
 from harness.codec.structs import Message
-from labs.defects.replicas import Answered, Replicas, told_to_others, told_to_replicas
+from labs.defects.replicas import (
+    Answered,
+    Replicas,
+    told_to_consumers,
+    told_to_others,
+    told_to_replicas,
+)
 
 ABORTED = -4
 """The key of the producer of an aborted transaction, beside the ids of brokers."""
+COMMITTED, LEFT = 6, 3
+"""The high watermark before and after a truncation below it."""
 AGAIN = 4
 """The number of the Produce request that sends the removed batch again."""
 
@@ -77,7 +85,16 @@ def a_removed_marker_counts(done: Replicas, _: Message, answer: Message) -> None
         data.aborted_transactions = [kept(producer_id=done.epochs[ABORTED], first_offset=0)]
 
 
+@told_to_consumers("EPOCH-018", r"the follower leads: a consumer is told the high watermark 6")
+def a_cut_keeps_the_high_watermark(done: Replicas, _: int, data: Answered) -> None:
+    """A truncation leaves the high watermark where it was, behind the log's end."""
+    if done.timed_out and data.high_watermark == LEFT:
+        data.high_watermark = COMMITTED
+    done.timed_out |= data.high_watermark == COMMITTED
+
+
 DEFECTS = [
+    a_cut_keeps_the_high_watermark,
     a_removed_marker_counts,
     a_new_replica_has_no_leader,
     only_the_known_epoch_may_fetch,

@@ -94,6 +94,32 @@ def test_fetch_of_offset_that_only_follower_out_of_sync_in_rack_has_is_answered_
         expect_sound(partition)
 
 
+@judges("FETCH-064")
+@needs_broker(Use.JOINABLE, {"replica.selector.class": SELECTOR, "broker.rack": OF_LEADER})
+@at_versions("Fetch", "11+")
+def test_fetch_from_rack_of_two_followers_is_sent_to_one_with_higher_log_end(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """Now the one, now the other has more records; one in another rack has all of them."""
+    near, also_near, far = peers.join(rack=RACK), peers.join(rack=RACK), peers.join(rack=ANOTHER)
+    partition = peers.partition([near, also_near, far])
+    partition.produce(6)
+    _follow(partition, far, end=6)
+    _follow(partition, near, end=3)
+    _follow(partition, also_near, end=4)
+    with requirement("FETCH-064"):
+        for follower, end, expected in (
+            (also_near, 4, also_near),
+            (near, 5, near),
+            (also_near, 6, also_near),
+        ):
+            partition.follow(follower, end)
+            sent = _read(partition, 1, api_version).told.preferred_read_replica
+            what = f"{follower.broker_id} has {end} records, the other less: sent to {sent}"
+            assert sent == expected.broker_id, f"{what}, expected {expected.broker_id}"
+        expect_sound(partition)
+
+
 @judges("FETCH-018")
 @needs_broker(Use.JOINABLE, {"replica.selector.class": SELECTOR, "broker.rack": OF_LEADER})
 @at_versions("Fetch", "11+")

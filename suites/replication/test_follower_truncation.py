@@ -11,7 +11,12 @@ from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.served_log import ServedLog
 from suites.protocol.support.fetching import values_of
 from suites.protocol.support.idempotent import new_producer
-from suites.replication.support.expect import expect_error, expect_log_end
+from suites.replication.support.expect import (
+    expect_error,
+    expect_high_watermark,
+    expect_log_end,
+    expect_records,
+)
 from suites.replication.support.rivals import Rivals, as_served
 
 PRODUCER = 1 << 40
@@ -117,6 +122,28 @@ def test_follower_truncates_below_end_of_epoch_that_it_does_not_know(rivals: Riv
         rivals.peers.broker.eventually(
             lambda: rivals.stored() == as_served(log), f"its log is {as_served(log)}"
         )
+
+
+@judges("EPOCH-018")
+@needs_broker(Use.JOINABLE)
+def test_truncation_below_high_watermark_lowers_it_to_log_end(rivals: Rivals) -> None:
+    """The leader has lost three of six committed records; then the follower leads."""
+    log, partition = ServedLog(), rivals.partition
+    log.append(rivals.epoch, *(b"old%d" % number for number in range(6)))
+    rivals.virtual_leads(log)
+    rivals.follows(6)
+    rivals.peers.broker.eventually(
+        lambda: partition.consume(0).high_watermark == 6, "the follower's high watermark is 6"
+    )
+    del log.entries[3:]
+    log.high_watermark = 3
+    with requirement("EPOCH-018"):
+        rivals.follows(3)
+        rivals.real_leads()
+        expect_high_watermark(partition, 3, "the follower leads")
+        partition.produce()
+        read = expect_high_watermark(partition, 4, "it has one more record")
+        expect_records(read, range(4), "a consumer")
 
 
 @judges("EPOCH-016")

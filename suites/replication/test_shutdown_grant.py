@@ -68,6 +68,31 @@ def test_shutdown_is_granted_while_fenced_broker_is_behind(peers: JoinedCluster)
         _expect_grant(peers, member, partition)
 
 
+@judges("SHUT-002")
+@needs_broker(Use.JOINABLE)
+def test_broker_leaves_isr_that_it_follows_before_its_shutdown_is_granted(
+    peers: JoinedCluster,
+) -> None:
+    """It leads one partition, and follows another, in which it stays caught up."""
+    member, reader = peers.joined(), peers.joined()
+    led, followed = peers.beside(member), peers.partition([member])
+    followed.follow(member, 0)
+    behind = reader.broker_epoch
+
+    def isr() -> tuple[int, ...]:
+        reader.heartbeat(metadata_offset=behind)
+        told = member.heartbeat(want_shut_down=True)
+        assert not told.should_shut_down, "an active broker is behind, and it may shut down"
+        followed.follow(member, 0)
+        return followed.state().isr
+
+    with requirement("SHUT-002"):
+        found = peers.broker.last_seen(isr, (peers.leader,).__eq__)
+        assert found == (peers.leader,), f"it shuts down, and the ISR that it follows is {found}"
+        led.await_isr(peers.leader)
+        expect_sound(followed)
+
+
 def _expect_grant(peers: JoinedCluster, member: KraftMember, partition: WatchedPartition) -> None:
     partition.await_isr(peers.leader)
 

@@ -1,0 +1,66 @@
+"""Defects of area TXN: decisions and markers that count before the replicas in sync have them."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.codec.records import (
+    CONTROL,
+    TRANSACTIONAL,
+    Record,
+    RecordBatch,
+    decode_batches,
+    encode_batch,
+)
+from labs.defects.edited_answer import answers
+from labs.defects.one_client import of_client
+
+_COMMIT_KEY, _VALUE = struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 0)
+
+
+@answers(
+    "TXN-067",
+    r"\(high watermark, last stable offset\) is \(1, 1\)",
+    asked=of_client("TXN-067"),
+)
+def a_written_marker_is_enough(answer: FetchResponse) -> None:
+    """The last stable offset passes a transaction when the leader has its marker."""
+    for topic in answer.responses:
+        for one in topic.partitions:
+            one.last_stable_offset = one.high_watermark
+
+
+@answers(
+    "TXN-068",
+    r"the follower lacks the decision, and the markers are \[\(1, True\)\]",
+    asked=of_client("TXN-068"),
+)
+def a_written_decision_is_enough(request: FetchRequest, answer: FetchResponse) -> None:
+    """The coordinator sends markers when its own log has the decision."""
+    if request.topics[0].partitions[0].fetch_offset != 0:
+        return
+    for topic in answer.responses:
+        for one in topic.partitions:
+            batches = decode_batches(bytes(one.records or b""))
+            if len(batches) == 1:
+                one.records = bytes(one.records or b"") + _marker_behind(batches[0])
+
+
+def _marker_behind(batch: RecordBatch) -> bytes:
+    return encode_batch(
+        RecordBatch(
+            [Record(_VALUE, _COMMIT_KEY)],
+            base_offset=batch.base_offset + 1,
+            attributes=CONTROL | TRANSACTIONAL,
+            producer_id=batch.producer_id,
+            producer_epoch=batch.producer_epoch,
+        )
+    )
+
+
+DEFECTS = [
+    replace(a_written_marker_is_enough, private=True, joined=True),
+    replace(a_written_decision_is_enough, private=True, joined=True),
+]

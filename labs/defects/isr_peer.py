@@ -168,7 +168,10 @@ def the_watermark_of_the_leader_is_that_of_the_follower(
         data.high_watermark = 5
 
 
-@told_to_others("EPOCH-003", r"it follows epoch \d+: epoch \d+: \(epoch, end\) is \(\d+, 1\)")
+@told_to_others(
+    "EPOCH-003",
+    r"(it follows epoch \d+|it wrote nothing): epoch \d+: \(epoch, end\) is \(\d+, 1\)",
+)
 def an_epoch_without_records_ends_with_the_first(
     done: Replicas, asked: Message, answer: Message
 ) -> None:
@@ -179,6 +182,20 @@ def an_epoch_without_records_ends_with_the_first(
     wanted, told = asked.topics[0].partitions[0], answer.topics[0].partitions[0]
     if 0 <= told.leader_epoch < wanted.leader_epoch:
         told.end_offset = 1
+
+
+@told_to_others(
+    "EPOCH-003",
+    r"(it follows epoch \d+|it wrote nothing): epoch (\d+): \(epoch, end\) is \(\2, \d\)",
+)
+def an_epoch_without_records_is_known(done: Replicas, asked: Message, answer: Message) -> None:
+    """The leader keeps each epoch that it hears of, also one without a record."""
+    if not _is_by_the_first(done) or not isinstance(asked, OffsetForLeaderEpochRequest):
+        return
+    assert isinstance(answer, OffsetForLeaderEpochResponse)
+    wanted, told = asked.topics[0].partitions[0], answer.topics[0].partitions[0]
+    if 0 <= told.leader_epoch < wanted.leader_epoch:
+        told.leader_epoch = wanted.leader_epoch
 
 
 @told_to_others("EPOCH-008", r"after the cut: the leader's log ends at 5, expected 6")
@@ -204,6 +221,7 @@ def what_was_written_between_stays(done: Replicas, _: int, data: Answered) -> No
 
 
 DEFECTS = [
+    an_epoch_without_records_is_known,
     who_fetches_is_in_sync,
     who_is_in_sync_has_the_whole_log,
     who_is_fenced_is_in_sync,

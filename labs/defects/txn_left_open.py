@@ -91,7 +91,11 @@ def _unmapped(_: SeenRequest, answer: EndTxnResponse) -> None:
     answer.error_code = ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-@answers("TXN-064", r"in the transaction the last stable offset is \d", asked=of_client("TXN-064"))
+@answers(
+    "TXN-064",
+    r"(in the transaction|after a \w+,) the last stable offset is \d",
+    asked=of_client("TXN-064"),
+)
 def idle_transactions_are_forgotten(answer: FetchResponse) -> None:
     """A producer expires with its open transaction, which delays no consumer any more."""
     for topic in answer.responses:

@@ -85,3 +85,20 @@ def test_new_replica_begins_at_log_start_after_delete_records(cluster: Cluster) 
                 assert found == list(range(DELETED, end)), f"{role} has the offsets {found}"
                 below = cluster.at(node).fetch(topic, DELETED - 1, version)
                 expect_error(below.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, f"{role}, below")
+
+
+@judges("DELR-002")
+@at_versions("DeleteRecords")
+def test_delete_records_at_minus_1_is_answered_when_all_replicas_begin_at_high_watermark(
+    cluster: Cluster, api_version: int
+) -> None:
+    """Three replicas, and nothing is written meanwhile: their logs are empty then."""
+    topic = cluster.create_topic([cluster.nodes[:3]])
+    leader = cluster.at(cluster.leader(topic))
+    append(leader, topic, batch_of(*VALUES))
+    leader.eventually(lambda: leader.end_offset(topic) == 3, "the records are committed")
+    with requirement("DELR-002"):
+        answer = ask_to_delete(leader, topic, -1, api_version)
+        expect_error(answer.error_code, ErrorCode.NONE, "three replicas, offset -1")
+        low = answer.low_watermark
+        assert low == 3, f"three replicas, offset -1: the low watermark is {low}, expected 3"

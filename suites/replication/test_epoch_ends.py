@@ -94,6 +94,32 @@ def test_offset_for_epoch_without_records_returns_largest_epoch_before_it(
                 )
 
 
+@judges("EPOCH-003")
+@needs_broker(Use.JOINABLE)
+@at_versions("OffsetForLeaderEpoch", "1+")
+def test_offset_for_own_epoch_without_records_returns_largest_epoch_before_it(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """The real broker leads three times, and writes in the first and in the last of these epochs.
+
+    The epoch between them begins where the last one does.
+    """
+    member = peers.join()
+    partition = peers.beside(member)
+    first = _led_by_real_broker(peers, partition, member)
+    partition.produce(2)
+    _led_by_member(peers, partition, member, 2)
+    empty = _led_by_real_broker(peers, partition, member)
+    _led_by_member(peers, partition, member, 2)
+    last = _led_by_real_broker(peers, partition, member)
+    partition.produce()
+    with requirement("EPOCH-003"):
+        assert first < empty < last, f"the leader epochs are {first}, {empty} and {last}"
+        _expect_end(partition, empty, (first, 2), "it wrote nothing", api_version)
+        _expect_end(partition, first, (first, 2), "the epoch before", api_version)
+        _expect_end(partition, last, (last, 3), "the epoch after", api_version)
+
+
 def _led_by_real_broker(
     peers: JoinedCluster, partition: WatchedPartition, member: Membership
 ) -> int:

@@ -1,0 +1,43 @@
+"""Defects of a broker that was started again: what it has forgotten of transactional producers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchResponse, WriteTxnMarkersResponse
+from harness.codec.structs import Message
+from harness.proxies import SeenRequest
+from labs.defects.started_again import StartedAgain, after_start
+from suites.durability import test_transactions_after_restart as of_producers
+
+
+@after_start("TXN-069", r"an epoch below: error is NONE", partitions=of_producers.MARKED)
+def a_start_forgets_coordinators(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """The broker forgets the coordinator epochs of its producers when it starts."""
+    if not isinstance(answer, WriteTxnMarkersResponse):
+        return
+    for marker in answer.markers:
+        for topic in marker.topics:
+            for one in topic.partitions:
+                if one.error_code == ErrorCode.TRANSACTION_COORDINATOR_FENCED:
+                    one.error_code = ErrorCode.NONE
+
+
+@after_start(
+    "TXN-064",
+    r"after a (stop|kill), the last stable offset is 3",
+    partitions=of_producers.OPEN,
+)
+def a_start_forgets_idle_transactions(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """A start forgets the open transactions of producers that have been idle for long."""
+    if isinstance(answer, FetchResponse):
+        for topic in answer.responses:
+            for one in topic.partitions:
+                one.last_stable_offset = one.high_watermark
+
+
+DEFECTS = [
+    replace(made, private=True)
+    for made in (a_start_forgets_coordinators, a_start_forgets_idle_transactions)
+]

@@ -1,0 +1,112 @@
+"""TXN: what a broker knows of transactional producers when it is started again (KIP-98)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.client.only import only
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import WriteTxnMarkersRequest
+from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
+from suites.durability.support.restarts import KILLED, STOPPED, end
+from suites.protocol.support.appended import append
+from suites.protocol.support.expect import expect_error
+from suites.protocol.support.idempotent import new_producer
+from suites.protocol.support.transaction_log import (
+    READ_COMMITTED,
+    committed_values,
+    fetched,
+    stable_offset,
+)
+from suites.protocol.support.transactional import TxnProducer
+
+COORDINATOR_EPOCH = 10  # higher than that of any coordinator of the test's broker
+MARKED, OPEN = 7, 9  # numbers of partitions, by which a defect recognizes the test
+TIMEOUT_MS = 600_000
+FAR_AHEAD = 100
+FORGETFUL = {
+    "producer.id.expiration.ms": "500",
+    "producer.id.expiration.check.interval.ms": "100",
+}
+ENDS = pytest.mark.parametrize("when", [STOPPED, KILLED], ids=["stop", "kill"])
+
+
+def _abort_marker(producer: TxnProducer, topic: Topic, coordinator_epoch: int) -> int:
+    """The error of an abort marker in the name of a coordinator."""
+    kinds = WriteTxnMarkersRequest
+    marker = kinds.WritableTxnMarker(
+        producer_id=producer.id,
+        producer_epoch=producer.epoch,
+        transaction_result=False,
+        coordinator_epoch=coordinator_epoch,
+        topics=[kinds.WritableTxnMarkerTopic(name=topic.name, partition_indexes=[0])],
+    )
+    answer = producer.connection.ask(kinds(markers=[marker]), producer.version("WriteTxnMarkers"))
+    found = only(only(answer.markers, "marker").topics, "topic")
+    return only(found.partitions, "partition").error_code
+
+
+@judges("TXN-069")
+@needs_broker(Use.PERSISTENT)
+@ENDS
+def test_marker_of_former_coordinator_is_refused_after_restart(
+    persistent_broker: PersistentBroker, when: str
+) -> None:
+    """A marker of a later coordinator is the last batch of the producer."""
+    client = persistent_broker.client
+    producer = TxnProducer(client, "TXN-069", timeout_ms=TIMEOUT_MS)
+    topic = client.create_topic(MARKED)
+    producer.write(topic, b"aborted")
+    code = _abort_marker(producer, topic, COORDINATOR_EPOCH)
+    expect_error(code, ErrorCode.NONE, "a marker before the restart")
+    end(persistent_broker, when)
+    persistent_broker.start()
+    client.await_served(topic)
+    again = producer.through(client)
+    with requirement("TXN-069"):
+        fenced = ErrorCode.TRANSACTION_COORDINATOR_FENCED
+        code = _abort_marker(again, topic, COORDINATOR_EPOCH - 1)
+        expect_error(code, fenced, f"{when} an epoch below")
+        code = _abort_marker(again, topic, COORDINATOR_EPOCH)
+        expect_error(code, ErrorCode.NONE, f"{when} the same epoch")
+        at = client.end_offset(topic)
+        assert at == 3, f"{when} the log ends at {at}, expected 3"
+
+
+@judges("TXN-064")
+@needs_broker(Use.PERSISTENT, FORGETFUL)
+@ENDS
+def test_open_transaction_of_idle_producer_outlives_restart(
+    persistent_broker: PersistentBroker, when: str
+) -> None:
+    """It is open for longer than a producer may be idle: another producer is forgotten."""
+    client = persistent_broker.client
+    producer = TxnProducer(client, "TXN-064", timeout_ms=TIMEOUT_MS)
+    topic, idle = client.create_topic(OPEN), new_producer(client)
+    producer.write(topic, b"open")
+    append(client, topic, idle.batch(0, b"idle"))
+
+    def is_forgotten() -> bool:
+        answer = client.produce(topic, idle.batch(FAR_AHEAD, b"later"))
+        return answer.error_code == ErrorCode.NONE
+
+    client.eventually(is_forgotten, "an idle producer is forgotten")
+    end(persistent_broker, when)
+    persistent_broker.start()
+    client.await_served(topic)
+    again = producer.through(client)
+    with requirement("TXN-064"):
+        stable = stable_offset(again, topic)
+        assert stable == 0, f"{when} the last stable offset is {stable}, expected 0"
+        code = again.end(commit=True).error_code
+        expect_error(code, ErrorCode.NONE, f"{when} the commit")
+        stable = client.last_seen(lambda: stable_offset(again, topic), (4).__eq__)
+        assert stable == 4, f"{when} behind the commit the last stable offset is {stable}"
+        answer = fetched(again, topic, client.reading_version(topic), READ_COMMITTED)
+        found = committed_values(answer)
+        expected = [b"open", b"idle", b"later"]
+        assert found == expected, f"{when} behind the commit a consumer reads {found}"

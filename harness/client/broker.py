@@ -151,23 +151,14 @@ class BrokerUnderTest:
         authenticates: bool = True,
         door: Door | None = None,
     ) -> Connection:
-        """A connection of the test's own; closed when the test ends.
+        """A connection of the test's own; closed when the test ends. ``door``: as `Connection`'s.
 
         ``timeout_ms``: of each answer; by default longer on a busy machine. ``through``: a proxy.
-        ``door``: see :class:`Connection`.
         """
-        if timeout_ms is None:
-            timeout_ms = DEFAULT_TIMEOUT_MS * patience()
-        at, timeout_ms = through or self.address, self.scaled_ms(timeout_ms)
+        base_ms = DEFAULT_TIMEOUT_MS * patience() if timeout_ms is None else timeout_ms
+        at, timeout_ms = through or self.address, self.scaled_ms(base_ms)
         connection = Connection(
-            at,
-            client_id,
-            timeout_ms,
-            self.observer,
-            self.grants,
-            self.greases,
-            authenticates,
-            door,
+            at, client_id, timeout_ms, self.observer, self.grants, self.greases, authenticates, door
         )
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]

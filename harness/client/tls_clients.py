@@ -26,7 +26,7 @@ class CertificateOfAnother(Exception):
 
 
 class Certificate(StrEnum):
-    """What a client shows."""
+    """The certificate that a client shows."""
 
     NONE = "no certificate"
     OWN = "the certificate of the run"

@@ -19,6 +19,7 @@ from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
 from harness.targets.reference import (
     COMMAND,
+    QUICK,
     QUICK_RETURN,
     START_TIMEOUT_MS,
     TAKEN,
@@ -207,7 +208,7 @@ class ReferenceCluster(Target):
     def _launch(self, node: int, words: list[str], port: int) -> tuple[ChildProcess, Path]:
         log_path = reserve_log(self._log_folder(), f"reference-{node}")
         own = settings_of_node(node, self.brokers, is_broker=node != CONTROLLER_ID)
-        pairs = {**own, **self._secured(), **self._own_settings(node), **self.settings}
+        pairs = {**QUICK, **own, **self._secured(), **self._own_settings(node), **self.settings}
         assert self._scratch is not None
         folder = self._folder(node)
         command = [*self._command, "--port", str(port), *words]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from harness.targets.reference import QUICK
-
 REPLICATION, MIN_IN_SYNC = 3, 2
 SETTINGS = {
-    **QUICK,
     "auto.leader.rebalance.enable": "false",
     "broker.heartbeat.interval.ms": "500",
     "broker.session.timeout.ms": "6000",

@@ -36,13 +36,17 @@ def test_entries_have_effect_at_every_broker_and_survive_restarts(cluster: Clust
         _expect_effect(cluster, entry, [first, second], is_given=True)
         cluster.restart(third)
         _expect_effect(cluster, entry, cluster.nodes, is_given=True)
-        every = [*cluster.controller_nodes, *cluster.nodes]
-        for node in every:
-            cluster.kill(node)
-        for node in every:
-            cluster.restart(node)
+        _kill_and_restart_all(cluster)
         _expect_effect(cluster, entry, cluster.nodes, is_given=True)
     removed(cluster.front, name=topic)
+
+
+def _kill_and_restart_all(cluster: Cluster) -> None:
+    every = [*cluster.controller_nodes, *cluster.nodes]
+    for node in every:
+        cluster.kill(node)
+    for node in every:
+        cluster.restart(node)
 
 
 def _expect_effect(

@@ -1,4 +1,4 @@
-"""Defects of area TXN: transactions that stay open while a time limit or another request passes."""
+"""Defects of area TXN: transactions that stay open, and aborted ones in a short read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from harness.codec.messages import (
     AddPartitionsToTxnResponse,
     EndTxnRequest,
     EndTxnResponse,
+    FetchRequest,
     FetchResponse,
     InitProducerIdRequest,
     ListTransactionsRequest,
@@ -134,7 +135,32 @@ def _bring_back(_: SeenRequest, answer: OffsetFetchResponse) -> None:
             one.committed_offset = OF_DELETED
 
 
+@answers(
+    "TXN-025",
+    r"from offset 0: the aborted transactions of a short read are",
+    asked=of_client("TXN-025"),
+)
+def the_first_end_is_the_last_to_list(request: FetchRequest, answer: FetchResponse) -> None:
+    """The broker looks no further than to the first transaction that ends behind a short read."""
+    if request.topics[0].partitions[0].partition_max_bytes == 1:
+        for topic in answer.responses:
+            for one in topic.partitions:
+                aborted = one.aborted_transactions or []
+                one.aborted_transactions = [each for each in aborted if each.first_offset > 0]
+
+
+@answers("TXN-071", r"none is aborted: the aborted transactions are", asked=of_client("TXN-071"))
+def a_marker_alone_is_listed(answer: FetchResponse) -> None:
+    """The broker lists the abort of a transaction that has no records in the partition."""
+    for topic in answer.responses:
+        for one in topic.partitions:
+            listed = FetchResponse.AbortedTransaction(producer_id=7, first_offset=0)
+            one.aborted_transactions = [listed, *(one.aborted_transactions or [])]
+
+
 DEFECTS = [
+    a_marker_alone_is_listed,
+    the_first_end_is_the_last_to_list,
     replace(each_partition_begins_the_timeout_anew, private=True),
     rule("TXN-037", r"behind one more partition: listed are \[\]", DurationsBeginAnew),
     replace(

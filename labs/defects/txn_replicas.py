@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
-from harness.codec.messages import FetchRequest, FetchResponse
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse, WriteTxnMarkersResponse
 from harness.codec.records import (
     CONTROL,
     TRANSACTIONAL,
@@ -60,7 +61,22 @@ def _marker_behind(batch: RecordBatch) -> bytes:
     )
 
 
+@answers(
+    "TXN-070",
+    r"a marker, and one replica is in sync: error is NONE",
+    asked=of_client("TXN-070"),
+)
+def a_marker_needs_no_followers(answer: WriteTxnMarkersResponse) -> None:
+    """The broker writes markers whatever min.insync.replicas is."""
+    for marker in answer.markers:
+        for topic in marker.topics:
+            for one in topic.partitions:
+                if one.error_code == ErrorCode.NOT_ENOUGH_REPLICAS:
+                    one.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    replace(a_marker_needs_no_followers, private=True, joined=True),
     replace(a_written_marker_is_enough, private=True, joined=True),
     replace(a_written_decision_is_enough, private=True, joined=True),
 ]

@@ -10,7 +10,11 @@ from harness.client.only import only
 from harness.client.preparing import preparing
 from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import AlterPartitionReassignmentsRequest, EndTxnResponse
+from harness.codec.messages import (
+    AlterPartitionReassignmentsRequest,
+    EndTxnResponse,
+    WriteTxnMarkersRequest,
+)
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
@@ -25,13 +29,14 @@ from suites.protocol.support.transaction_log import (
     values_in,
 )
 from suites.protocol.support.transactional import TxnProducer
-from suites.replication.support.expect import expect_error, expect_sound
+from suites.replication.support.asked_as import produce_as
+from suites.replication.support.expect import expect_error, expect_log_end, expect_sound
 
 LOG = "__transaction_state"
 ONE_LOG = {"transaction.state.log.num.partitions": "1", "replica.lag.time.max.ms": "60000"}
-"""All transactional ids are in partition 0, whose follower may be behind for the whole test. The
+"""All transactional ids are in partition 0; its follower may be behind for the whole test. The
 coordinator makes that topic before a virtual broker joins, which would get replicas of it."""
-HELD_MS = 500
+HELD_MS, SOON_MS = 500, 1_000
 BOTH = pytest.mark.parametrize("commits", [True, False], ids=["commit", "abort"])
 
 
@@ -147,3 +152,62 @@ def test_end_of_transaction_waits_for_replicas_of_its_coordinator(
         expect_error(answer.error_code, ErrorCode.NONE, "EndTxn, and the follower has the decision")
         markers = broker.last_seen(lambda: markers_of(reader, topic), bool)
         assert markers == [(1, commits)], f"the markers (offset, is a commit) are {markers}"
+
+
+def _abort_marker(producer: TxnProducer, topic: Topic) -> int:
+    """The error of a marker that an admin writes."""
+    kinds = WriteTxnMarkersRequest
+    marker = kinds.WritableTxnMarker(
+        producer_id=producer.id,
+        producer_epoch=producer.epoch,
+        transaction_result=False,
+        topics=[kinds.WritableTxnMarkerTopic(name=topic.name, partition_indexes=[0])],
+    )
+    answer = producer.connection.ask(kinds(markers=[marker]), producer.version("WriteTxnMarkers"))
+    found = only(only(answer.markers, "marker").topics, "topic")
+    return only(found.partitions, "partition").error_code
+
+
+def _await_too_few(partition: WatchedPartition) -> None:
+    """Wait until the leader knows that too few replicas are in sync."""
+
+    def is_refused() -> bool:
+        answer = produce_as(
+            "TXN-070", partition.broker, partition.topic, b"x", acks=-1, timeout_ms=SOON_MS
+        )
+        return answer is not None and answer.error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+
+    partition.broker.eventually(is_refused, "acks=all is refused")
+
+
+@judges("TXN-070")
+@needs_broker(Use.JOINABLE, ONE_LOG)
+def test_marker_is_not_written_below_min_insync_replicas(peers: JoinedCluster) -> None:
+    """The follower goes; the transaction is aborted, and gets its marker when it is back."""
+    producer, follower = TxnProducer(peers.broker, "TXN-070"), peers.join()
+    partition = peers.partition([follower], configs={"min.insync.replicas": "2"})
+    topic = partition.topic
+    _write(producer, topic, b"x")
+    partition.follow(follower, 1)
+    follower.leave()
+    partition.await_isr(peers.leader)
+    _await_too_few(partition)
+    end = partition.log_end()
+    with requirement("TXN-070"):
+        code = _abort_marker(producer, topic)
+        expect_error(code, ErrorCode.NOT_ENOUGH_REPLICAS, "a marker, and one replica is in sync")
+        expect_log_end(partition, end, "after the refusal")
+        code = producer.end(commit=False).error_code
+        expect_error(code, ErrorCode.NONE, "EndTxn")
+        expect_log_end(partition, end, "one replica is in sync, not two")
+        follower.come_back()
+
+        def ends_at() -> int:
+            partition.follow(follower, end)
+            return partition.log_end()
+
+        found = peers.broker.last_seen(ends_at, (end + 1).__eq__)
+        assert found == end + 1, f"two are in sync again, and the log ends at {found}"
+        partition.follow(follower, end + 1)
+        markers = markers_of(producer, topic)
+        assert markers == [(end, False)], f"the markers (offset, is a commit) are {markers}"

@@ -7,9 +7,11 @@ from checks.part import Command, Lane, Part, command
 from harness.conformance.gate import GateExit
 from labs.defects.row_items import CLUSTER_SUITES
 from labs.defects.seen_on import (
+    AUTHORIZED_CLUSTER_SEEN_ON,
     AUTHORIZED_SEEN_ON,
     BEHIND_AUTHORIZER,
     BEHIND_SASL,
+    BEHIND_TLS,
     CLUSTER_SEEN_ON,
     ENDED,
     ENDED_CLUSTER,
@@ -19,6 +21,7 @@ from labs.defects.seen_on import (
     ENDED_WITH_2_4_SEEN_ON,
     JOINED_SEEN_ON,
     SECURED_SEEN_ON,
+    TLS_SEEN_ON,
 )
 
 WAITS, ALONE = Lane.WAITS, Lane.ALONE
@@ -163,6 +166,14 @@ GATE = (
             command(
                 *(*DEFECTS, "--target", AUTHORIZED_SEEN_ON, "--alone", "0", "--jobs", "6"),
                 *(word for name in BEHIND_AUTHORIZER for word in ("--requirement", name)),
+            ),
+            command(
+                *(*DEFECTS, "--target", AUTHORIZED_CLUSTER_SEEN_ON, "--alone", "0"),
+                *("--requirement", "ACL-014"),
+            ),
+            command(
+                *(*DEFECTS, "--target", TLS_SEEN_ON, "--alone", "0"),
+                *(word for name in BEHIND_TLS for word in ("--requirement", name)),
             ),
         ),
         after=("suites",),

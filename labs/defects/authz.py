@@ -16,11 +16,14 @@ from harness.proxies import SeenRequest
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.defect import Defect
 from labs.defects.edited_answer import Asked, any_request
+from suites.protocol.support.permissions.of_tokens import OWN_LIFE_MS
 
 TOPIC = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 GROUP = ErrorCode.GROUP_AUTHORIZATION_FAILED
 CLUSTER = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 TRANSACTION = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+TOKEN_REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+NOT_THE_OWNER = ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
 SERVED = r"is NONE \(0\), expected {}"
 MANY = 0x1DF8
 """Operations of a topic, as a bit field: more than a user of the suite has."""
@@ -270,6 +273,21 @@ NEWER_GROUPS = [
     opened(82, "a_new_voter", m.AddRaftVoterResponse, "error_code", CLUSTER),
     opened(83, "a_removed_voter", m.RemoveRaftVoterResponse, "error_code", CLUSTER),
 ]  # fmt: skip
+TOKENS = [
+    changed_field("AUTHZ-084", "an_own_token_needs_a_right",
+        r"is DELEGATION_TOKEN_AUTHORIZATION_FAILED \(65\), expected NONE",
+        "CreateDelegationToken is refused to a user that wants a token for itself.",
+        m.CreateDelegationTokenResponse, "error_code", ErrorCode.NONE, TOKEN_REFUSED,
+        asked=_request(lambda asked: asked.max_lifetime_ms == OWN_LIFE_MS)),
+    opened(85, "a_token_of_another_owner", m.CreateDelegationTokenResponse, "error_code",
+        TOKEN_REFUSED),
+    opened(86, "a_renewal_of_a_foreign_token", m.RenewDelegationTokenResponse, "error_code",
+        NOT_THE_OWNER),
+    opened(87, "an_expiry_of_a_foreign_token", m.ExpireDelegationTokenResponse, "error_code",
+        NOT_THE_OWNER),
+    left_out(88, "described_tokens", m.DescribeDelegationTokenResponse, "tokens",
+        "delegation-token", _request(lambda asked: asked.owners is None)),
+]  # fmt: skip
 DEFECTS = [
     *TOPICS,
     *CONFIGS,
@@ -277,4 +295,5 @@ DEFECTS = [
     *TRANSACTIONS,
     *CLUSTERS,
     *NEWER_GROUPS,
+    *TOKENS,
 ]

@@ -12,11 +12,13 @@ from harness.codec.messages import (
     DeleteTopicsResponse,
     DescribeGroupsResponse,
     FetchResponse,
+    ProduceResponse,
 )
 from labs.defects.changed_field import ANY, changed_field
 from labs.defects.edited_request import takes
 from labs.defects.one_client import of_client
 from suites.protocol.quotas.test_connection_rate import RATE
+from suites.protocol.quotas.test_quota_of_user import CLIENT_ID
 from suites.protocol.support.quota_admin import CONNECTIONS
 
 
@@ -40,6 +42,11 @@ DEFECTS = [
         r"DescribeGroups v\d+: throttle_time_ms is 1 without a quota",
         "DescribeGroups returns a throttle time of one millisecond to each client.",
         DescribeGroupsResponse, "throttle_time_ms", ANY, 1, range(1, 99)),
+    replace(changed_field("QUOTA-026", "a_quota_is_shared_by_users",
+        r"another user is throttled for 1 ms",
+        "Produce returns a throttle time to another user with the client id of a throttled one.",
+        ProduceResponse, "throttle_time_ms", 0, 1, range(1, 99),
+        asked=of_client(CLIENT_ID)), private=True),
     changed_field("QUOTA-010", "a_topic_grows_above_the_quota",
         r"the codes of two topics are \[0, 0\]",
         "CreatePartitions returns no error for a topic above the quota of the client.",

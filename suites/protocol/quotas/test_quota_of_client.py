@@ -21,6 +21,7 @@ from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.client_quota import fetched_by
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.idempotent import code_of
+from suites.protocol.support.principals import user_of_run
 from suites.protocol.support.quota_admin import (
     CONSUMER,
     PERCENTAGE,
@@ -31,7 +32,6 @@ from suites.protocol.support.quota_admin import (
     quota,
 )
 
-ANONYMOUS = "ANONYMOUS"  # the user of a connection without authentication
 LITTLE, LOWERED, HUGE = 1_000.0, 1_500.0, 1e12  # bytes per second
 ABOVE = batch_of(b"x" * 20 * int(LITTLE))  # more than LITTLE in the ten seconds of the mean
 SMALL = batch_of(b"x")
@@ -74,16 +74,16 @@ def test_most_specific_client_quota_is_in_effect(broker: BrokerUnderTest) -> Non
     """Each level comes above the ones before with a value that has the opposite effect; then each
     goes again, the highest first, and the next one is in effect."""
     broker.version("AlterClientQuotas")
-    topic, client_id = broker.create_topic(), broker.unique_topic()
+    topic, client_id, user = broker.create_topic(), broker.unique_topic(), user_of_run(broker)
     levels = [
         (entity(client_id=None), LITTLE),
         (entity(client_id=client_id), HUGE),
         (entity(user=None), LITTLE),
         (entity(None, None), HUGE),
         (entity(None, client_id), LITTLE),
-        (entity(user=ANONYMOUS), HUGE),
-        (entity(ANONYMOUS, None), LITTLE),
-        (entity(ANONYMOUS, client_id), HUGE),
+        (entity(user=user), HUGE),
+        (entity(user, None), LITTLE),
+        (entity(user, client_id), HUGE),
     ]
     with requirement("QUOTA-007"):
         for of, rate in levels:
@@ -120,10 +120,11 @@ def test_clients_of_one_user_share_quota_of_user(broker: BrokerUnderTest) -> Non
     is its own."""
     broker.version("AlterClientQuotas")
     topic, first, second, own = broker.create_topic(), *(broker.unique_topic() for _ in range(3))
+    user = user_of_run(broker)
     prepare_quotas(
         broker,
-        quota(entity(ANONYMOUS, own), {PRODUCER: LITTLE}),
-        quota(entity(user=ANONYMOUS), {PRODUCER: LITTLE}),
+        quota(entity(user, own), {PRODUCER: LITTLE}),
+        quota(entity(user=user), {PRODUCER: LITTLE}),
     )
     with requirement("QUOTA-008"), in_time(broker.scaled_ms(STAYS_ABOVE_MS)):
         _expect_throttled(broker, topic, first, "a quota of the user")

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
-from harness.client.credentials import SCRAM, Credentials, scram_password
+from harness.client.credentials import SCRAM, Credentials, credentials_at, scram_password
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterUserScramCredentialsRequest
 from harness.codec.structs import Message, Request
@@ -17,6 +17,8 @@ from suites.protocol.support.sasl import credentials_of, enter, shake_hands, una
 
 M = TypeVar("M", bound=Message)
 MECHANISM, NUMBER = SCRAM[0], 1
+ANONYMOUS = "ANONYMOUS"
+"""The user of a connection without authentication."""
 ITERATIONS = 4096
 """The least that a broker accepts."""
 PASSWORD, SALT = "of-an-ordinary-user", b"salt of a test"
@@ -41,6 +43,23 @@ class Principal:
     def ask(self, message: Request[M], version: int) -> M:
         """Return the answer that this user gets."""
         return self.connection.ask(message, version)
+
+
+def user_of_run(broker: BrokerUnderTest) -> str:
+    """Return the user as which the run enters, without its kind."""
+    found = credentials_at(broker.address)
+    return ANONYMOUS if found is None else found.user
+
+
+@contextmanager
+def connection_of(broker: BrokerUnderTest, user: Principal, client_id: str) -> Iterator[Connection]:
+    """Enter as a user of the test with a client id, and close at the end."""
+    own = credentials_of(broker, MECHANISM).of(user.name, PASSWORD)
+    with broker.connect(client_id, authenticates=False) as connection:
+        shake_hands(connection, MECHANISM)
+        answer = enter(connection, own, MECHANISM, broker.version("SaslAuthenticate"))
+        expect_error(answer.error_code, ErrorCode.NONE, f"the user {user.name}")
+        yield connection
 
 
 @contextmanager

@@ -102,9 +102,10 @@ def token_of(
 def await_known(broker: BrokerUnderTest, token: Created) -> None:
     """Wait until the broker, and the node that renews tokens, know a token.
 
-    The user of the run is no renewer, so its renewal changes nothing.
+    The user of the run is mostly no renewer, so its renewal changes nothing.
     """
-    listed = DescribeDelegationTokenRequest(owners=None)
+    owner = Owner(principal_type=USER, principal_name=token.principal_name)
+    listed = DescribeDelegationTokenRequest(owners=[owner])
 
     def is_known() -> bool:
         renewal = RenewDelegationTokenRequest(hmac=bytes(token.hmac), renew_period_ms=LONGEST)

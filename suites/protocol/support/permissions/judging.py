@@ -14,6 +14,7 @@ from suites.protocol.support.permissions import (
     of_configs,
     of_groups,
     of_newer_groups,
+    of_tokens,
     of_topics,
     of_transactions,
 )
@@ -31,6 +32,7 @@ ASKED: Mapping[str, Asked] = MappingProxyType(
         **of_transactions.ASKED,
         **of_configs.ASKED,
         **of_cluster.ASKED,
+        **of_tokens.ASKED,
     }
 )
 """By the form of the row."""

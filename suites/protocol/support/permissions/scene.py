@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cached_property
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.coordinator import GROUP, TRANSACTION, await_coordinator, coordinated_name
 from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.committed_offsets import commit, entry
+from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import Principal
 from suites.protocol.support.rights import CLUSTER_NAME, Operation, Resource, Right
+from suites.protocol.support.tokens import (
+    REMOVE,
+    USER,
+    Created,
+    await_known,
+    creation,
+    expired,
+)
 from suites.protocol.support.transactional import TxnProducer
 
 CLIENT_ID = "permissions"
@@ -61,6 +71,17 @@ class Scene:
         self.at_end(lambda: producer.finish(commit=False))
         producer.write(self.topic, b"open")
 
+    @cached_property
+    def token(self) -> Created:
+        """A delegation token of the user of the run."""
+        version = self.broker.version("CreateDelegationToken")
+        made = self.broker.ask(creation(version), version)
+        expect_error(made.error_code, ErrorCode.NONE, "CreateDelegationToken")
+        change = self.broker.version("ExpireDelegationToken")
+        self.at_end(lambda: expired(self.broker, bytes(made.hmac), REMOVE, change))
+        await_known(self.broker, made)
+        return made
+
     @property
     def new_topic(self) -> str:
         """The name of a topic that does not exist, another one for each line of the matrix."""
@@ -97,11 +118,12 @@ class Scene:
         return Right(Operation[operation], kind, name)
 
 
-_NAMED = {
+_NAMED: Mapping[str, Callable[[Scene], object]] = {
     "topic": lambda scene: scene.topic.name,
     "topic-id": lambda scene: scene.topic.id,
     "new-topic": lambda scene: scene.new_topic,
     "group": lambda scene: scene.group,
     "transactional-id": lambda scene: scene.transactional_id,
-    "user": lambda scene: scene.user.name,
+    "delegation-token": lambda scene: scene.token.token_id,
+    "user": lambda scene: f"{USER}:{scene.token.principal_name}",
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness.base.authorizers import SETTING, STANDARD
 from harness.base.ids import TimeMs
 from harness.codec.apis import api_of
 from harness.codec.error_code import ErrorCode
@@ -19,7 +20,6 @@ from harness.codec.messages import (
     ExpireDelegationTokenRequest,
     RenewDelegationTokenRequest,
 )
-from harness.reference_broker.chosen_authorizer import AUTHORIZER, STANDARD
 from harness.reference_broker.node import Node, Response
 from harness.reference_broker.node_upkeep import token_expiry
 from harness.reference_broker.settings import BrokerSettings
@@ -31,7 +31,7 @@ from tests.reference_broker.test_authorization import give
 KEY = "the key of a test"
 LIFE_MS, RENEWAL_MS, LONG_MS = 10_000_000, 1_000_000, 5_000_000
 GIVEN = {
-    AUTHORIZER: STANDARD,
+    SETTING: STANDARD,
     "delegation.token.secret.key": KEY,
     "delegation.token.max.lifetime.ms": str(LIFE_MS),
     "delegation.token.expiry.time.ms": str(RENEWAL_MS),

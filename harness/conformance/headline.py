@@ -236,6 +236,10 @@ _FEATURES: Mapping[str, NotJudgedReason] = {
         "need a listener with SASL",
         "--target reference,security=sasl_plaintext,mechanism=PLAIN, or kafka:latest with these",
     ),
+    "a listener with TLS": NotJudgedReason(
+        "need a listener with TLS",
+        "--target reference,security=ssl,authorizer=on, or kafka:latest with these",
+    ),
 }
 """By the name of a feature that some releases, or some listeners, alone have."""
 

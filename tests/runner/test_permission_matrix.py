@@ -10,11 +10,11 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteGroupsResponse
 from harness.conformance.catalogue import load_catalogue
+from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.permissions import page
 from suites.protocol.support.permissions.judging import ASKED
 from suites.protocol.support.permissions.matrix import Line, Row, rows, values_at
 from suites.protocol.support.permissions.scene import Scene
-from suites.protocol.support.rights import Operation, Resource
 
 EVERY = list(rows().values())
 

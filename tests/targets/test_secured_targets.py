@@ -20,8 +20,9 @@ from harness.security.doors import door_at
 from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
+from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.principals import ordinary_user
-from suites.protocol.support.rights import Operation, Resource, Right, give, take_all
+from suites.protocol.support.rights import Right, give, take_all
 from tests.targets import kinds
 
 SPECS = (

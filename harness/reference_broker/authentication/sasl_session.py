@@ -120,8 +120,7 @@ class SaslRules:
     """The rules of a listener.
 
     ``new_exchange`` begins an authentication by an enabled mechanism; ``serves`` is True for an API
-    key and version that the listener advertises. Without ``tokens_end_sessions`` a session by a
-    delegation token has an end only where each session has one (KAFKA-13848).
+    key and version that the listener advertises.
     """
 
     mechanisms: Sequence[str]
@@ -129,7 +128,8 @@ class SaslRules:
     serves: Callable[[int, int], bool]
     max_session_ms: int = 0
     credential_ends_session: bool = True
-    """False: a credential that expires matters only beside ``max_session_ms``."""
+    """False: a credential that expires, such as a delegation token, ends a session only where
+    ``max_session_ms`` ends each (KAFKA-13848)."""
 
 
 class SaslSession:

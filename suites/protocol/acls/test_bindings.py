@@ -14,6 +14,7 @@ from harness.codec.messages import (
 from harness.conformance.checks import requirement
 from harness.conformance.outcome import NotApplicable
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.acl_terms import LITERAL, Operation, Resource
 from suites.protocol.support.bindings import (
     DENY,
     MATCH,
@@ -27,7 +28,7 @@ from suites.protocol.support.bindings import (
     removed,
 )
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.rights import LITERAL, Operation, Resource, require_authorizer
+from suites.protocol.support.rights import require_authorizer
 
 PATTERNS_SINCE = 1
 """Before this version all patterns are literal."""

@@ -10,10 +10,11 @@ from harness.codec.messages import DescribeConfigsRequest, FetchRequest, ListOff
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.acl_terms import Operation
 from suites.protocol.support.bindings import ALL, DENY, PREFIXED, WILDCARD, Binding, bound
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import Principal, ordinary_user
-from suites.protocol.support.rights import Operation, require_authorizer
+from suites.protocol.support.rights import require_authorizer
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 FREE = {"allow.everyone.if.no.acl.found": "true"}

@@ -23,15 +23,11 @@ from harness.codec.messages import (
 )
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.bindings import Binding, bound
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import Principal, ordinary_user
-from suites.protocol.support.rights import (
-    CLUSTER_NAME,
-    Operation,
-    Resource,
-    require_authorizer,
-)
+from suites.protocol.support.rights import CLUSTER_NAME, require_authorizer
 
 NO_TOPIC = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 NOT_ASKED = -(2**31)

@@ -31,17 +31,11 @@ from harness.codec.messages import (
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.acl_terms import ALLOW, ANY, Operation, Resource
 from suites.protocol.support.bindings import Binding, bound, creation, listed, removed
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import Principal, ordinary_user
-from suites.protocol.support.rights import (
-    ALLOW,
-    ANY,
-    CLUSTER_NAME,
-    Operation,
-    Resource,
-    require_authorizer,
-)
+from suites.protocol.support.rights import CLUSTER_NAME, require_authorizer
 
 NO_TOPIC = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 NO_GROUP = ErrorCode.GROUP_AUTHORIZATION_FAILED

@@ -9,9 +9,10 @@ from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.acls.test_decisions import described
+from suites.protocol.support.acl_terms import Operation
 from suites.protocol.support.bindings import Binding, create, listed, removed
 from suites.protocol.support.principals import ordinary_user
-from suites.protocol.support.rights import Operation, require_authorizer
+from suites.protocol.support.rights import require_authorizer
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 EVERY_USER = "User:*"

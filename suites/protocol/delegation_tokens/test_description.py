@@ -11,16 +11,10 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import at_versions, judges, needs_broker
+from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import PASSWORD, ordinary_user
-from suites.protocol.support.rights import (
-    Operation,
-    Resource,
-    Right,
-    give,
-    require_authorizer,
-    take_all,
-)
+from suites.protocol.support.rights import Right, give, require_authorizer, take_all
 from suites.protocol.support.tokens import (
     FIRST_WITH_OWNER,
     REMOVE,

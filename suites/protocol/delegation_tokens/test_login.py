@@ -10,9 +10,10 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
+from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import Principal, ordinary_user
-from suites.protocol.support.rights import Operation, Resource, Right, give, require_authorizer
+from suites.protocol.support.rights import Right, give, require_authorizer
 from suites.protocol.support.sasl import expect_served
 from suites.protocol.support.tokens import (
     HOUR_MS,

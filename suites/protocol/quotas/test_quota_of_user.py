@@ -13,6 +13,7 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
 from harness.runner.marks import judges, needs_broker
+from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.appended import batch_of
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.idempotent import code_of
@@ -24,7 +25,7 @@ from suites.protocol.support.quota_admin import (
     prepare_quotas,
     quota,
 )
-from suites.protocol.support.rights import Operation, Resource, Right, acls_of, give
+from suites.protocol.support.rights import Right, acls_of, give
 from suites.protocol.support.sasl import credentials_of
 
 LITTLE, HUGE = 1_000.0, 1e12

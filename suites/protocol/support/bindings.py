@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
+from suites.protocol.support.acl_terms import ALLOW, ANY, EVERY_HOST, LITERAL, Operation, Resource
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.rights import ALLOW, ANY, EVERY_HOST, LITERAL, Operation, Resource
 
 DENY, PREFIXED, MATCH, ALL = 2, 4, 2, 2
 """A permission, two types of pattern, and the operation that stands for all."""
@@ -52,7 +52,7 @@ def create(
 
 def listed(broker: BrokerUnderTest, version: int | None = None, **wanted: Any) -> set[Binding]:
     """Return the entries that a filter selects: fields of Binding, the others are any."""
-    answer = broker.ask(DescribeAclsRequest(**_filter(wanted, version)), version)
+    answer = broker.ask(DescribeAclsRequest(**filter_fields(version, **wanted)), version)
     expect_error(answer.error_code, ErrorCode.NONE, "DescribeAcls")
     return {
         Binding(
@@ -71,7 +71,7 @@ def listed(broker: BrokerUnderTest, version: int | None = None, **wanted: Any) -
 
 def removed(broker: BrokerUnderTest, version: int | None = None, **wanted: Any) -> list[Binding]:
     """Remove what a filter selects; return it as the broker does."""
-    filters = [DeleteAclsRequest.DeleteAclsFilter(**_filter(wanted, version))]
+    filters = [DeleteAclsRequest.DeleteAclsFilter(**filter_fields(version, **wanted))]
     (result,) = broker.ask(DeleteAclsRequest(filters=filters), version).filter_results
     expect_error(result.error_code, ErrorCode.NONE, "DeleteAcls")
     return [
@@ -111,8 +111,11 @@ def bound(broker: BrokerUnderTest, *bindings: Binding) -> Iterator[None]:
         )
 
 
-def _filter(wanted: dict[str, Any], version: int | None) -> dict[str, Any]:
-    """Return the fields of a filter; at version 0, without types of patterns, all are literal."""
+def filter_fields(version: int | None = None, **wanted: Any) -> dict[str, Any]:
+    """Return the fields of a filter; at version 0, without types of patterns, all are literal.
+
+    ``wanted``: fields of Binding; the others are any.
+    """
     return {
         "resource_type_filter": wanted.get("resource", ANY),
         "resource_name_filter": wanted.get("name"),

@@ -3,51 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import NamedTuple
 
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
 from harness.conformance.outcome import NotApplicable
+from suites.protocol.support.acl_terms import Operation, Resource
+from suites.protocol.support.bindings import Binding, creation, filter_fields
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.sasl import credentials_of
 
 NEEDED = "a broker with an authorizer"
-ANY, ALLOW = 1, 3
-"""Of a filter: every operation, permission or type. Of a permission: it gives."""
-LITERAL = 3
-EVERY_HOST = "*"
 CLUSTER_NAME = "kafka-cluster"
-
-
-class Resource(IntEnum):
-    """``ResourceType`` of Kafka."""
-
-    TOPIC = 2
-    GROUP = 3
-    CLUSTER = 4
-    TRANSACTIONAL_ID = 5
-    DELEGATION_TOKEN = 6
-    USER = 7
-
-
-class Operation(IntEnum):
-    """``AclOperation`` of Kafka."""
-
-    READ = 3
-    WRITE = 4
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-    IDEMPOTENT_WRITE = 12
-    CREATE_TOKENS = 13
-    DESCRIBE_TOKENS = 14
-    TWO_PHASE_COMMIT = 15
 
 
 class Right(NamedTuple):
@@ -96,43 +64,19 @@ def take_all(broker: BrokerUnderTest, principal: str) -> None:
 def creations(principal: str, rights: Sequence[Right]) -> list[CreateAclsRequest.AclCreation]:
     """Return the ACLs that give these rights, from every host."""
     return [
-        CreateAclsRequest.AclCreation(
-            resource_type=one.resource,
-            resource_name=one.name,
-            resource_pattern_type=LITERAL,
-            principal=principal,
-            host=EVERY_HOST,
-            operation=one.operation,
-            permission_type=ALLOW,
-        )
+        creation(Binding(one.name, principal, one.operation, resource=one.resource))
         for one in rights
     ]
 
 
 def deletion(principal: str) -> DeleteAclsRequest.DeleteAclsFilter:
     """Return the filter of all ACLs of a principal."""
-    return DeleteAclsRequest.DeleteAclsFilter(
-        resource_type_filter=ANY,
-        resource_name_filter=None,
-        pattern_type_filter=ANY,
-        principal_filter=principal,
-        host_filter=None,
-        operation=ANY,
-        permission_type=ANY,
-    )
+    return DeleteAclsRequest.DeleteAclsFilter(**filter_fields(principal=principal))
 
 
 def acls_of(principal: str) -> DescribeAclsRequest:
     """Return the request for all ACLs of a principal."""
-    return DescribeAclsRequest(
-        resource_type_filter=ANY,
-        resource_name_filter=None,
-        pattern_type_filter=ANY,
-        principal_filter=principal,
-        host_filter=None,
-        operation=ANY,
-        permission_type=ANY,
-    )
+    return DescribeAclsRequest(**filter_fields(principal=principal))
 
 
 def count(broker: BrokerUnderTest, principal: str) -> int:

@@ -11,10 +11,11 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker, needs_listener
 from suites.protocol.acls.test_decisions import described
+from suites.protocol.support.acl_terms import Operation
 from suites.protocol.support.bindings import Binding, bound
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import Principal
-from suites.protocol.support.rights import Operation, require_acls
+from suites.protocol.support.rights import require_acls
 from suites.protocol.support.tls import (
     NOT_REQUESTED,
     REQUESTED,

@@ -19,8 +19,8 @@ from pathlib import Path
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message, Struct
 from harness.codec.versions import VersionRange
+from suites.protocol.support.acl_terms import Operation
 from suites.protocol.support.permissions.scene import Scene
-from suites.protocol.support.rights import Operation
 
 MATRIX = Path(__file__).with_name("matrix.tsv")
 NO_RIGHT = "-"

@@ -23,12 +23,10 @@ from harness.codec.messages import (
     UnregisterBrokerRequest,
     UpdateFeaturesRequest,
 )
+from suites.protocol.support.acl_terms import LITERAL, Operation, Resource
 from suites.protocol.support.permissions.asked import Asked
 from suites.protocol.support.permissions.scene import Scene
 from suites.protocol.support.rights import (
-    LITERAL,
-    Operation,
-    Resource,
     Right,
     acls_of,
     count,

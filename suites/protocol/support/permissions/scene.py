@@ -10,11 +10,12 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.coordinator import GROUP, TRANSACTION, await_coordinator, coordinated_name
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
+from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.committed_offsets import commit, entry
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import Principal
-from suites.protocol.support.rights import CLUSTER_NAME, Operation, Resource, Right
+from suites.protocol.support.rights import CLUSTER_NAME, Right
 from suites.protocol.support.tokens import (
     REMOVE,
     USER,

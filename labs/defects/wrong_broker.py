@@ -14,7 +14,7 @@ def main() -> None:
     name, *options = sys.argv[1:]
     wrong = {defect.name: defect.wrong for defect in WRONG_STORAGE}[name]
     assert wrong is not None
-    wrong.put_everywhere()
+    wrong.put_in_place()
     broker(options, prog_name=name)
 
 

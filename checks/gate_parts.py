@@ -25,6 +25,11 @@ from labs.defects.seen_on import (
 )
 
 WAITS, ALONE = Lane.WAITS, Lane.ALONE
+SMALL = 4
+"""The share of a part outside of the longest chain: ``suites``, then the tables that wait for it.
+
+At equal shares a processor was idle towards the end, when nothing but these tables was left.
+"""
 PYTEST = ("pytest", "-p", "no:cacheprovider")
 CONTAINERS, CLIENTS = "tests/targets/containers", "tests/labs/clients"
 """Folders that run at depth, as parts of their own."""
@@ -71,17 +76,20 @@ GATE = (
             command("python", "-m", "harness.codec.stubs", "--check"),
             command("lint-imports"),
         ),
+        share=SMALL,
     ),
     Part(
         "types",
         (command("mypy", "bench", "checks", "harness", "labs", "reports", "suites", "tests"),),
+        share=SMALL,
     ),
     Part(
         "tests",
         # One process: it gets most of a processor, and each worker would import all tests.
         (command(*PYTEST, "tests", *DEEP_FOLDERS, *APART, "--draw", "{draw}"),),
+        share=SMALL,
     ),
-    Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
+    Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),), share=SMALL),
     Part(
         "suites",
         (
@@ -106,11 +114,13 @@ GATE = (
             command("kafka-conformance", "gate", "{out}/cluster"),
         ),
         lane=WAITS,
+        share=SMALL,
     ),
     Part(
         "broker_tests",
         (command(*PYTEST, *BROKER_TESTS, "--draw", "{draw}"),),
         lane=WAITS,
+        share=SMALL,
     ),
     Part(
         "defects",
@@ -138,6 +148,7 @@ GATE = (
         ),
         after=("cluster",),
         lane=WAITS,
+        share=SMALL,
     ),
     Part(
         "other_defects",
@@ -183,6 +194,7 @@ GATE = (
         "process_tests",
         (command(*PYTEST, *PROCESS_TESTS, *DEEP_FOLDERS, "--draw", "{draw}"),),
         lane=WAITS,
+        share=SMALL,
     ),
     Part(
         "release",
@@ -201,6 +213,7 @@ GATE = (
             ),
         ),
         lane=WAITS,
+        share=SMALL,
     ),
     Part(
         "kafka",
@@ -217,6 +230,7 @@ GATE = (
         ),
         after=("suites",),
         lane=WAITS,
+        share=SMALL,
     ),
     Part(
         "mutants",
@@ -227,6 +241,7 @@ GATE = (
             ),
         ),
         lane=WAITS,
+        share=SMALL,
     ),
     Part(
         "report",

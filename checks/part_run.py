@@ -93,7 +93,8 @@ def _run(
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     usage = log.with_suffix(".cpu")
     program, *rest = command.words
-    words = [sys.executable, "-S", str(USAGE), str(usage), str(BIN / program), *rest]
+    share = str(row.slice.part.share)
+    words = [sys.executable, "-S", str(USAGE), str(usage), share, str(BIN / program), *rest]
     seen = log.stat().st_size
     child = ChildProcess(words, log, environment=environment, directory=ROOT)
     try:

@@ -1,7 +1,9 @@
-"""``python usage.py FILE COMMAND ...``: run a command and write the processor seconds into FILE.
+"""``python usage.py FILE SHARE COMMAND ...``: run it and write its processor seconds into FILE.
 
-They count the command and all descendants that have ended. SIGTERM reaches the command as SIGINT,
-at which Python programs, pytest among them, end in good order. Only the standard library.
+The kernel divides the processors between sessions; SHARE is the nice value of this session, 0 for
+a full share, 1 to 19 for less. The seconds count the command and all descendants that have ended.
+SIGTERM reaches the command as SIGINT, at which Python programs, pytest among them, end in good
+order. Only the standard library.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ import subprocess
 import sys
 
 PR_SET_CHILD_SUBREAPER = 36
+AUTOGROUP = "/proc/self/autogroup"
 
 
 def main() -> int:
     """The exit code of the command; 128 + n after signal n."""
-    file, *words = sys.argv[1:]
+    file, share, *words = sys.argv[1:]
+    _leave_others_more(share)
     _adopt_orphans()
     child = subprocess.Popen(words)
     signal.signal(signal.SIGTERM, lambda *_: child.send_signal(signal.SIGINT))
@@ -28,6 +32,12 @@ def main() -> int:
     with open(file, "w", encoding="utf-8") as out:  # noqa: PTH123 - pathlib starts slower
         out.write(str(used.ru_utime + used.ru_stime))
     return code if code >= 0 else 128 - code
+
+
+def _leave_others_more(share: str) -> None:
+    """Give the session its nice value, on kernels with groups of sessions (Linux, autogroup)."""
+    with contextlib.suppress(OSError), open(AUTOGROUP, "w", encoding="ascii") as out:  # noqa: PTH123
+        out.write(share)
 
 
 def _adopt_orphans() -> None:

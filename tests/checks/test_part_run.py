@@ -55,6 +55,20 @@ def test_part_passes_if_all_commands_pass(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "x.log"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="no groups of sessions")
+def test_part_with_small_share_leaves_others_more_of_the_processors(tmp_path: Path) -> None:
+    shown = python("print(open('/proc/self/autogroup').read().split()[1:])")
+    for share in (0, 4):
+        run_slice(
+            Slice(Part("x", (shown,), share=share)),
+            DRAW,
+            RunFolders("out", tmp_path),
+            threading.Event(),
+            print,
+        )
+        assert f"['nice', '{share}']" in (tmp_path / "x.log").read_text("utf-8")
+
+
 def test_processor_time_of_descendants_counts(tmp_path: Path) -> None:
     assert run(tmp_path, python(BEHIND_ANOTHER_PROCESS)).cpu_seconds >= 0.5
 

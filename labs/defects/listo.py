@@ -288,7 +288,7 @@ DEFECTS = [
     end_and_begin_are_both_listed,
     the_earliest_is_not_alone,
     the_time_asked_is_the_time_answered,
-    no_record_is_the_first_record,
+    replace(no_record_is_the_first_record, also=("LISTO-007", "LISTO-019")),
     rule(
         "LISTO-006",
         r"compression (gzip|snappy|lz4|zstd), time (150|300): \(offset, time\) is \(0, 100\)",

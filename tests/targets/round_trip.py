@@ -125,12 +125,15 @@ class Talk:
         eventually(there, f"{topic} holds {values}")
 
 
-def round_trip(target: Target) -> None:
-    """Write by every broker of a started Kafka, and read the same by every one."""
+def round_trip(target: Target, topic: str = "round-trip") -> None:
+    """Write by every broker of a started Kafka, and read the same by every one.
+
+    ``topic``: the name of a new topic.
+    """
     talk = Talk(target)
     written: list[bytes] = []
     for address in target.addresses:
         written.append(f"by {address}".encode())
-        talk.write("round-trip", written[-1], address)
+        talk.write(topic, written[-1], address)
     for address in target.addresses:
-        talk.await_values("round-trip", written, address)
+        talk.await_values(topic, written, address)

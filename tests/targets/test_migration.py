@@ -203,7 +203,7 @@ def test_kraft_brokers_return_to_zookeeper_one_after_other(tmp_path: Path) -> No
     with MigratingKafka(RELEASE, Phase.KRAFT_BROKERS, nodes=3, log_dir=tmp_path) as target:
         for phase in (Phase.DUAL_WRITE, Phase.ROLLED_BACK):
             target.advance(phase, seen.append)
-            round_trip(target)
+            round_trip(target, f"in-{phase.value}")
         assert target.spec == f"{MODE},phase=rolled-back,nodes=3"
         assert target.zookeeper is not None
     assert seen == [1, 2, 3, 1, 2, 3]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,12 @@ from harness.commands.judging import (
     suites_root,
 )
 from harness.commands.requirement_globs import require_known
+from harness.commands.run_as_one import require_one_broker, undecided
 from harness.commands.run_display import show_bar, show_lines, show_nothing
 from harness.commands.suite_pytest import at_once
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.headline import as_json
+from harness.conformance.joined_runs import joined
 from harness.conformance.run_headline import headline_of
 from harness.conformance.summary import (
     RequirementSummary,
@@ -92,6 +95,9 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 @click.option(
     "--strict", is_flag=True, help="A SHOULD that does not hold counts as a failure: exit code 1."
 )
+@click.option("--as-one", is_flag=True,
+              help="The targets are set-ups of one broker: each further one is asked for the "
+              "requirements that none before it decided, and the headline joins them.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def run(
     specs: tuple[str, ...],
@@ -107,6 +113,7 @@ def run(
     out: Path,
     keep: bool,
     strict: bool,
+    as_one: bool,
     as_json: bool,
 ) -> None:
     """Judge one or more targets and keep every result in OUT.
@@ -124,29 +131,33 @@ def run(
     wanted = case_arguments(cases) if cases else suite_folders(suites)
     require_known(globs)
     specs = _prepare(specs or ("reference",), console)
+    if as_one:
+        require_one_broker(specs)
     options = [*wanted, "--seed", str(seed), "--retries", str(retries), "--versions", versions]
-    options += [word for glob in globs for word in ("--requirement", glob)]
     options += [] if oracle_seed is None else ["--oracle-seed", str(oracle_seed)]
     options += ["--keep"] if keep else []
     options += ["--grease"] if grease else []
-    tests = len(cases) or count_tests(map(Path, wanted), globs)
     load_parquet()
     judged: list[JudgedTarget] = []
     watch = show_nothing if as_json else show_bar if console.is_terminal else show_lines
     try:
         with orderly_end():
             for spec in specs:
-                asked = [*options, *_at_once(spec, jobs, tests)]
+                asked = undecided(judged, globs) if as_one and judged else list(globs)
+                if as_one and not asked and judged:
+                    break
+                words = [*options, *_selection(asked), *_at_once(spec, jobs, wanted, asked)]
                 with watch(spec, out, console) as watched:
-                    judged.append(judge_target(spec, asked, out, watched))
+                    judged.append(judge_target(spec, words, out, watched))
     except RunInterrupted as stop:
         console.print("interrupted: the run is incomplete")
-        _show([*judged, stop.judged], as_json, is_selected=bool(globs), strict=strict)
+        judged.append(stop.judged)
+        _show(judged, as_json, is_selected=bool(globs), strict=strict, as_one=as_one)
         sys.exit(RunExit.INCOMPLETE)
     for lacking in write_parquet(out):
         console.print(lacking, markup=False, soft_wrap=True)
-    _show(judged, as_json, is_selected=bool(globs), strict=strict)
-    sys.exit(_exit_code(judged, strict=strict))
+    _show(judged, as_json, is_selected=bool(globs), strict=strict, as_one=as_one)
+    sys.exit(_exit_code(judged, strict=strict, as_one=as_one))
 
 
 def _prepare(given: tuple[str, ...], console: Console) -> tuple[str, ...]:
@@ -173,23 +184,37 @@ def _download(release: str, console: Console) -> None:
         fetch_release(release, lambda done, total: bar.update(task, completed=done, total=total))
 
 
-def _at_once(spec: str, jobs: str, tests: int) -> list[str]:
+def _selection(globs: Sequence[str]) -> list[str]:
+    return [word for glob in globs for word in ("--requirement", glob)]
+
+
+def _at_once(spec: str, jobs: str, wanted: Sequence[str], globs: Sequence[str]) -> list[str]:
     """Options for as many processes; none where this one is enough."""
+    cases = sum("::" in each for each in wanted)
+    tests = cases or count_tests(map(Path, wanted), globs)
     number = jobs_for(parse_target(spec), jobs, tests)
     return [] if number == "1" else at_once(number)
 
 
-def _exit_code(judged: list[JudgedTarget], *, strict: bool) -> int:
-    if any(one.summary is None for one in judged):
+def _exit_code(judged: list[JudgedTarget], *, strict: bool, as_one: bool) -> int:
+    found = [one.summary for one in judged if one.summary]
+    if len(found) < len(judged):
         return RunExit.INCOMPLETE
-    return joint_exit_code((one.summary for one in judged if one.summary), strict=strict)
+    return joint_exit_code([joined(found)] if as_one else found, strict=strict)
 
 
-def _show(judged: list[JudgedTarget], as_json: bool, *, is_selected: bool, strict: bool) -> None:
+def _show(
+    judged: list[JudgedTarget], in_json: bool, *, is_selected: bool, strict: bool, as_one: bool
+) -> None:
     """Print the counts; also the verdict of each requirement, if the user selected some."""
-    if as_json:
+    summaries = [one.summary for one in judged if one.summary]
+    whole = joined(summaries) if as_one and summaries else None
+    if in_json:
         runs = [_as_json(one, strict=strict) for one in judged]
-        click.echo(json.dumps({"exit": _exit_code(judged, strict=strict), "runs": runs}))
+        result = {"exit": _exit_code(judged, strict=strict, as_one=as_one), "runs": runs}
+        if whole:
+            result["as_one"] = as_json(headline_of(whole, suites_root()))
+        click.echo(json.dumps(result))
         return
     screen = Console(file=sys.stdout)
     counts = {one.spec: one.summary.counts if one.summary else None for one in judged}
@@ -203,8 +228,10 @@ def _show(judged: list[JudgedTarget], as_json: bool, *, is_selected: bool, stric
     screen.print(table)
     for one in judged:
         screen.print(f"{one.spec}: {one.run_dir}", markup=False, highlight=False, soft_wrap=True)
-        for sentence in [*(_verdicts(one) if is_selected else []), *_sentences(one)]:
+        for sentence in [*(_verdicts(one) if is_selected else []), *_sentences(one, whole)]:
             screen.print(f"{one.spec}: {sentence}", markup=False, highlight=False, soft_wrap=True)
+    for line in headline_of(whole, suites_root()).lines if whole else ():
+        screen.print(f"as one: {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cell(verdict: Verdict, count: int) -> str:
@@ -223,10 +250,12 @@ def _verdicts(one: JudgedTarget) -> list[str]:
     ]
 
 
-def _sentences(one: JudgedTarget) -> list[str]:
+def _sentences(one: JudgedTarget, whole: RunSummary | None) -> list[str]:
+    """The lines about one target; without its headline if ``whole``, several as one, has one."""
     if one.summary is None:
         return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
-    lines = [*headline_of(one.summary, suites_root()).lines, *one.summary.sentences()]
+    head = () if whole else headline_of(one.summary, suites_root()).lines
+    lines = [*head, *one.summary.sentences()]
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
     if one.death:

@@ -1,0 +1,42 @@
+"""Several runs of one broker, in different set-ups, as one result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harness.conformance.record import CheckRecord
+from harness.conformance.summary import RequirementSummary, RunSummary
+from harness.conformance.verdict import Verdict, worst
+
+
+def joined(runs: Sequence[RunSummary]) -> RunSummary:
+    """Join the runs: each requirement has the checks of all runs, and their worst verdict.
+
+    What one set-up cannot show (not applicable, not supported) does not count against what another
+    one shows, see :func:`harness.conformance.verdict.worst`. The header is that of the first run,
+    the defect that of the first run with one.
+
+    Raises ValueError: there is no run.
+    """
+    if not runs:
+        raise ValueError("no runs to join")
+    names = sorted({name for run in runs for name in run.requirements})
+    requirements = {name: _joined(name, runs) for name in names}
+    counted = Counter(one.verdict for one in requirements.values())
+    return replace(
+        runs[0],
+        requirements=requirements,
+        counts={verdict: counted[verdict] for verdict in Verdict},
+        missing=tuple(pair for run in runs for pair in run.missing),
+        retried=tuple(sorted({pair for run in runs for pair in run.retried})),
+        defect=next((run.defect for run in runs if run.defect is not None), None),
+        ended_at_first_contact=any(run.ended_at_first_contact for run in runs),
+    )
+
+
+def _joined(name: str, runs: Sequence[RunSummary]) -> RequirementSummary:
+    found = [run.requirements[name] for run in runs if name in run.requirements]
+    checks: list[CheckRecord] = [check for one in found for check in one.checks]
+    return replace(found[0], verdict=worst(one.verdict for one in found), checks=tuple(checks))

@@ -28,9 +28,22 @@ _COMMANDS = {
     "lab": ("harness.commands.lab", "lab"),
 }
 
+_EXTRAS = {
+    "run": "run",
+    "agree": "run",
+    "compare": "run",
+    "diff": "run",
+    "report": "light",
+    "archaeology": "report",
+}
+"""The commands that a default installation does not have, and the extra with their packages."""
+
 
 @click.command(
-    cls=LazyGroup, lazy=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=LazyGroup,
+    lazy=_COMMANDS,
+    extras=_EXTRAS,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="kafka-conformance", prog_name="kafka-conformance")
 def main() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.base.address import Address
+from harness.base.extras import explained
 from harness.base.own_names import case_prefix, new_nonce
 from harness.client.broker import BrokerUnderTest
 from harness.runner.granted import grants_of
@@ -71,9 +72,19 @@ def kafka_conformance_target(
     with contextlib.ExitStack() as started:
         try:
             target = started.enter_context(parse_target(kafka_conformance_spec, log_dir=log_dir))
-        except TargetError as error:
-            pytest.fail(str(error), pytrace=False)
+        except (TargetError, ModuleNotFoundError) as error:
+            pytest.fail(_reason(error), pytrace=False)
         yield target
+
+
+def _reason(error: TargetError | ModuleNotFoundError) -> str:
+    """The text; of a missing package the extra that has it. Raises any other missing module."""
+    if isinstance(error, TargetError):
+        return str(error)
+    missing = explained(error)
+    if missing is None:
+        raise error
+    return f"the target cannot be started: {missing}"
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from harness.base.extras import install_line
+
 
 class CaptureError(Exception):
     """A file that is no capture, or cannot be read; the text names the file and the reason."""
@@ -12,8 +14,7 @@ class ScapyMissing(CaptureError):
 
     def __init__(self) -> None:
         super().__init__(
-            "reading captures needs scapy, which is not installed: "
-            "pip install 'kafka-conformance[capture]'"
+            f"reading captures needs scapy, which is not installed: {install_line('capture')}"
         )
 
 
@@ -22,6 +23,5 @@ class CryptographyMissing(CaptureError):
 
     def __init__(self) -> None:
         super().__init__(
-            "decrypting TLS needs cryptography, which is not installed: "
-            "pip install 'kafka-conformance[capture]'"
+            f"decrypting TLS needs cryptography, which is not installed: {install_line('capture')}"
         )

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
-import uvloop
 
 from harness.base.address import Address
+from harness.base.event_loop import new_event_loop
 from harness.commands.proxy_addresses import (
     MAP_FORM,
     Pair,
@@ -30,16 +31,18 @@ from harness.commands.proxy_addresses import (
     require_reachable,
     upstream,
 )
-from harness.commands.proxy_display import Display, Lines, LiveTable, is_screen
+from harness.commands.proxy_display import Display, Lines
 from harness.proxies.capture import Capture, Sides
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.guard import require_safe
-from harness.proxies.control.server import ControlServer
 from harness.proxies.event import Event
 from harness.proxies.front import Front
 from harness.proxies.journal import ProxyJournal
 from harness.proxies.rules import RulesFile, RulesRefused, read_rules_file
 from harness.proxies.upstream import Upstream
+
+if TYPE_CHECKING:
+    from harness.proxies.control.server import ControlServer
 
 T = TypeVar("T")
 TICK_S = 0.5
@@ -132,6 +135,7 @@ def proxy_command(
         raise click.UsageError("--control-token is for the API of --control")
     if control is not None:
         _require_safe(control, token)
+        import_module("harness.proxies.control.server")  # before anything is opened
     if pairs and no_rewrite:
         raise click.UsageError("--map changes addresses in frames, which --no-rewrite leaves alone")
     wanted = WantedProxy(
@@ -152,7 +156,9 @@ def proxy_command(
         require_distinct(wanted.upstreams, advertise)
     elif rewrites:
         require_reachable(wanted.upstreams)
-    if not uvloop.run(_serve(wanted)):
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        is_all_shown = runner.run(_serve(wanted))
+    if not is_all_shown:
         os._exit(0)  # Python would wait for a reader that does not read our output
 
 
@@ -214,7 +220,7 @@ class _Running:
         self._control: ControlServer | None = None
         self._has_told_problem = False
         self.is_all_shown = False
-        self.display: Display = (LiveTable if is_screen() else Lines)(self._front)
+        self.display = _display_of(self._front)
 
     async def start(self) -> None:
         """Arm the rules, then start: no frame passes before."""
@@ -226,6 +232,8 @@ class _Running:
             with _at(each.listen, "--listen"):
                 await front.add(each)
         if wanted.control:
+            from harness.proxies.control.server import ControlServer
+
             self._control = ControlServer(
                 front.proxies,
                 listen=wanted.control,
@@ -285,6 +293,16 @@ class _Running:
             "upstreams": upstreams,
             "map": {str(shown): str(to) for shown, to in self._wanted.reachable.items()},
         }
+
+
+def _display_of(front: Front) -> Display:
+    """A table on a terminal where rich is installed, else lines."""
+    if sys.stdout.isatty():
+        with contextlib.suppress(ModuleNotFoundError):
+            from harness.commands.proxy_table import LiveTable, is_screen
+
+            return LiveTable(front) if is_screen() else Lines(front)
+    return Lines(front)
 
 
 def _opened(what: str, file: Path | None, make: Callable[[Path], T]) -> T | None:

@@ -1,18 +1,12 @@
-"""The display of ``kafka-conformance proxy``: a table on a terminal, else a few lines."""
+"""The display of ``kafka-conformance proxy``: a few lines; the table is proxy_table."""
 
 from __future__ import annotations
 
-import sys
-from collections import deque
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Protocol
 
 import click
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from harness.commands.printer import Printer
 from harness.proxies.control.proxies import Controlled
@@ -28,8 +22,6 @@ CHANGES = frozenset(
 )  # fmt: skip
 FIRST_ONLY = frozenset({"error", "expired", "fired", "not_proxied", "skipped", "tls"})
 MOST_REMEMBERED = 1_000
-ROWS = 40
-LAST_CHANGES = 8
 CLOSE_S = 2
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -90,51 +82,6 @@ class Lines:
         return self._printer.close(CLOSE_S)
 
 
-class LiveTable:
-    """Links, rules and the last changes, drawn again at each tick."""
-
-    def __init__(self, front: Front, console: Console | None = None) -> None:
-        self._front, self._printer = front, Printer()
-        self._notes: list[str] = []
-        self._changes: deque[str] = deque(maxlen=LAST_CHANGES)
-        self._first: set[tuple[Any, ...]] = set()
-        self._live = Live(console=console, auto_refresh=False)
-
-    def __call__(self, event: Event) -> None:
-        if is_change(event, self._first):
-            self._changes.append(event_line(event))
-
-    def say(self, line: str) -> None:
-        self._notes.append(line)
-
-    def tick(self) -> None:
-        if self._printer.is_idle:
-            self._draw()
-
-    def end(self) -> None:
-        self._draw()
-        self._printer.put(self._live.stop)
-
-    def close(self) -> bool:
-        return self._printer.close(CLOSE_S)
-
-    def _draw(self) -> None:
-        self._printer.put(self._live.start)  # nothing while it runs
-        self._printer.put(partial(self._live.update, self._drawn(), refresh=True))
-
-    def _drawn(self) -> RenderableType:
-        parts: list[RenderableType] = [links_table(self._front)]
-        if self._front.rules.rules:
-            parts.append(rules_table(self._front))
-        parts += [Text(line) for line in (*self._notes, *self._changes)]
-        return Group(*parts)
-
-
-def is_screen() -> bool:
-    """True if standard output is a terminal that can be redrawn."""
-    return sys.stdout.isatty() and Console().is_interactive
-
-
 def is_change(event: Event, first: set[tuple[Any, ...]]) -> bool:
     """True if an event is worth a line; frequent ones only the first time, which is remembered."""
     if event.what in FIRST_ONLY:
@@ -162,7 +109,7 @@ def event_line(event: Event) -> str:
 def stands_for(front: Front, proxy: Controlled) -> str:
     """Return a sentence with the proxy's address and the upstream that it stands for."""
     down = "" if proxy.enabled else ", and is down"
-    return f"{front.told_address(proxy)} stands for {_upstream(proxy)}{_named(proxy)}{down}"
+    return f"{front.told_address(proxy)} stands for {upstream_of(proxy)}{_named(proxy)}{down}"
 
 
 def unreachable(front: Front, proxy: Controlled) -> str:
@@ -171,9 +118,9 @@ def unreachable(front: Front, proxy: Controlled) -> str:
     if proxy.name in front.learned:
         advice = (
             "; the cluster advertises it: give the address that can be reached from here with "
-            f"--upstream ID=HOST:PORT or --map {_upstream(proxy)}=HOST:PORT"
+            f"--upstream ID=HOST:PORT or --map {upstream_of(proxy)}=HOST:PORT"
         )
-    return f"{_upstream(proxy)} could not be reached{advice}"
+    return f"{upstream_of(proxy)} could not be reached{advice}"
 
 
 def totals(front: Front) -> Iterator[str]:
@@ -186,54 +133,11 @@ def totals(front: Front) -> Iterator[str]:
                 f"{counters.upstream.frames} requests, {counters.downstream.frames} responses, "
             )
         yield (
-            f"{_upstream(proxy)}{_named(proxy)}: {counters.accepted} connections, {frames}"
+            f"{upstream_of(proxy)}{_named(proxy)}: {counters.accepted} connections, {frames}"
             f"{in_units(counters.upstream.bytes)} up, {in_units(counters.downstream.bytes)} down"
         )
     for rule in front.rules.rules:
         yield f'rule "{rule.id}": {front.rules.counts(rule.id).in_words()}'
-
-
-def links_table(front: Front) -> Table:
-    table = Table("link", "clients connect to", "leads to", "state", title="links")
-    for name in ("open", "accepted", "failed", "requests", "responses", "up", "down"):
-        table.add_column(name, justify="right")
-    table.add_column("toxics")
-    proxies = list(front.proxies.values())
-    for proxy in proxies[:ROWS]:
-        table.add_row(*map(Text, _cells(front, proxy)))
-    if len(proxies) > ROWS:
-        table.caption = f"and {len(proxies) - ROWS} more"
-    return table
-
-
-def _cells(front: Front, proxy: Controlled) -> list[str]:
-    counters = proxy.counters
-    numbers = (counters.open, counters.accepted, counters.not_connected,
-               counters.upstream.frames, counters.downstream.frames)  # fmt: skip
-    return [
-        f"{proxy.source}->{proxy.destination}",
-        str(front.told_address(proxy)),
-        _upstream(proxy),
-        _state(proxy),
-        *map(str, numbers),
-        in_units(counters.upstream.bytes),
-        in_units(counters.downstream.bytes),
-        ", ".join(named.name for named in proxy.toxics),
-    ]
-
-
-def rules_table(front: Front) -> Table:
-    table = Table("rule", title="rules")
-    for name in ("seen", "matched", "fired", "skipped"):
-        table.add_column(name, justify="right")
-    rules = front.rules.rules
-    for rule in rules[:ROWS]:
-        counts = front.rules.counts(rule.id)
-        numbers = (counts.seen, counts.matched, counts.fired, sum(counts.skipped.values()))
-        table.add_row(Text(rule.id), *map(str, numbers))
-    if len(rules) > ROWS:
-        table.caption = f"and {len(rules) - ROWS} more"
-    return table
 
 
 def in_units(count: int) -> str:
@@ -244,16 +148,10 @@ def in_units(count: int) -> str:
     return f"{count} B" if unit == 0 else f"{size:.1f} {UNITS[unit]}"
 
 
-def _state(proxy: Controlled) -> str:
-    if not proxy.enabled:
-        return "down"
-    cut = sorted(proxy.cut_directions)
-    return f"cut {'both ways' if len(cut) == 2 else cut[0]}" if cut else "up"
-
-
-def _upstream(proxy: Controlled) -> str:
+def upstream_of(proxy: Controlled) -> str:
+    """``HOST:PORT`` of the broker that the proxy stands for."""
     return str(proxy.upstream)
 
 
 def _named(proxy: Controlled) -> str:
-    return "" if proxy.name == _upstream(proxy) else f" ({proxy.name})"
+    return "" if proxy.name == upstream_of(proxy) else f" ({proxy.name})"

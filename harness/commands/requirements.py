@@ -9,10 +9,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pytest
 
 from harness.commands.judging import suites_root
 from harness.commands.requirement_globs import matching
@@ -22,6 +21,9 @@ from harness.conformance.coverage import coverage as coverage_of
 from harness.conformance.defect_tables import DefectTableError, proved_in
 from harness.conformance.observed import ObservedError, the_observed
 from harness.conformance.where_judged import defects, judging_tests
+
+if TYPE_CHECKING:
+    import pytest
 
 _A_LINE_EACH = ("tests", "defects")
 """Lists whose entries are printed below one another."""
@@ -124,6 +126,8 @@ def _row(name: str, *cells: object) -> str:
 
 def declared_ids() -> list[str]:
     """The ids that the suites' tests declare to judge, by collecting them."""
+    import pytest
+
     seen = _Collector()
     said = io.StringIO()
     words = [*suite_options(), str(suites_root() / "suites"), "--collect-only", "-q"]

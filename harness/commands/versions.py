@@ -10,10 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from harness.codec.unknown_apis import told_unknown
+from harness.commands.table import print_table
 from harness.negotiation.client_file import ClientFile, ClientFileError, find_client
 from harness.negotiation.negotiate import Agreed, Negotiation, least_levels, negotiate
 from harness.targets.asking import (
@@ -31,7 +30,6 @@ API_VERSIONS_KEY = 18
 FIRST_API = "Metadata"
 """Without it a client finds no broker to send anything else to."""
 EXIT_LOST, EXIT_NOT_ASKED = 1, 3
-WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +130,20 @@ def _as_json(one: _Asked) -> dict[str, Any]:
 
 
 def _print_tables(client: ClientFile, asked: list[_Asked]) -> None:
-    screen = Console(file=sys.stdout, width=None if sys.stdout.isatty() else WIDTH)
     names = [one.info.spec for one in asked]
-    table = Table("API", client.name, *names, title="negotiated versions")
+    agreed = []
     for rows in zip(*(one.result.agreed for one in asked), strict=True):
-        cells = ["-" if row.version is None else str(row.version) for row in rows]
-        table.add_row(rows[0].api, str(rows[0].client), *cells)
-    screen.print(table)
-    table = Table("feature", "since", *names, title="features")
+        cells = ["-" if row.version is None else row.version for row in rows]
+        agreed.append((rows[0].api, rows[0].client, *cells))
+    print_table(("API", client.name, *names), agreed, "negotiated versions")
+    features = []
     for states in zip(*(one.result.features for one in asked), strict=True):
         marks = ["kept" if state.kept else "lost" for state in states]
-        table.add_row(f"{states[0].name}: {states[0].meaning}", states[0].since or "", *marks)
-    screen.print(table)
+        features.append((f"{states[0].name}: {states[0].meaning}", states[0].since or "", *marks))
+    print_table(("feature", "since", *names), features, "features")
     for one in asked:
         for line in _sentences(client, one):
-            screen.print(f"{one.info.spec}: {line}", markup=False, highlight=False, soft_wrap=True)
+            click.echo(f"{one.info.spec}: {line}")
 
 
 def _sentences(client: ClientFile, one: _Asked) -> list[str]:

@@ -29,9 +29,7 @@ from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
-
-import tomlkit
-from tomlkit.items import Item, Table
+from typing import TYPE_CHECKING, Any
 
 from harness.conformance.catalogue import Catalogue, UnknownRequirementError
 from harness.conformance.kafka_name import NotARange, kafka_name, kafka_range, plain_targets
@@ -39,6 +37,9 @@ from harness.conformance.reason_pattern import pattern_of
 from harness.conformance.summary import RequirementSummary, RunSummary
 from harness.conformance.toml_entry import TomlEntry, load_table
 from harness.conformance.verdict import BROKEN, JUDGED, Verdict
+
+if TYPE_CHECKING:
+    from tomlkit.items import Table
 
 PROFILE_VERSION = 1
 EVERY_TARGET = "*"
@@ -235,6 +236,8 @@ def draft_profile(summaries: Iterable[RunSummary], *, strict: bool = False) -> s
     Returns:
         the text of the file.
     """
+    import tomlkit
+
     runs = sorted(summaries, key=lambda run: run.header.target)
     document = tomlkit.document()
     document.add(tomlkit.comment("Each reason is a draft: say why, and add link and expires."))
@@ -265,9 +268,11 @@ def _draft_entry(one: RequirementSummary, target: str, run: str) -> Table:
 
 
 def _table(**values: str | list[str]) -> Table:
+    import tomlkit
+
     table = tomlkit.table()
     for key, value in values.items():
-        item: Item = tomlkit.item(value)
+        item: Any = tomlkit.item(value)
         if isinstance(value, str) and "\\" in value and value.isprintable() and "'" not in value:
             item = tomlkit.string(value, literal=True)
         if isinstance(item, tomlkit.items.Array):

@@ -12,9 +12,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
-import uvloop
-
 from harness.base.address import Address
+from harness.base.event_loop import new_event_loop
 from harness.proxies.proxy import Proxy
 
 P = ParamSpec("P")
@@ -32,7 +31,7 @@ class RunningProxies:
 
     def __init__(self) -> None:
         self.proxies: list[Proxy] = []
-        self._loop = uvloop.new_event_loop()
+        self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._run, name="proxies", daemon=True)
         self._is_asked_to_stop = asyncio.Event()
         self._failures: list[BaseException] = []

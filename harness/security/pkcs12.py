@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.base.extras import install_line
 from harness.security.errors import SecurityError
 from harness.security.secret import Secret
 
@@ -31,7 +32,7 @@ def _contents(path: Path, password: Secret | None) -> tuple[str, str, list[str]]
     except ImportError:
         raise SecurityError(
             f"{path}: a PKCS12 store needs cryptography, which is not installed: "
-            "pip install 'kafka-conformance[capture]', or convert the store to PEM"
+            f"{install_line('security')}, or convert the store to PEM"
         ) from None
     store = pkcs12.load_pkcs12(path.read_bytes(), password.reveal().encode() if password else None)
     pem = serialization.Encoding.PEM

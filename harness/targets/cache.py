@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import platformdirs
-
 CACHE_SETTING = "KAFKA_CONFORMANCE_CACHE"
 
 
@@ -13,4 +11,6 @@ def cache_dir() -> Path:
     chosen = os.environ.get(CACHE_SETTING)
     if chosen:
         return Path(chosen).expanduser().absolute()
+    import platformdirs
+
     return platformdirs.user_cache_path("kafka-conformance")

@@ -7,8 +7,6 @@ import signal
 import time
 from pathlib import Path
 
-import psutil
-
 FREEZE_TIMEOUT_S = 10.0
 PAUSE_S = 0.001
 
@@ -46,6 +44,8 @@ def _signal(group: int, number: signal.Signals) -> bool:
 
 def _members(group: int) -> list[int]:
     """The leader and what it has started in its group."""
+    import psutil
+
     try:
         below = psutil.Process(group).children(recursive=True)
     except psutil.NoSuchProcess:
@@ -68,6 +68,8 @@ def _stands_still(pid: int) -> bool:
         return False
     if states:  # the state stands behind the name, which is in parentheses and may hold others
         return all(text[text.rindex(b")") + 2 :][:1] in b"TtZX" for text in states)
+    import psutil
+
     try:
         return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import platformdirs
-
 MINIMUM = 17
 RUN_TIMEOUT_S = 60
 SPARK_MODULE = "jdk.incubator.vector"
@@ -158,7 +156,11 @@ def spark_java_home(folder: Path | None = None) -> JavaHome:
 def _cache_dir() -> Path:
     # The same folder as that of harness.targets.cache, which a leaf room may not import.
     chosen = os.environ.get("KAFKA_CONFORMANCE_CACHE")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("kafka-conformance")
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return platformdirs.user_cache_path("kafka-conformance")
 
 
 def _scripted_home(java: JavaHome, folder: Path) -> Path:

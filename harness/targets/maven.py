@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from harness.base.extras import install_line
 from harness.targets.errors import TargetError
 
 URL_SETTING = "KAFKA_CONFORMANCE_MAVEN_URL"
@@ -52,7 +53,8 @@ def _default_address() -> BaseAddress:
     except ImportError as problem:
         raise TargetError(
             f"no Maven repository is known: the package jgo cannot be imported ({problem}). "
-            f"Set {URL_SETTING} to the address of a Maven repository, or install jgo."
+            f"Set {URL_SETTING} to the address of a Maven repository, or install jgo: "
+            f"{install_line('kafka')}"
         ) from problem
     return BaseAddress(str(MAVEN_CENTRAL_URL).rstrip("/"), "Maven's default, as jgo knows it")
 

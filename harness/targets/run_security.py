@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.base import authorizers
 from harness.base.address import Address
+from harness.base.extras import install_line
 from harness.security.settings import Mechanism, SecurityProtocol
 from harness.targets.errors import TargetError
 from harness.targets.kind import choose
@@ -268,8 +269,7 @@ class RunSecurity:
             from harness.security.authority import Authority, subject
         except ImportError:
             raise TargetError(
-                "security= needs cryptography, which is not installed: "
-                "pip install 'kafka-conformance[capture]'"
+                f"security= needs cryptography, which is not installed: {install_line('security')}"
             ) from None
         authority = Authority()
         authority.write_pem(self.folder / "ca.pem")

@@ -20,7 +20,6 @@ from harness.virtual_broker.leader import LedPartition
 from harness.virtual_broker.membership import Membership, VirtualWorld
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.peer_endpoint import Address, KraftEndpoint, PeerEndpoint
-from harness.virtual_broker.zookeeper import ZooKeeperWorld
 
 KRAFT_CONTROLLER = "kraft_controller"
 """The capability that a target with a ZooKeeper lacks."""
@@ -43,6 +42,8 @@ class JoinedCluster:
         if isinstance(client, KraftEndpoint):
             self.world = self.kraft = KraftWorld(client, broker)
         else:
+            from harness.virtual_broker.zookeeper import ZooKeeperWorld
+
             self.world = ZooKeeperWorld(client, broker)
         self.members: list[Membership] = []
         self.partitions: list[WatchedPartition] = []

@@ -74,9 +74,11 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, locked: Path
 ) -> Installed:
-    """An environment with the package and its dependencies only, from the wheel and editable."""
+    """An environment with the package and its extra `run`, from the wheel and editable."""
     folder = tmp_path_factory.mktemp(request.param) / "environment"
-    what = [request.getfixturevalue("wheel")] if request.param == "wheel" else ["--editable", ROOT]
+    is_wheel = request.param == "wheel"
+    what = [request.getfixturevalue("wheel")] if is_wheel else ["--editable", ROOT]
+    what[-1] = f"{what[-1]}[run]"
     _run(*UV, "venv", "--python", sys.executable, folder)
     python = folder / "bin" / "python"
     _run(*UV, "pip", "install", "--python", python, "--constraint", locked, *what)

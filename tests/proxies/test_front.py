@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from harness.base.address import Address
-from harness.commands.proxy_display import Lines, LiveTable, in_units
+from harness.commands.proxy_display import Lines, in_units
+from harness.commands.proxy_table import LiveTable
 from harness.proxies.control.errors import ProxyExists
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.direction import Direction

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +12,7 @@ import click
 from harness.codec.apis import APIS
 from harness.codec.first_releases import first_releases
 from harness.codec.messages import message_class, message_names, older_releases
+from harness.commands.table import print_table
 
 _API_HEADINGS = ("key", "name", "versions", "flexible", "first release of each version")
 _SCHEMA_HEADINGS = ("type", "name", "versions", "flexible", "other layouts up to release")
@@ -34,9 +34,9 @@ def list_command(as_json: bool, with_schemas: bool) -> None:
         flexible = "never" if row["flexible_from"] is None else row["flexible_from"]
         releases = _release_text(row["first_release"])
         table.append((row["api_key"], row["name"], f"{low}-{high}", flexible, releases))
-    _print_table(_API_HEADINGS, table)
+    print_table(_API_HEADINGS, table)
     if with_schemas:
-        _print_table(_SCHEMA_HEADINGS, [_schema_cells(row) for row in _schema_rows()])
+        print_table(_SCHEMA_HEADINGS, [_schema_cells(row) for row in _schema_rows()])
     click.echo(f"{len(table)} APIs, {pairs} (api, version) pairs")
 
 
@@ -81,20 +81,3 @@ def _release_text(first: dict[str, str]) -> str:
         span = versions[0] if len(versions) == 1 else f"{versions[0]}-{versions[-1]}"
         found.append(f"{span}:{release}")
     return " ".join(found)
-
-
-def _print_table(headings: Sequence[str], table: Sequence[Sequence[object]]) -> None:
-    """Print a table with rules on a terminal, with plain unwrapped columns in a pipe."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-
-        shown = Table(*headings)
-        for cells in table:
-            shown.add_row(*map(str, cells))
-        Console().print(shown)
-        return
-    widths = [max(len(str(row[i])) for row in [headings, *table]) for i in range(len(headings))]
-    for row in [headings, *table]:
-        words = (f"{cell!s:<{width}}" for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(words).rstrip())

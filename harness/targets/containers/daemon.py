@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from harness.base.extras import install_line
 from harness.targets.errors import TargetError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 DAEMON_SETTING = "DOCKER_HOST"
 DEFAULT_DAEMON = "unix:///var/run/docker.sock"
-INSTALL = "pip install 'kafka-conformance[docker]'"
+INSTALL = install_line("docker")
 BUILD = "python -m harness.targets.containers.build"
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 

@@ -11,8 +11,6 @@ import platform
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import psutil
-
 from harness.targets.containers.image_contract import LABEL
 
 if TYPE_CHECKING:
@@ -38,6 +36,8 @@ def owner_place() -> str:
 
 def owner_labels(run: str) -> dict[str, str]:
     """The labels of all that this process makes under the id ``run``."""
+    import psutil
+
     return {
         RUN: run,
         OWNER_PID: str(os.getpid()),
@@ -50,6 +50,8 @@ def is_orphan(labels: Mapping[str, str]) -> bool:
     """True if the owner that these labels name has certainly ended."""
     if labels.get(OWNER_PLACE) != owner_place():
         return False
+    import psutil
+
     try:
         owner = psutil.Process(int(labels[OWNER_PID]))
         started = float(labels[OWNER_STARTED])

@@ -5,11 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
-
-from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoNodeError
-from kazoo.handlers.threading import KazooTimeoutError
+from typing import TYPE_CHECKING, Any
 
 from harness.base.address import Address
 from harness.targets.asking import ask_cluster
@@ -20,6 +16,9 @@ from harness.targets.kafka.migration_plan import MigratingPlan, Phase
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.server import await_condition
 from harness.targets.not_answered import NotAnswered
+
+if TYPE_CHECKING:
+    from kazoo.client import KazooClient
 
 CONTROLLER, MIGRATION = "/controller", "/migration"
 ANSWER_MS = 30_000
@@ -158,6 +157,8 @@ class MigratingCluster(KafkaCluster):
 
     def _is_copied(self) -> bool:
         """The controllers note in ZooKeeper up to which offset of their log it has their writes."""
+        from kazoo.exceptions import NoNodeError
+
         with self._connected() as client:
             try:
                 content, _ = client.get(MIGRATION)
@@ -168,6 +169,10 @@ class MigratingCluster(KafkaCluster):
 
     @contextmanager
     def _connected(self) -> Iterator[KazooClient]:
+        from kazoo.client import KazooClient
+        from kazoo.exceptions import KazooException
+        from kazoo.handlers.threading import KazooTimeoutError
+
         assert self.zookeeper is not None
         client = KazooClient(hosts=str(self.zookeeper.address), timeout=SESSION_S)
         try:

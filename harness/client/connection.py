@@ -25,6 +25,7 @@ from harness.codec import CodecError
 from harness.codec.apis import Api, api_of
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_request
+from harness.codec.messages import ProduceRequest
 from harness.codec.structs import Message, Request
 from harness.security.doors import Door
 
@@ -44,6 +45,10 @@ class _Awaited:
     api: Api
     version: int
     correlation_id: int
+
+
+def _is_unanswered(message: Message) -> bool:
+    return isinstance(message, ProduceRequest) and message.acks == 0
 
 
 class Connection:
@@ -132,15 +137,21 @@ class Connection:
         self.send_frame(encode_request(sent, version, correlation_id, client, header_tags))
         if self._observer is not None:
             self._observer(message, version)
-        self.expect_answer(api_of(type(message)), version, correlation_id)
+        if not _is_unanswered(message):
+            self.expect_answer(api_of(type(message)), version, correlation_id)
         return correlation_id
+
+    @property
+    def awaits_answer(self) -> bool:
+        """True if a request is not answered yet; a Produce with acks=0 never is."""
+        return bool(self._awaited)
 
     def expect_answer(self, api: Api, version: int, correlation_id: int) -> None:
         """Expect an answer to what ``send_frame`` or ``send_bytes`` sent, for ``receive``."""
         self._awaited.append(_Awaited(api, version, correlation_id))
 
     def forget_answer(self) -> None:
-        """The request sent last gets no answer (Produce with acks=0)."""
+        """The request sent last gets no answer: the broker is to close, or sends bare bytes."""
         self._awaited.pop()
 
     def receive(self, timeout_ms: float | None = None, *, tolerant: bool = False) -> Message:

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from harness.base.suggestion import did_you_mean
 from harness.client.errors import BrokerMisbehaved
 from harness.codec.apis import APIS
 from harness.codec.dictionary_form import to_dict
 from harness.codec.header import encode_request
 from harness.codec.versions import VersionRange
+from harness.commands.known_api import known_api
 from harness.conformance.harmless_requests import Safety
 from harness.runner.brokers.pooled_broker import PooledBroker
 from harness.sweep.asking import SweepAnswer, SweepOutcome
@@ -51,7 +51,8 @@ def sweep_command(spec: str | None, dry_run: bool, names: tuple[str, ...], as_js
     Exit 0: all answers are whole and the cluster is unchanged; 1: not so; 2: usage; 3: the target
     could not be asked.
     """
-    _require_known(names)
+    for name in names:
+        known_api(name, "--api")
     if spec is None:
         if not dry_run:
             raise click.UsageError("a target is needed (--target), or --dry-run")
@@ -65,14 +66,6 @@ def sweep_command(spec: str | None, dry_run: bool, names: tuple[str, ...], as_js
         click.echo(f"Error: {problem}", err=True)
         sys.exit(EXIT_NOT_GOOD if wrong_answer_behind(problem) else EXIT_NOT_ASKED)
     sys.exit(0 if good else EXIT_NOT_GOOD)
-
-
-def _require_known(names: Sequence[str]) -> None:
-    known = [api.name for api in APIS.values()]
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise click.BadParameter(f"no API is named {name!r}{hint}", param_hint="--api")
 
 
 def _at_target(target: Target, names: Sequence[str], *, dry_run: bool, as_json: bool) -> bool:

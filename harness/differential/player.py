@@ -15,7 +15,7 @@ from harness.codec.apis import api_named
 from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import DEFAULT_CLIENT_ID
-from harness.codec.messages import ApiVersionsRequest, ProduceRequest
+from harness.codec.messages import ApiVersionsRequest
 from harness.codec.versions import VersionRange
 from harness.differential.conversation import Conversation, ConversationStep
 from harness.differential.normal_form import normal_form
@@ -165,12 +165,10 @@ class Player:
 
     def _ask(self, connection: Connection, request: Any, version: int) -> Any:
         """None where no answer is due, and the connection still answers the next request."""
-        if not (isinstance(request, ProduceRequest) and request.acks == 0):
-            connection.send(request, version)
+        connection.send(request, version)
+        if connection.awaits_answer:
             share = self._shares.get(type(request).__name__.removesuffix("Request"), 1.0)
             return connection.receive(self.timeout_ms * share)
-        connection.send(request, version)
-        connection.forget_answer()
         connection.ask(ApiVersionsRequest(), 0)
         return None
 

@@ -366,13 +366,16 @@ def test_close_during_silence_raises_connection_closed() -> None:
             connection.expect_silence(5000)
 
 
-def test_forgotten_request_does_not_shift_later_responses() -> None:
+@pytest.mark.parametrize(("acks", "is_awaited"), [(0, False), (1, True)])
+def test_produce_without_acks_awaits_no_answer(acks: int, is_awaited: bool) -> None:
     def script(peer: Peer) -> None:
         peer.read_request()
         correlation_id, _ = peer.read_request()
         peer.answer(MetadataResponse(controller_id=5), 1, correlation_id)
 
     with scripted(script) as address, Connection(address) as connection:
-        connection.send(ProduceRequest(acks=0), 3)
-        connection.forget_answer()
+        connection.send(ProduceRequest(acks=acks), 3)
+        assert connection.awaits_answer is is_awaited
+        if is_awaited:
+            connection.forget_answer()
         assert connection.ask(MetadataRequest(), 1).controller_id == 5

@@ -7,14 +7,13 @@ from typing import Any
 
 import click
 
-from harness.base.suggestion import did_you_mean
 from harness.client.broker import BrokerUnderTest
-from harness.codec.apis import APIS, Api, api_named
+from harness.codec.apis import Api
 from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.errors import CodecError
-from harness.codec.messages import ProduceRequest
 from harness.codec.structs import Message
 from harness.commands.codec.encode import read_json
+from harness.commands.known_api import known_api
 from harness.commands.talk.opened import opened, target_option
 
 
@@ -35,7 +34,7 @@ def ask_command(spec: str, version: int | None, node: int | None, api_name: str,
     \b
       talk ask --target external:127.0.0.1:9092 Metadata '{"topics": [{"name": "t"}]}'
     """
-    api, values = _known(api_name), read_json(text)
+    api, values = known_api(api_name, "API"), read_json(text)
     if version is not None and version not in api.request.message_spec.valid:
         raise click.BadParameter(
             f"{api.name} has versions {api.request.message_spec.valid}", param_hint="--version"
@@ -49,14 +48,6 @@ def ask_command(spec: str, version: int | None, node: int | None, api_name: str,
         click.echo(json.dumps(to_dict(answer, used), indent=2, ensure_ascii=False))
 
 
-def _known(name: str) -> Api:
-    known = [api.name for api in APIS.values()]
-    if name not in known:
-        hint = did_you_mean(name, known)
-        raise click.BadParameter(f"no API is named {name!r}{hint}", param_hint="API")
-    return api_named(name)
-
-
 def _request(api: Api, version: int, values: Any) -> Message:
     try:
         return from_dict(api.request, version, values)
@@ -68,7 +59,7 @@ def _answer(client: BrokerUnderTest, request: Message, version: int) -> Message 
     """The response; None to a request without one."""
     connection = client.connect()
     connection.send(request, version)
-    if isinstance(request, ProduceRequest) and request.acks == 0:
-        connection.end_sending()
-        return None
-    return connection.receive()
+    if connection.awaits_answer:
+        return connection.receive()
+    connection.end_sending()
+    return None

@@ -11,6 +11,7 @@ from itertools import islice
 
 import click
 
+from harness.client.aborted_producers import AbortedProducers
 from harness.client.broker import BrokerUnderTest
 from harness.client.older_forms import with_one_offset
 from harness.client.only import only
@@ -27,7 +28,6 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.codec.records.any_format import read_records
 from harness.codec.records.log_records import LogRecord
-from harness.commands.talk.aborted_producers import AbortedProducers
 from harness.commands.talk.opened import OpenedTarget, opened, target_option
 from harness.commands.talk.record_form import as_json
 

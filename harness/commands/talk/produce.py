@@ -53,8 +53,11 @@ def produce_command(
     With --json a line is an object with key, value, headers, timestamp and partition, each of which
     may be missing: what `talk consume` prints can be written again.
 
-    Exit 0: all written; 1: the broker refused a batch, nothing of it and behind it is written; 2:
-    usage; 3: the target could not be asked.
+    Batches are collected for each partition and sent when they are full. After an error nothing
+    more is sent: with several partitions earlier lines than those of the refused batch may be
+    unwritten too. The printed lines list all that is written.
+
+    Exit 0: all written; 1: the broker refused a batch; 2: usage; 3: the target could not be asked.
     """
     if as_json and key_separator:
         raise click.UsageError("with --json the key is a field: leave --key-separator out")
@@ -164,7 +167,6 @@ class _Writing:
         records = records_for(version, data)
         request = produce_request(self._topic, records, version, partition=partition, acks=0)
         self._unanswered[node].send(request, version)
-        self._unanswered[node].forget_answer()
 
 
 def _batch(records: Sequence[GivenRecord]) -> RecordBatch:

@@ -32,7 +32,6 @@ def test_produce_with_acks_0_gets_no_response_and_is_appended(
         for correlation_id in asked:
             request = produce_request(topic, batch, api_version, acks=0)
             connection.send(request, api_version, correlation_id=correlation_id - 50)
-            connection.forget_answer()
             connection.send(healthy(broker), 0, correlation_id=correlation_id)
         expect_answers(connection, asked)
         end = broker.end_offset(topic)
@@ -138,7 +137,6 @@ def test_produce_with_acks_0_appends_to_partitions_beside_one_that_fails(
                 ]
                 connection = broker.connect("ACKS-018")
                 connection.send(request, api_version)
-                connection.forget_answer()
                 connection.expect_closed()
                 ends = [broker.end_offset(topic, partition) for partition in range(3)]
                 assert ends == [1, 1, 0], f"{where}: the logs end at {ends}, expected [1, 1, 0]"
@@ -149,5 +147,4 @@ def _expect_end(broker: BrokerUnderTest, request: ProduceRequest, version: int) 
     connection = broker.connect("ACKS-002")
     with requirement("ACKS-002"):
         connection.send(request, version)
-        connection.forget_answer()
         connection.expect_closed()

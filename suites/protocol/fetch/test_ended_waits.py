@@ -44,7 +44,6 @@ def _append_without_answer(broker: BrokerUnderTest, topic: Topic, value: bytes) 
     connection = broker.connect()
     with preparing(f"Produce to {topic.name} with acks 0"):
         connection.send(request, version)
-        connection.forget_answer()
 
 
 @judges("FETCH-007")

@@ -152,7 +152,6 @@ def _send(
     if acks:
         connection.receive()
         return
-    connection.forget_answer()
     if closes:
         connection.expect_closed()
     else:

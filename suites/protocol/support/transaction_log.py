@@ -5,6 +5,7 @@ Tests read on the connection of a producer, so that requests of one requirement 
 
 from __future__ import annotations
 
+from harness.client.aborted_producers import AbortedProducers
 from harness.client.only import only
 from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
@@ -12,6 +13,7 @@ from harness.codec.data_framing.control_records import COMMIT, read_control_type
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.codec.records import CONTROL, RecordBatch
+from harness.codec.records.any_format import NO_LIMIT, read_records
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.record_formats import batches_in
 from suites.protocol.support.transactional import TxnProducer
@@ -87,15 +89,9 @@ def committed_values(answer: FetchResponse.PartitionData) -> list[bytes | None]:
 
     A consumer leaves out what an aborted transaction wrote between its first offset and its marker.
     """
-    starts = sorted(aborted_in(answer) or [], key=lambda one: one[1])
-    open_: set[int] = set()
-    found: list[bytes | None] = []
-    for batch in batches_in(record_bytes(answer)):
-        last = batch.base_offset + (batch.last_offset_delta or 0)
-        open_ |= {id_ for id_, first in starts if first <= last}
-        starts = [one for one in starts if one[1] > last]
-        if is_control(batch):
-            open_.discard(batch.producer_id)
-        elif batch.producer_id not in open_:
-            found += [record.value for record in batch.records]
-    return found
+    aborted = AbortedProducers()
+    aborted.take(answer.aborted_transactions or [])
+    reading = read_records(record_bytes(answer), limit_bytes=NO_LIMIT)
+    assert not reading.problems, f"records that cannot be read: {reading.problems[0]}"
+    kept = [batch for batch in reading.batches if not aborted.leaves_out(batch)]
+    return [record.value for batch in kept for record in batch.records]

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from harness.codec.data_framing.control_records import ABORT
 from harness.codec.messages import FetchResponse
 from harness.codec.records.control_batch import control_records
 from harness.codec.records.log_batch import LogBatch
-
-ABORT = 0
-"""Type of the control record that ends an aborted transaction."""
 
 
 class AbortedProducers:

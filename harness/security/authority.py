@@ -98,7 +98,7 @@ class Authority:
 
 
 def subject(text: str) -> x509.Name:
-    """A name of several parts from its text (RFC 4514), of which the last one comes first."""
+    """Return a name of several parts from its text (RFC 4514), where the last part comes first."""
     return x509.Name.from_rfc4514_string(text)
 
 

@@ -12,7 +12,7 @@ from harness.codec.messages import DeleteGroupsResponse
 from harness.conformance.catalogue import load_catalogue
 from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.permissions import page
-from suites.protocol.support.permissions.judging import ASKED
+from suites.protocol.support.permissions.forms import ASKED
 from suites.protocol.support.permissions.matrix import Line, Row, rows, values_at
 from suites.protocol.support.permissions.scene import Scene
 

@@ -88,7 +88,7 @@ def _answer(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     except CreationRefused as refusal:
         results = [_refused(topic.name, refusal) for topic in request.topics]
         return Answer(CreateTopicsResponse(topics=results))
-    quota = MutationQuota(context, _STRICT_SINCE)
+    quota = MutationQuota(context, _STRICT_SINCE, validate_only=request.validate_only)
     results = [
         _carried_out(topic.name, outcome, quota, request.validate_only, context)
         for topic, outcome in zip(sound, outcomes, strict=True)
@@ -131,9 +131,7 @@ def _carried_out(
 ) -> _Result:
     if isinstance(outcome, CreationRefused):
         return _refused(name, _as_it_was(outcome, context.state.like))
-    # With a ZooKeeper a request that only validates counts for no quota.
-    counts = not (validate_only and context.state.like.keeps_topics_in_zookeeper)
-    if counts and not quota.allows(len(outcome.partitions)):
+    if not quota.allows(len(outcome.partitions)):
         return _refused(name, EXCEEDED)
     if validate_only:
         # With a ZooKeeper the id is drawn when the topic is created (class AdminZkClient).

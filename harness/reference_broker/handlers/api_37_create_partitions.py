@@ -44,16 +44,14 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
     except CreationRefused as refusal:
         results = [_refused(topic.name, refusal) for topic in request.topics]
         return Answer(CreatePartitionsResponse(results=results))
-    quota = MutationQuota(context, _STRICT_SINCE)
+    quota = MutationQuota(context, _STRICT_SINCE, validate_only=request.validate_only)
     twice = CreationRefused(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
     results = [_refused(name, twice) for name, times in times_named.items() if times > 1]
     for topic, outcome in zip(sound, outcomes, strict=True):
         if isinstance(outcome, CreationRefused):
             results.append(_refused(topic.name, outcome))
             continue
-        # With a ZooKeeper a request that only validates counts for no quota.
-        counts = not (request.validate_only and state.like.keeps_topics_in_zookeeper)
-        if counts and not quota.allows(len(outcome.partitions)):
+        if not quota.allows(len(outcome.partitions)):
             results.append(_refused(topic.name, EXCEEDED))
             continue
         if not request.validate_only:

@@ -1,7 +1,8 @@
 """The quota of a client on changes of partitions, during one request (KIP-599).
 
 From a version of the API on the quota is strict: a topic is refused while the bucket is empty. At
-earlier versions the change is made, and the client has to wait.
+earlier versions the change is made, and the client has to wait. With a ZooKeeper a
+request that only validates counts for no quota (class ZkAdminManager).
 """
 
 from harness.codec.error_code import ErrorCode
@@ -15,12 +16,16 @@ EXCEEDED = CreationRefused(
 
 
 class MutationQuota:
-    """Of one request; ``strict_since`` is the API's version."""
+    """Of one request; ``strict_since`` is the API's version, ``validate_only`` the request's."""
 
-    def __init__(self, context: RequestContext, strict_since: int) -> None:
+    def __init__(
+        self, context: RequestContext, strict_since: int, *, validate_only: bool = False
+    ) -> None:
         self._context = context
         self._is_strict = context.api_version >= strict_since
-        self._is_on = context.state.like.since(*_SINCE)
+        like = context.state.like
+        counts = not (validate_only and like.keeps_topics_in_zookeeper)
+        self._is_on = counts and like.since(*_SINCE)
         self.throttle_ms = 0
         """The throttle time of the response, 0 as long as the quota is kept."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.acls.test_decisions import described
 from suites.protocol.support.acl_terms import Operation
 from suites.protocol.support.bindings import Binding, create, listed, removed
+from suites.protocol.support.permissions.forms import listing_code
 from suites.protocol.support.principals import ordinary_user
 from suites.protocol.support.rights import require_authorizer
 
@@ -18,13 +19,13 @@ REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 EVERY_USER = "User:*"
 
 
-def _judge_changes(broker: BrokerUnderTest, topic: str, version: int) -> None:
+def _judge_changes(broker: BrokerUnderTest, topic: Topic, version: int) -> None:
     """A user gets, and loses, a right on its open connection."""
     with ordinary_user(broker) as user:
-        right = Binding(topic, user.principal, Operation.DESCRIBE)
+        right = Binding(topic.name, user.principal, Operation.DESCRIBE)
 
         def has_right() -> bool:
-            return described(user, topic, version) == ErrorCode.NONE
+            return listing_code(user, topic, version) == ErrorCode.NONE
 
         assert not has_right(), "a new user has a right"
         assert create(broker, [right]) == [ErrorCode.NONE]
@@ -52,7 +53,7 @@ def test_entries_take_effect_at_once_and_survive_restarts(
             ("by SIGKILL", persistent_broker.kill),
         ):
             with check.subtest(f"before an end {name}"):
-                _judge_changes(broker, topics[2].name, version)
+                _judge_changes(broker, topics[2], version)
             ends()
             persistent_broker.start()
             for topic in topics:
@@ -61,5 +62,5 @@ def test_entries_take_effect_at_once_and_survive_restarts(
                 assert kept in listed(broker), f"after an end {name} the entry is not described"
                 assert gone not in listed(broker), f"after an end {name} a removed entry is back"
                 with ordinary_user(broker) as user:
-                    found = [described(user, each.name, version) for each in topics]
+                    found = [listing_code(user, each, version) for each in topics]
                 assert found == [ErrorCode.NONE, REFUSED, REFUSED], f"the codes are {found}"

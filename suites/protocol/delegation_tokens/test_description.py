@@ -69,7 +69,7 @@ def test_a_user_sees_its_own_tokens_and_those_that_it_may_describe(
         mine, both = {own.token_id, shared.token_id}, {shared.token_id, foreign.token_id}
         for what, owners, expected in (
             ("of all", None, mine),
-            ("of nobody", [], set()),
+            ("of no user", [], set()),
             ("its own", [first.name], mine),
             ("of the other", [second.name], {shared.token_id}),
             ("of both", [second.name, first.name], mine),

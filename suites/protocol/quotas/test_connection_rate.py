@@ -19,7 +19,7 @@ from suites.protocol.support.quota_admin import (
 )
 
 RATE = 2.0
-"""Connections a second, of which ten seconds come at once."""
+"""Connections a second; those of ten seconds may come at once."""
 MANY = 40
 ANOTHER = "192.0.2.1"
 """An address that no client has (RFC 5737)."""

@@ -10,10 +10,10 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker, needs_listener
-from suites.protocol.acls.test_decisions import described
 from suites.protocol.support.acl_terms import Operation
 from suites.protocol.support.bindings import Binding, bound
 from suites.protocol.support.expect import expect_error
+from suites.protocol.support.permissions.forms import listing_code
 from suites.protocol.support.principals import Principal
 from suites.protocol.support.rights import require_acls
 from suites.protocol.support.tls import (
@@ -85,7 +85,7 @@ def _judge_user(broker: BrokerUnderTest, name: str) -> None:
     """The other certificate stands for this user, and for no other."""
     clients = clients_by_certificate(broker)
     require_acls(broker)
-    topic, version = broker.create_topic().name, broker.version("ListOffsets", "1-7")
+    topic, version = broker.create_topic(), broker.version("ListOffsets", "1-7")
     whole = clients.other_name
     wrong = {whole, whole.partition(",OU=")[0], whole.lower(), LOWER, UPPER, "late", "ANONYMOUS"}
     wrong -= {name}
@@ -93,15 +93,17 @@ def _judge_user(broker: BrokerUnderTest, name: str) -> None:
         connection = broker.connect(door=clients.showing(Certificate.OTHER))
         user = Principal(broker, name, connection)
         with check.subtest("no entry"):
-            expect_error(described(user, topic, version), REFUSED, "no entry")
+            expect_error(listing_code(user, topic, version), REFUSED, "no entry")
         with check.subtest("entries of other names"):
-            entries = [Binding(topic, f"User:{each}", Operation.DESCRIBE) for each in sorted(wrong)]
+            entries = [
+                Binding(topic.name, f"User:{each}", Operation.DESCRIBE) for each in sorted(wrong)
+            ]
             with bound(broker, *entries):
-                expect_error(described(user, topic, version), REFUSED, "entries of other names")
+                expect_error(listing_code(user, topic, version), REFUSED, "entries of other names")
         with check.subtest("an entry of its name"):
-            with bound(broker, Binding(topic, user.principal, Operation.DESCRIBE)):
-                expect_error(described(user, topic, version), ErrorCode.NONE, name)
-            expect_error(described(user, topic, version), REFUSED, "the entry is gone")
+            with bound(broker, Binding(topic.name, user.principal, Operation.DESCRIBE)):
+                expect_error(listing_code(user, topic, version), ErrorCode.NONE, name)
+            expect_error(listing_code(user, topic, version), REFUSED, "the entry is gone")
 
 
 @judges("TLS-003")

@@ -63,6 +63,22 @@ def _by_topic(check: Any, form: topics.TopicForm, response: type[Any]) -> Step:
     return parts("topics", check, form, response, "topics")
 
 
+def _changed_configs(form: Refusal, response: type[Any]) -> Sequence[Step]:
+    """AlterConfigs and IncrementalAlterConfigs need the same rights, and answer alike."""
+    check = config_rights.config_right(rights.ALTER_CONFIGS)
+    return (
+        parts(
+            "resources",
+            check,
+            form,
+            response,
+            "responses",
+            once=lambda asked: (asked.resource_type, asked.resource_name),
+            once_since=_TWICE_IS_REFUSED,
+        ),
+    )
+
+
 def _epochs(request: Any, context: RequestContext, following: Following) -> Outcome:
     """Let replicas read the epochs of all topics."""
     if rights.may_cluster(context, rights.CLUSTER_ACTION):
@@ -229,31 +245,11 @@ _OF_ADMINISTRATORS: Mapping[int, Sequence[Step]] = {
             "results",
         ),
     ),
-    33: (
-        parts(
-            "resources",
-            config_rights.config_right(rights.ALTER_CONFIGS),
-            config_rights.ALTERED,
-            messages.AlterConfigsResponse,
-            "responses",
-            once=lambda asked: (asked.resource_type, asked.resource_name),
-            once_since=_TWICE_IS_REFUSED,
-        ),
-    ),
+    33: _changed_configs(config_rights.ALTERED, messages.AlterConfigsResponse),
     34: _cluster(refusals.log_directories, rights.ALTER),
     35: _cluster(refusals.at_top(messages.DescribeLogDirsResponse), rights.DESCRIBE),
     43: _cluster(refusals.elections, rights.ALTER),
-    44: (
-        parts(
-            "resources",
-            config_rights.config_right(rights.ALTER_CONFIGS),
-            config_rights.ALTERED_BY_KEY,
-            messages.IncrementalAlterConfigsResponse,
-            "responses",
-            once=lambda asked: (asked.resource_type, asked.resource_name),
-            once_since=_TWICE_IS_REFUSED,
-        ),
-    ),
+    44: _changed_configs(config_rights.ALTERED_BY_KEY, messages.IncrementalAlterConfigsResponse),
     45: _cluster(refusals.reassignments, rights.ALTER),
     46: _cluster(refusals.listed_reassignments, rights.DESCRIBE),
     48: _cluster(

@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from harness.client.broker import BrokerUnderTest
 from harness.codec.definition import ZERO_UUID
 from harness.codec.structs import Message
 from harness.conformance.checks import requirement
-from suites.protocol.support.permissions import (
-    of_cluster,
-    of_configs,
-    of_groups,
-    of_newer_groups,
-    of_tokens,
-    of_topics,
-    of_transactions,
-)
 from suites.protocol.support.permissions.asked import Asked
+from suites.protocol.support.permissions.forms import ASKED
 from suites.protocol.support.permissions.matrix import Line, rows, values_at
-from suites.protocol.support.permissions.scene import Scene
-from suites.protocol.support.principals import ordinary_user
+from suites.protocol.support.permissions.scene import Scene, scene_of
 from suites.protocol.support.rights import give, require_authorizer, take_all
 
-ASKED: Mapping[str, Asked] = MappingProxyType(
-    {
-        **of_topics.ASKED,
-        **of_groups.ASKED,
-        **of_newer_groups.ASKED,
-        **of_transactions.ASKED,
-        **of_configs.ASKED,
-        **of_cluster.ASKED,
-        **of_tokens.ASKED,
-    }
-)
-"""By the form of the row."""
 NOTHING: tuple[object, ...] = (None, "", b"", [], 0, -1, -(2**31), ZERO_UUID)
 """Values of a field that show nothing."""
 
@@ -48,8 +24,8 @@ def judge_row(requirement_id: str, broker: BrokerUnderTest, version: int) -> Non
     require_authorizer(broker)
     row = rows()[requirement_id]
     asked = ASKED[row.form]
-    with ordinary_user(broker) as user:
-        scene = Scene(broker, user)
+    with scene_of(broker) as scene:
+        principal = scene.user.principal
         try:
             asked.prepare(scene)
             with requirement(requirement_id) as check:
@@ -57,15 +33,14 @@ def judge_row(requirement_id: str, broker: BrokerUnderTest, version: int) -> Non
                 for number, line in enumerate(row.at(version)):
                     with check.subtest(f"{number}: {line.held}, {line.place}"):
                         if holds:
-                            take_all(broker, user.principal)
+                            take_all(broker, principal)
                         scene.begin_line()
                         rights = scene.rights(line.held)
                         holds = bool(rights)
-                        give(broker, user.principal, rights)
+                        give(broker, principal, rights)
                         _judge_line(scene, asked, line, version)
         finally:
-            take_all(broker, user.principal)
-            scene.close()
+            take_all(broker, principal)
 
 
 def _judge_line(scene: Scene, asked: Asked, line: Line, version: int) -> None:

@@ -117,3 +117,9 @@ def rows() -> Mapping[str, Row]:
             )
             lines.setdefault((entry["requirement"], entry["form"]), []).append(line)
     return {name: Row(name, form, tuple(found)) for (name, form), found in lines.items()}
+
+
+def place_of_refusal(form: str, version: int) -> str:
+    """Return the path of the field that has the error when a user has no right."""
+    row = next(each for each in rows().values() if each.form == form)
+    return next(line.place for line in row.at(version) if line.held == NO_RIGHT)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 
 from harness.client.broker import BrokerUnderTest
@@ -14,7 +14,7 @@ from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.appended import append, batch_of
 from suites.protocol.support.committed_offsets import commit, entry
 from suites.protocol.support.expect import expect_error
-from suites.protocol.support.principals import Principal
+from suites.protocol.support.principals import Principal, ordinary_user
 from suites.protocol.support.rights import CLUSTER_NAME, Right
 from suites.protocol.support.tokens import (
     REMOVE,
@@ -117,6 +117,17 @@ class Scene:
         kind = Resource[word.removeprefix("new-").replace("-", "_").upper()]
         name = CLUSTER_NAME if kind is Resource.CLUSTER else str(self.named(word))
         return Right(Operation[operation], kind, name)
+
+
+@contextmanager
+def scene_of(broker: BrokerUnderTest) -> Iterator[Scene]:
+    """Add a user without rights; close its scene and remove it at the end."""
+    with ordinary_user(broker) as user:
+        scene = Scene(broker, user)
+        try:
+            yield scene
+        finally:
+            scene.close()
 
 
 _NAMED: Mapping[str, Callable[[Scene], object]] = {

@@ -26,8 +26,8 @@ from harness.codec.messages import (
 from labs.defects.changed_field import changed_field
 from labs.defects.edited_answer import answers
 from suites.protocol.acls.test_hidden import MISSING
-from suites.protocol.acls.test_restarts import EVERY_USER
 from suites.protocol.support.acl_terms import Operation
+from suites.protocol.support.bindings import EVERY_USER
 
 ACCEPTED = r"error is NONE"
 TOPIC, GROUP, CLUSTER, TRANSACTION = (

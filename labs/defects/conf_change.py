@@ -113,6 +113,15 @@ def the_default_of_a_list_is_empty(request: IncrementalAlterConfigsRequest) -> N
                 config.config_operation, config.value = SET, ""
 
 
+@takes("CONF-010", r"after SUBTRACT of the last item: ")
+def a_list_without_items_is_not_set(request: IncrementalAlterConfigsRequest) -> None:
+    """SUBTRACT of a list's last item deletes the value, so that the list is the default again."""
+    for resource in request.resources:
+        for config in resource.configs:
+            if config.config_operation == SUBTRACT and config.value == "compact,delete":
+                config.config_operation = DELETE
+
+
 @takes("CONF-011", r"a (topic|broker) twice.*: error is NONE|, refused: ")
 def the_last_of_a_name_counts(request: IncrementalAlterConfigsRequest) -> None:
     """The broker ignores the first entry of a resource that is named twice."""
@@ -207,6 +216,7 @@ DEFECTS = [
     nothing_is_deleted,
     adding_to_a_number_sets_it,
     the_default_of_a_list_is_empty,
+    a_list_without_items_is_not_set,
     the_last_of_a_name_counts,
     changed_field("CONF-012", "configs_are_never_only_validated",
         r"after a validation retention\.ms is 2000000",

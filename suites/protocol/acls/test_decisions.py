@@ -9,8 +9,16 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
-from suites.protocol.support.acl_terms import Operation
-from suites.protocol.support.bindings import ALL, DENY, PREFIXED, WILDCARD, Binding, bound
+from suites.protocol.support.acl_terms import Operation, Resource
+from suites.protocol.support.bindings import (
+    ALL,
+    DENY,
+    EVERY_USER,
+    PREFIXED,
+    WILDCARD,
+    Binding,
+    bound,
+)
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.permissions.forms import code_of
 from suites.protocol.support.permissions.scene import scene_of
@@ -47,11 +55,32 @@ def test_a_denial_wins_whatever_the_patterns_are(broker: BrokerUnderTest) -> Non
             [yes, yes._replace(permission=DENY, operation=Operation.WRITE)],
             True,
         )
+        cases |= _denials_of_others(yes)
         with requirement("ACL-004") as check:
             for name, (bindings, allowed) in cases.items():
                 with check.subtest(name), bound(broker, *bindings):
                     expected = ErrorCode.NONE if allowed else REFUSED
                     expect_error(code_of(scene, "Fetch", version), expected, name)
+
+
+def _denials_of_others(yes: Binding) -> dict[str, tuple[Sequence[Binding], bool]]:
+    """Cases of prefixes of two lengths, of every user, and of a group with the topic's name."""
+    long = yes._replace(name=yes.name[:-1], pattern=PREFIXED)
+    short, more = long._replace(name=yes.name[:-2]), long._replace(name=f"{yes.name}-more")
+    everyone = yes._replace(principal=EVERY_USER)
+    group = yes._replace(resource=Resource.GROUP)
+    pairs = {
+        "a shorter prefix denied": (long, short, False),
+        "a longer prefix denied": (short, long, False),
+        "a prefix of other names denied": (yes, more, True),
+        "every user denied": (yes, everyone, False),
+        "one of every user denied": (everyone, yes, False),
+        "a group of that name denied": (yes, group, True),
+    }
+    return {
+        name: ([given, taken._replace(permission=DENY)], allowed)
+        for name, (given, taken, allowed) in pairs.items()
+    }
 
 
 @judges("ACL-005")
@@ -129,6 +158,10 @@ def test_permissions_imply_the_describing_operations(broker: BrokerUnderTest) ->
                 with check.subtest(f"{operation.name} denied"), bound(broker, every, no):
                     found = code_of(scene, "ListOffsets", version)
                     expect_error(found, ErrorCode.NONE, f"{operation.name} denied: ListOffsets")
+            no = mine._replace(operation=Operation.ALTER_CONFIGS, permission=DENY)
+            with check.subtest("ALTER_CONFIGS denied"), bound(broker, every, no):
+                found = code_of(scene, "DescribeConfigs", configs)
+                expect_error(found, ErrorCode.NONE, "ALTER_CONFIGS denied: DescribeConfigs")
             no = mine._replace(operation=Operation.DESCRIBE, permission=DENY)
             with check.subtest("DESCRIBE denied"), bound(broker, every, no):
                 expect_error(
@@ -150,6 +183,7 @@ def test_an_entry_is_for_its_host(broker: BrokerUnderTest) -> None:
                 "another host": ([elsewhere], False),
                 "this host denied": ([mine, here._replace(permission=DENY)], False),
                 "another host denied": ([mine, elsewhere._replace(permission=DENY)], True),
+                "every host denied": ([here, mine._replace(permission=DENY)], False),
             }
             for name, (bindings, allowed) in cases.items():
                 with check.subtest(name), bound(broker, *bindings):

@@ -10,13 +10,12 @@ from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.acl_terms import Operation
-from suites.protocol.support.bindings import Binding, create, listed, removed
+from suites.protocol.support.bindings import EVERY_USER, Binding, create, listed, removed
 from suites.protocol.support.permissions.forms import listing_code
 from suites.protocol.support.principals import ordinary_user
 from suites.protocol.support.rights import require_authorizer
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-EVERY_USER = "User:*"
 
 
 def _judge_changes(broker: BrokerUnderTest, topic: Topic, version: int) -> None:

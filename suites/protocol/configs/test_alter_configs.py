@@ -139,12 +139,16 @@ def test_incremental_alter_configs_appends_and_subtracts_list_items(
 def test_incremental_alter_configs_subtracts_from_default_list(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Of a topic without a value of its own: an item that the default list does not have."""
+    """Of a topic without a value of its own: an item that the default list does not have, then its
+    last one. The list is empty then, and not the default again."""
     topic = _topic(broker)
     with requirement("CONF-010"):
         error = change(broker, topic, (POLICY, SUBTRACT, "compact"), version=api_version)
         expect_error(error, ErrorCode.NONE, "SUBTRACT compact of the default")
         expect_values(broker, topic, {POLICY: "delete"}, "after SUBTRACT compact of the default")
+        error = change(broker, topic, (POLICY, SUBTRACT, "compact,delete"), version=api_version)
+        expect_error(error, ErrorCode.NONE, "SUBTRACT of the last item")
+        expect_values(broker, topic, {POLICY: ""}, "after SUBTRACT of the last item")
 
 
 @judges("CONF-010")

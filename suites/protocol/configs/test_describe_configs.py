@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
@@ -11,12 +11,16 @@ from harness.runner.broker_request import Use
 from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.config_admin import (
     BROKER,
+    CHANGE_WITHIN_MS,
     FIRST_WITH_SOURCES,
     OF_TIERED_STORAGE,
     TOPIC,
+    AlterOperation,
     Config,
+    Resource,
     ShownSource,
     asked_broker,
+    change,
     configs_of,
     describe,
     replace_all,
@@ -72,7 +76,7 @@ IN_SOME_RELEASES = {
 }
 UNKNOWN_BROKER = "77777"
 DESCRIBE = api_named("DescribeConfigs")
-SECRET = "ssl.keystore.password"
+SECRET, OF_A_PLUGIN = "ssl.keystore.password", "plugin.of.a.test"
 
 
 def _configured_topic(broker: BrokerUnderTest) -> Topic:
@@ -258,15 +262,35 @@ def test_describe_configs_returns_sensitive_value_as_null(broker: BrokerUnderTes
     with requirement("CONF-006") as check:
         for version in broker.advertised("DescribeConfigs") & DESCRIBE.valid_versions:
             with check.subtest(f"v{version}"):
-                has_synonyms = version >= FIRST_WITH_SOURCES
-                shown = configs_of(broker, resource, version, [SECRET], synonyms=has_synonyms)
-                config = shown[SECRET]
-                assert config.is_sensitive, f"v{version}: {SECRET} is not shown as a secret"
-                assert config.value is None, f"v{version}: a secret is shown: {config.value!r}"
-                told = [(each.source, each.value) for each in config.synonyms]
-                secrets = [value for _, value in told if value is not None]
-                assert not secrets, f"v{version}: a secret is shown in synonyms: {told}"
-                assert bool(told) == has_synonyms, f"v{version}: synonyms of {SECRET}: {told}"
+                _expect_secret(broker, resource, SECRET, version)
+
+
+def _expect_secret(broker: BrokerUnderTest, resource: Resource, name: str, version: int) -> None:
+    """The config has no value, and neither have its synonyms, of which there is one at least."""
+    has_synonyms = version >= FIRST_WITH_SOURCES
+    config = configs_of(broker, resource, version, [name], synonyms=has_synonyms)[name]
+    assert config.is_sensitive, f"v{version}: {name} is not shown as a secret"
+    assert config.value is None, f"v{version}: a secret is shown: {config.value!r}"
+    told = [(each.source, each.value) for each in config.synonyms]
+    secrets = [value for _, value in told if value is not None]
+    assert not secrets, f"v{version}: a secret is shown in synonyms: {told}"
+    assert bool(told) == has_synonyms, f"v{version}: synonyms of {name}: {told}"
+
+
+@judges("CONF-006")
+@needs_broker(Use.OWN)
+def test_value_of_a_name_that_the_broker_does_not_know_is_null(broker: BrokerUnderTest) -> None:
+    """A plugin may know the name: its value may be a secret, and so it is shown as one."""
+    broker.version("IncrementalAlterConfigs")
+    resource = asked_broker(broker)
+    error = change(broker, resource, (OF_A_PLUGIN, AlterOperation.SET, "a-secret-of-this-test"))
+    if error != ErrorCode.NONE:
+        raise PreparationFailed(f"SET of {OF_A_PLUGIN}: {ErrorCode.describe(error)}")
+    broker.last_seen(lambda: OF_A_PLUGIN in configs_of(broker, resource), bool, CHANGE_WITHIN_MS)
+    with requirement("CONF-006") as check:
+        for version in broker.advertised("DescribeConfigs") & DESCRIBE.valid_versions:
+            with check.subtest(f"v{version}"):
+                _expect_secret(broker, resource, OF_A_PLUGIN, version)
 
 
 @judges("CONF-007")

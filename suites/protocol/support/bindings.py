@@ -15,6 +15,7 @@ from suites.protocol.support.expect import expect_error
 DENY, PREFIXED, MATCH, ALL = 2, 4, 2, 2
 """A permission, two types of pattern, and the operation that stands for all."""
 WILDCARD = "*"
+EVERY_USER = "User:*"
 
 
 class Binding(NamedTuple):

@@ -9,7 +9,7 @@ from harness.codec.messages import DescribeAclsResponse
 from harness.proxies import SeenRequest
 from labs.defects.edited_answer import answers
 from labs.defects.one_node import at, of_cluster
-from suites.protocol.acls.test_restarts import EVERY_USER
+from suites.protocol.support.bindings import EVERY_USER
 
 
 @answers("ACL-014", r"broker 2 describes 0 entries")

@@ -10,9 +10,9 @@ from harness.codec.messages import MetadataRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker, needs_listener
-from suites.protocol.acls.test_restarts import EVERY_USER, REFUSED
+from suites.protocol.acls.test_restarts import REFUSED
 from suites.protocol.support.acl_terms import Operation
-from suites.protocol.support.bindings import Binding, create, listed, removed
+from suites.protocol.support.bindings import EVERY_USER, Binding, create, listed, removed
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.principals import ordinary_user
 from suites.protocol.support.rights import require_authorizer

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from harness.base.ids import Offset, PartitionIndex
+from harness.base.ids import BrokerId, Offset, PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     FetchRequest,
@@ -63,6 +63,7 @@ class ReplicaFetcher:
         self._followed: dict[_Key, Partition] = {}
         self._delayed_until: dict[_Key, float] = {}
         self._told: dict[_Key, FetchPosition] = {}
+        self._in_sync: set[_Key] = set()
         self._session_id, self._session_epoch = 0, _FIRST_EPOCH
         self._has_work = asyncio.Event()
 
@@ -76,12 +77,14 @@ class ReplicaFetcher:
         key = (partition.topic_id, partition.index)
         self._followed[key] = partition
         self._delayed_until.pop(key, None)
+        self._in_sync.discard(key)
         self._has_work.set()
 
     def leave(self, key: _Key) -> None:
         """Stop following a partition that has another leader or is gone."""
         self._followed.pop(key, None)
         self._delayed_until.pop(key, None)
+        self._in_sync.discard(key)
         if not self._followed:
             self._has_work.clear()
 
@@ -119,11 +122,19 @@ class ReplicaFetcher:
 
     def _positions(self) -> dict[_Key, FetchPosition]:
         now = asyncio.get_running_loop().time()
+        is_exceeded = self._node.state.follower_quota.is_exceeded(now_ms())
         return {
             key: position_of(partition)
             for key, partition in self._followed.items()
-            if self._delayed_until.get(key, 0.0) <= now and not partition.log.is_offline
+            if self._delayed_until.get(key, 0.0) <= now
+            and not partition.log.is_offline
+            and not (is_exceeded and key not in self._in_sync and self._is_listed(partition))
         }
+
+    def _is_listed(self, partition: Partition) -> bool:
+        """True if the traffic of the replica here counts for the quota of followers."""
+        quota, own = self._node.state.follower_quota, BrokerId(self._member.broker_id)
+        return quota.is_listed(partition.config, partition.index, own)
 
     def _request(self, positions: dict[_Key, FetchPosition]) -> FetchRequest:
         """Return the next request: all partitions at first, then the changes within the session."""
@@ -188,10 +199,19 @@ class ReplicaFetcher:
             diverging = part.diverging_epoch
             truncate_to_leader(partition, diverging.epoch, diverging.end_offset)
         elif not needs_truncation(partition):
-            records = part.records or b""
-            self._node.state.effects += append_fetched(
-                partition, records, part.high_watermark, part.log_start_offset, now_ms()
-            )
+            self._append(key, partition, part)
+
+    def _append(self, key: _Key, partition: Partition, part: FetchResponse.PartitionData) -> None:
+        records, state = part.records or b"", self._node.state
+        state.effects += append_fetched(
+            partition, records, part.high_watermark, part.log_start_offset, now_ms()
+        )
+        if self._is_listed(partition):
+            state.follower_quota.record(len(records), now_ms())
+        if partition.log.end_offset >= part.high_watermark:
+            self._in_sync.add(key)
+        else:
+            self._in_sync.discard(key)
 
     async def _find_again(self, partition: Partition) -> None:
         """Truncate or restart a log when the leader does not have the fetch offset.

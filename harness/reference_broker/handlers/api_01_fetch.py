@@ -36,8 +36,6 @@ Version notes
 
 Not done
 - Of an answer only the records count against a quota.
-- No client can begin a transaction. An open one in a log that Kafka wrote lowers the last stable
-  offset.
 """
 
 from collections.abc import Callable
@@ -60,6 +58,7 @@ from harness.reference_broker.handlers.outcome import (
     PurgatoryWait,
     RequestContext,
 )
+from harness.reference_broker.handlers.replication_quota import count_replicated, held_from
 from harness.reference_broker.handlers.rights import (
     CLUSTER_ACTION,
     READ,
@@ -216,6 +215,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             read_committed=request.isolation_level == _READ_COMMITTED,
             misses_topics_only=not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR),
             may_read=_readable(asks, context),
+            is_held=held_from(asks, context),
         ),
         session,
         0 if session is None else session.epoch,
@@ -278,7 +278,7 @@ def _forgotten_of(request: FetchRequest, by_id: bool) -> list[FetchKey]:
 
 def _response(fetch: _Fetch, plan: FetchPlan, readings: list[PartitionReading]) -> FetchResponse:
     session = fetch.session
-    throttle_ms = _throttle_ms(fetch, readings)
+    throttle_ms = _throttle_ms(fetch, plan, readings)
     if throttle_ms > 0 and _is_in_step(fetch):
         return FetchResponse(
             throttle_time_ms=throttle_ms,
@@ -311,9 +311,10 @@ def _is_in_step(fetch: _Fetch) -> bool:
     return fetch.session is None or fetch.session.epoch == fetch.session_epoch
 
 
-def _throttle_ms(fetch: _Fetch, readings: list[PartitionReading]) -> int:
+def _throttle_ms(fetch: _Fetch, plan: FetchPlan, readings: list[PartitionReading]) -> int:
     """Return the throttle time in ms for these readings. Withheld records do not count."""
     if fetch.limits.from_replica:
+        count_replicated(plan, readings, fetch.context)
         return 0
     quotas, now = fetch.context.state.client_quotas, fetch.context.now()
     size_bytes = sum(len(reading.records or b"") for reading in readings)

@@ -24,6 +24,11 @@ from harness.reference_broker.state.groups.group_states import GroupState
 from harness.reference_broker.state.groups.groups import Groups
 from harness.reference_broker.state.producers.producer_ids import ProducerIds
 from harness.reference_broker.state.quotas.client_quotas import ClientQuotas
+from harness.reference_broker.state.quotas.replication_quota import (
+    FOLLOWER,
+    LEADER,
+    ReplicationQuota,
+)
 from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.registrations.brokers import Brokers
 from harness.reference_broker.state.topics.cluster import ClusterState
@@ -134,6 +139,13 @@ class BrokerState:
     is_member: bool = False
     write_metadata: Callable[[Sequence[Message], TimeMs], list[Effect]] | None = None
     effects: list[Effect] = field(default_factory=list)
+    leader_quota: ReplicationQuota = field(init=False)
+    follower_quota: ReplicationQuota = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the quotas on replication, which read their rates from the configs."""
+        self.leader_quota = ReplicationQuota(LEADER, self.configs)
+        self.follower_quota = ReplicationQuota(FOLLOWER, self.configs)
 
     @property
     def brokers(self) -> Brokers:

@@ -9,8 +9,10 @@ from typing import Any, cast
 from harness.base.ids import LeaderEpoch, Offset
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.reference_broker.cluster.replica_fetcher import FetchSettings, ReplicaFetcher
+from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.partition.following import position_of
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.quotas.replication_quota import FOLLOWER, ReplicationQuota
 from tests.reference_broker.made_replicas import TOPIC_ID, copy, decided, replica, write
 
 SETTINGS = FetchSettings(500, 1, 1 << 20, 1 << 20, 10)
@@ -46,7 +48,9 @@ def follower_of_three() -> Partition:
 def test_high_watermark_is_adopted_although_log_start_has_moved_meanwhile() -> None:
     follower = follower_of_three()
     taken = asyncio.Event()
-    node = SimpleNamespace(state=SimpleNamespace(effects=[]), carry_out=lambda _: taken.set())
+    quota = ReplicationQuota(FOLLOWER, BrokerConfigLayers({}))
+    state = SimpleNamespace(effects=[], follower_quota=quota)
+    node = SimpleNamespace(state=state, carry_out=lambda _: taken.set())
     member = SimpleNamespace(broker_id=2, epoch=20)
     made: Any = MadeLeader(follower)
     fetcher = ReplicaFetcher(cast("Any", node), cast("Any", member), made, SETTINGS)

@@ -57,6 +57,10 @@ class BrokerConfigLayers:
         """Return the text in effect; None when there is no value."""
         return next((s.value for s in self.synonyms(name)), None)
 
+    def dynamic(self, name: str) -> str | None:
+        """Return the text that clients have set for this broker, or else for all; None without."""
+        return self.broker.get(name, self.cluster.get(name))
+
     def inherited_by_topics(self) -> dict[str, str]:
         """Return the values set for configs that topics inherit, by the broker's names."""
         values = in_milliseconds({**self.static, **self.cluster, **self.broker})

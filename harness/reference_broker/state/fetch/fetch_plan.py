@@ -53,7 +53,8 @@ class FetchLimits:
     not sent. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a follower may
     answer a consumer too (KIP-392). `misses_topics_only`: a partition that does not exist is an
     error like others if its topic exists (before 2.0). `may_read`: the names of topics
-    that an authorizer lets the client read; None without one.
+    that an authorizer lets the client read; None without one. `is_held`: the partitions of which
+    a quota on replication keeps the records back.
     """
 
     min_bytes: int
@@ -66,6 +67,7 @@ class FetchLimits:
     read_committed: bool = False
     misses_topics_only: bool = False
     may_read: Callable[[str], bool] | None = None
+    is_held: Callable[[Partition], bool] | None = None
 
     @property
     def from_replica(self) -> bool:

@@ -170,6 +170,8 @@ def _read(
         return refusal
     if not log.start_offset <= want.fetch_offset <= log.end_offset:
         return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
+    if limits.is_held is not None and limits.is_held(partition):
+        return _without_records(partition, want.key)
     offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
     stable, committed = last_stable_offset(partition), limits.read_committed
     upto = _end_for(plan.isolation, partition, stable)

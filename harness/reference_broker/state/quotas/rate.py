@@ -1,6 +1,7 @@
 """An amount per second, as a mean over the last seconds.
 
-Source: classes Rate and SampledStat, with quota.window.num 11 and quota.window.size.seconds 1.
+Source: classes Rate, SimpleRate and SampledStat, with quota.window.num 11 and
+quota.window.size.seconds 1.
 """
 
 from dataclasses import dataclass
@@ -62,3 +63,13 @@ class Rate:
 
     def _forget(self, now: TimeMs) -> None:
         self._samples = [one for one in self._samples if now - one.last_at < _WINDOW_MS]
+
+
+class SimpleRate(Rate):
+    """A young rate counts as if one second had passed already (replication quotas)."""
+
+    __slots__ = ()
+
+    def _window_ms(self, now: TimeMs) -> int:
+        begun_at = self._samples[0].begun_at if self._samples else now
+        return max(now - begun_at, _SAMPLE_MS)

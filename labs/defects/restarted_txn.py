@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchResponse, WriteTxnMarkersResponse
+from harness.codec.messages import (
+    AddPartitionsToTxnResponse,
+    FetchResponse,
+    WriteTxnMarkersResponse,
+)
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
 from labs.defects.started_again import StartedAgain, after_start
+from labs.defects.txn_ends import results_of
 from suites.durability import test_transactions_after_restart as of_producers
 
 
@@ -37,7 +42,20 @@ def a_start_forgets_idle_transactions(_: StartedAgain, __: SeenRequest, answer: 
                 one.last_stable_offset = one.high_watermark
 
 
+@after_start("TXN-072", r"the expired id: error is", partitions=of_producers.EXPIRED)
+def a_start_reads_no_tombstones(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """A start brings transactional ids back that have expired."""
+    if isinstance(answer, AddPartitionsToTxnResponse):
+        for one in results_of(answer):
+            if one.partition_error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING:
+                one.partition_error_code = ErrorCode.INVALID_PRODUCER_EPOCH
+
+
 DEFECTS = [
     replace(made, private=True)
-    for made in (a_start_forgets_coordinators, a_start_forgets_idle_transactions)
+    for made in (
+        a_start_forgets_coordinators,
+        a_start_forgets_idle_transactions,
+        a_start_reads_no_tombstones,
+    )
 ]

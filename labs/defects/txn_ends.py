@@ -26,7 +26,7 @@ FAR_PARTITION, ADDED = 77, "added anyway"
 PartitionResult = AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult
 
 
-def _results(answer: AddPartitionsToTxnResponse) -> list[PartitionResult]:
+def results_of(answer: AddPartitionsToTxnResponse) -> list[PartitionResult]:
     """The results of all partitions, in either form of the answer."""
     topics = list(answer.results_by_topic_v3_and_below)
     for transaction in answer.results_by_transaction:
@@ -83,7 +83,7 @@ class EpochsGoOnForEver(FrameRule):
 )
 def any_producer_id_may_add(answer: AddPartitionsToTxnResponse) -> None:
     """The broker adds partitions to the transaction of any producer id."""
-    for one in _results(answer):
+    for one in results_of(answer):
         if one.partition_error_code == UNMAPPED:
             one.partition_error_code = NONE
 
@@ -93,7 +93,7 @@ def any_producer_id_may_add(answer: AddPartitionsToTxnResponse) -> None:
 )
 def any_epoch_may_add(answer: AddPartitionsToTxnResponse) -> None:
     """The broker adds partitions to a transaction at any epoch."""
-    for one in _results(answer):
+    for one in results_of(answer):
         if one.partition_error_code in FENCED:
             one.partition_error_code = NONE
 
@@ -114,9 +114,9 @@ class APartitionIsAddedOnce(FrameRule):
         assert isinstance(seen.message, AddPartitionsToTxnRequest)
         places = {(one.name, at) for one in _topics(seen.message) for at in one.partitions}
         if places <= self._added:
-            for result in _results(answer):
+            for result in results_of(answer):
                 result.partition_error_code = WRONG_STATE
-        elif all(one.partition_error_code == NONE for one in _results(answer)):
+        elif all(one.partition_error_code == NONE for one in results_of(answer)):
             self._added |= places
 
 
@@ -127,7 +127,7 @@ class APartitionIsAddedOnce(FrameRule):
 )
 def good_partitions_have_no_error(answer: AddPartitionsToTxnResponse) -> None:
     """The broker returns NONE for the good partitions beside an unknown one."""
-    for one in _results(answer):
+    for one in results_of(answer):
         if one.partition_error_code == ErrorCode.OPERATION_NOT_ATTEMPTED:
             one.partition_error_code = NONE
 
@@ -149,7 +149,7 @@ class GoodPartitionsAreAddedAnyway(FrameRule):
         return [edited(seen, payload, self._edit)] if ADDED in seen.notes else [payload]
 
     def _edit(self, seen: SeenRequest, answer: AddPartitionsToTxnResponse) -> None:
-        results = _results(answer)
+        results = results_of(answer)
         if any(one.partition_error_code == CONCURRENT for one in results):
             return
         for one in results:

@@ -26,13 +26,18 @@ from suites.protocol.support.transaction_log import (
 from suites.protocol.support.transactional import TxnProducer
 
 COORDINATOR_EPOCH = 10  # higher than that of any coordinator of the test's broker
-MARKED, OPEN = 7, 9  # numbers of partitions, by which a defect recognizes the test
+MARKED, OPEN, EXPIRED = 7, 9, 11  # numbers of partitions, by which a defect recognizes the test
 TIMEOUT_MS = 600_000
 FAR_AHEAD = 100
 FORGETFUL = {
     "producer.id.expiration.ms": "500",
     "producer.id.expiration.check.interval.ms": "100",
 }
+EXPIRING = {
+    "transactional.id.expiration.ms": "500",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "2000",
+}
+LATE_MS = 30_000
 ENDS = pytest.mark.parametrize("when", [STOPPED, KILLED], ids=["stop", "kill"])
 
 
@@ -112,3 +117,40 @@ def test_open_transaction_of_idle_producer_outlives_restart(
         found = committed_values(answer)
         expected = [b"open", b"idle", b"later"]
         assert found == expected, f"{when} behind the commit a consumer reads {found}"
+
+
+@judges("TXN-072")
+@needs_broker(Use.PERSISTENT, EXPIRING)
+@ENDS
+def test_expired_transactional_id_stays_unknown_after_restart(
+    persistent_broker: PersistentBroker, when: str
+) -> None:
+    """Its states are in the log, the last one before its end is a commit; a second id has been in
+    one transaction all the time."""
+    client = persistent_broker.client
+    idle, active = (TxnProducer(client, "TXN-072", timeout_ms=TIMEOUT_MS) for _ in range(2))
+    topic = client.create_topic(EXPIRED)
+    active.write(topic, b"open")
+    idle.write(topic, b"x", partition=1)
+    idle.finish(commit=True)
+    unmapped, version = ErrorCode.INVALID_PRODUCER_ID_MAPPING, idle.version("AddPartitionsToTxn")
+
+    def code_of(producer: TxnProducer) -> int:
+        """The error of an epoch that no producer has: it begins no transaction."""
+        refused = producer.other(epoch=producer.epoch + FAR_AHEAD)
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION  # of a broker that has just been started
+        return client.last_seen(
+            lambda: refused.add({topic: [0]}, version)[topic.name, 0], lambda code: code != unknown
+        )
+
+    client.eventually(lambda: code_of(idle) == unmapped, "an idle id expires", LATE_MS)
+    end(persistent_broker, when)
+    persistent_broker.start()
+    client.await_served(topic)
+    with requirement("TXN-072"):
+        expect_error(code_of(idle.through(client)), unmapped, f"{when} the expired id")
+        again = active.through(client)
+        code = code_of(again)
+        assert code not in (ErrorCode.NONE, unmapped), f"{when} the id in a transaction: {code}"
+        code = again.end(commit=True).error_code
+        expect_error(code, ErrorCode.NONE, f"{when} the commit of the other id")

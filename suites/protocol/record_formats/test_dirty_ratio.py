@@ -71,3 +71,15 @@ def test_removed_bytes_are_no_part_of_compacted_share(broker: BrokerUnderTest) -
         await_compacted(broker, topic, {0: [1, 2, 3]})
         write(broker, made, [(b"b", LARGER // 2), (b"d", SMALL)], topic)
         await_compacted(broker, topic, {0: [1, 3, 4, 5]})
+
+
+@judges("STOR-024")
+@needs_broker(Use.OWN, QUICKLY)
+def test_active_segment_is_no_part_of_either_share(broker: BrokerUnderTest) -> None:
+    """The last record, which is never compacted, is larger than the log before it."""
+    at_half = compacted_topic(broker, least_dirty="0.5")
+    made = KeyedBatches()
+    with requirement("STOR-024"):
+        small = [(key, SMALL) for key in (b"a", b"a", b"b")]
+        write(broker, made, [*small, (b"c", LARGER)], at_half)
+        await_compacted(broker, at_half, {0: [1, 2, 3]})

@@ -91,24 +91,24 @@ def removed(broker: BrokerUnderTest, version: int | None = None, **wanted: Any) 
 
 @contextmanager
 def bound(broker: BrokerUnderTest, *bindings: Binding) -> Iterator[None]:
-    """Have these entries for as long as the block runs, at their principals alone."""
+    """Have these entries, and no others of their principals and names, while the block runs."""
     codes = create(broker, bindings) if bindings else []
     assert not any(codes), f"CreateAcls: the error codes are {codes}"
-    of = {each.principal for each in bindings}
-    broker.eventually(
-        lambda: all(
-            listed(broker, principal=each) == {one for one in bindings if one.principal == each}
-            for each in of
-        ),
-        "the entries are there",
-    )
+    of = {(each.principal, each.name) for each in bindings}
+
+    def is_there(principal: str, name: str) -> bool:
+        wanted = {one for one in bindings if (one.principal, one.name) == (principal, name)}
+        return listed(broker, principal=principal, name=name) == wanted
+
+    broker.eventually(lambda: all(is_there(*each) for each in of), "the entries are there")
     try:
         yield
     finally:
-        for each in of:
-            removed(broker, principal=each)
+        for principal, name in of:
+            removed(broker, principal=principal, name=name)
         broker.eventually(
-            lambda: not any(listed(broker, principal=each) for each in of), "the entries are gone"
+            lambda: not any(listed(broker, principal=who, name=name) for who, name in of),
+            "the entries are gone",
         )
 
 

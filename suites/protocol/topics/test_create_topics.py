@@ -256,11 +256,15 @@ def test_create_topics_with_validate_only_creates_nothing(
 def test_create_topics_returns_partitions_replication_factor_and_configs(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Partitions, replication factor, and configs with one that was given."""
-    name = broker.unique_topic()
+    """Partitions, replication factor, and configs with one that was given; beside it a topic with
+    more partitions and no config."""
+    name, plain = broker.unique_topic(), broker.unique_topic()
     with requirement("TOPIC-021"):
-        topic = creatable(name, 2, configs={"retention.ms": "86400000"})
-        result = ask_to_create(broker, api_version, topic).expect(name, ErrorCode.NONE)
+        topics = creatable(name, 2, configs={"retention.ms": "86400000"}), creatable(plain, 3)
+        results = ask_to_create(broker, api_version, *topics)
+        beside = results.expect(plain, ErrorCode.NONE)
+        assert beside.num_partitions == 3, f"of 3 partitions {beside.num_partitions} are returned"
+        result = results.expect(name, ErrorCode.NONE)
         count, factor = _shape(broker, name)
         answered = result.num_partitions, result.replication_factor
         assert answered == (count, factor), f"answered {answered}, Metadata {count, factor}"

@@ -60,6 +60,15 @@ def partitions_are_numbered_as_they_come(message: CreateTopicsRequest) -> None:
                 each.partition_index = number
 
 
+@takes("TOPIC-045", r"the replicas are")
+def new_partitions_are_assigned_backwards(message: CreatePartitionsRequest) -> None:
+    """The controller gives the last new partition the replicas of the first one."""
+    for topic in message.topics:
+        assigned = [list(each.broker_ids) for each in topic.assignments or ()]
+        if assigned == [[3, 2], [1, 3]]:
+            topic.assignments = (topic.assignments or [])[::-1]
+
+
 @answers("TOPIC-010", r"error is INVALID_REPLICATION_FACTOR")
 def two_replicas_are_no_majority(
     request: CreateTopicsRequest, answer: CreateTopicsResponse
@@ -114,6 +123,7 @@ DEFECTS = of_cluster(
         the_last_replica_leads,
         assignments_are_sorted,
         partitions_are_numbered_as_they_come,
+    new_partitions_are_assigned_backwards,
         two_replicas_are_no_majority,
         changed_field("TOPIC-012", "bad_assignments_are_bad_requests", r"error is INVALID_REQUEST",
             "The controller refuses a bad assignment with INVALID_REQUEST.",

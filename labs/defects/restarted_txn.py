@@ -47,7 +47,7 @@ def a_start_reads_no_tombstones(_: StartedAgain, __: SeenRequest, answer: Messag
     """A start brings transactional ids back that have expired."""
     if isinstance(answer, AddPartitionsToTxnResponse):
         for one in results_of(answer):
-            if one.partition_error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING:
+            if one.partition_index == of_producers.ASKED_AGAIN:
                 one.partition_error_code = ErrorCode.INVALID_PRODUCER_EPOCH
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.cluster_topics import creatable
 from harness.client.only import only
@@ -233,6 +234,37 @@ def test_create_topics_at_any_broker_succeeds_or_returns_not_controller(
                 )
 
 
+@judges("TOPIC-045")
+@at_versions("CreatePartitions")
+def test_create_partitions_keeps_manual_assignment_and_order(
+    cluster: Cluster, api_version: int
+) -> None:
+    """Two partitions beside one with two replicas, and then a third one."""
+    one, two, three = cluster.nodes[:3]
+    topic, added = cluster.create_topic([[one, two]]), [[three, two], [one, three], [two, one]]
+    client = cluster.at(cluster.controller())
+    with requirement("TOPIC-045"):
+        for assigned in (added[:2], added[2:]):
+            count = len(cluster.topic_by(one, topic.name)) + len(assigned)
+            code = _grown(client, topic.name, count, assigned, api_version)
+            expect_error(code, ErrorCode.NONE, f"{count} partitions")
+            cluster.await_created(topic.name, count)
+        found = [cluster.replicas(topic, index) for index in range(1 + len(added))]
+        expected = [[one, two], *added]
+        assert found == expected, f"the replicas are {found}, wanted were {expected}"
+
+
+def _grown(
+    client: BrokerUnderTest, name: str, count: int, assigned: Sequence[list[int]], version: int
+) -> int:
+    """Return the error of CreatePartitions with these replicas of the new partitions."""
+    kinds = CreatePartitionsRequest
+    brokers = [kinds.CreatePartitionsAssignment(broker_ids=nodes) for nodes in assigned]
+    topic = kinds.CreatePartitionsTopic(name=name, count=count, assignments=brokers)
+    request = kinds(topics=[topic], timeout_ms=TIMEOUT_MS)
+    return only(client.ask(request, version).results, "topic").error_code
+
+
 @judges("TOPIC-023")
 @at_versions("CreateTopics")
 def test_created_topic_soon_accepts_produce_at_named_leaders(
@@ -281,18 +313,9 @@ def test_create_partitions_bad_assignment_returns_invalid_replica_assignment(
         "an unknown broker": [[one, two], [two, ABSENT]],
     }
     topic = cluster.create_topic([[one, two]])
-    entry = CreatePartitionsRequest.CreatePartitionsTopic(
-        name=topic.name,
-        count=3,
-        assignments=[
-            CreatePartitionsRequest.CreatePartitionsAssignment(broker_ids=nodes)
-            for nodes in forms[form]
-        ],
-    )
-    request = CreatePartitionsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
     client = cluster.at(cluster.controller())
     with requirement("TOPIC-026"):
-        code = only(client.ask(request, api_version).results, "topic").error_code
+        code = _grown(client, topic.name, 3, forms[form], api_version)
         expect_error(code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, form)
         append(cluster.leader_client(topic), topic, batch_of(b"r"))
         assert len(cluster.topic_by(one, topic.name)) == 1, "partitions were added"

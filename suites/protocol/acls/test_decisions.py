@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FindCoordinatorRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
@@ -22,6 +23,7 @@ from suites.protocol.support.bindings import (
 from suites.protocol.support.expect import expect_error
 from suites.protocol.support.permissions.forms import code_of
 from suites.protocol.support.permissions.scene import scene_of
+from suites.protocol.support.principals import Principal, ordinary_user
 from suites.protocol.support.rights import require_authorizer
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -81,6 +83,41 @@ def _denials_of_others(yes: Binding) -> dict[str, tuple[Sequence[Binding], bool]
         name: ([given, taken._replace(permission=DENY)], allowed)
         for name, (given, taken, allowed) in pairs.items()
     }
+
+
+def _found(user: Principal, key: str, key_type: int, version: int) -> int:
+    """Return the error code of FindCoordinator, which needs DESCRIBE."""
+    return user.ask(FindCoordinatorRequest(key=key, key_type=key_type), version).error_code
+
+
+@judges("ACL-004")
+def test_patterns_combine_for_groups_and_transactional_ids(broker: BrokerUnderTest) -> None:
+    """As for topics; an entry of a topic with the same name allows nothing."""
+    require_authorizer(broker)
+    name, version = broker.unique_group(), broker.version("FindCoordinator", "1-3")
+    kinds = (
+        (0, Resource.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
+        (1, Resource.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+    )
+    with ordinary_user(broker) as user, requirement("ACL-004") as check:
+        for key_type, resource, refused in kinds:
+            yes = Binding(name, user.principal, Operation.DESCRIBE, resource=resource)
+            prefix = yes._replace(name=name[:-1], pattern=PREFIXED)
+            every, no = yes._replace(name=WILDCARD), yes._replace(permission=DENY)
+            cases: dict[str, tuple[Sequence[Binding], bool]] = {
+                "a topic": ([yes._replace(resource=Resource.TOPIC)], False),
+                "literal": ([yes], True),
+                "prefixed": ([prefix], True),
+                "wildcard": ([every], True),
+                "literal denied": ([prefix, every, no], False),
+                "prefixed denied": ([yes, prefix._replace(permission=DENY)], False),
+            }
+            for case, (bindings, allowed) in cases.items():
+                where = f"{resource.name}, {case}"
+                with check.subtest(where), bound(broker, *bindings):
+                    code = _found(user, name, key_type, version)
+                    is_right = code != refused if allowed else code == refused
+                    assert is_right, f"{where}: error is {ErrorCode.describe(code)}"
 
 
 @judges("ACL-005")

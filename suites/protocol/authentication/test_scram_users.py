@@ -28,6 +28,7 @@ MECHANISM, NUMBER = "SCRAM-SHA-256", 1
 PASSWORD = "of-a-test"
 SALT = b"salt of a test"
 LEAST, MOST = 4096, 16384
+OTHER_NUMBER = 2
 Deletion = AlterUserScramCredentialsRequest.ScramCredentialDeletion
 Upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
 Described = DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult
@@ -174,3 +175,55 @@ def test_users_are_described_once_each(broker: BrokerUnderTest, api_version: int
     finally:
         for number in (1, 2):
             alter(broker, 0, (), [Deletion(name=user, mechanism=number)])
+
+
+@judges("SASL-013")
+@at_versions("AlterUserScramCredentials")
+def test_wrong_changes_of_a_known_user_leave_its_credentials(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A removal of a mechanism that it has not, and an addition with a removal of its own one."""
+    credentials_of(broker)
+    user = broker.unique_topic()
+    first, second = (Deletion(name=user, mechanism=number) for number in (NUMBER, OTHER_NUMBER))
+    alter(broker, 0, [added(user)])
+    cases: dict[str, tuple[list[Upsertion], Deletion, ErrorCode]] = {
+        "a removal of the other mechanism": ([], second, ErrorCode.RESOURCE_NOT_FOUND),
+        "changed and removed": (
+            [added(user, iterations=MOST)],
+            first,
+            ErrorCode.DUPLICATE_RESOURCE,
+        ),
+    }
+    with requirement("SASL-013") as check:
+        for name, (upsertions, deletion, error) in cases.items():
+            with check.subtest(name):
+                found = alter(broker, api_version, upsertions, [deletion])
+                assert list(found) == [user], f"{name}: the results are of {list(found)}"
+                expect_error(found[user], error, name)
+                assert _mechanisms(broker, user) == [(NUMBER, LEAST)], name
+    alter(broker, 0, (), [first])
+
+
+@judges("SASL-012")
+@at_versions("AlterUserScramCredentials")
+def test_a_removed_mechanism_leaves_the_other_one(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The user is described with what is left."""
+    credentials_of(broker)
+    user = broker.unique_topic()
+    first, second = (Deletion(name=user, mechanism=number) for number in (NUMBER, OTHER_NUMBER))
+    alter(broker, 0, [added(user)])
+    alter(broker, 0, [added(user, OTHER_NUMBER, MOST)])
+    with requirement("SASL-012"):
+        expect_error(alter(broker, api_version, (), [first])[user], ErrorCode.NONE, "the removal")
+        left = broker.last_seen(lambda: _mechanisms(broker, user), [(OTHER_NUMBER, MOST)].__eq__)
+        assert left == [(OTHER_NUMBER, MOST)], f"of two mechanisms {left} are left"
+    alter(broker, 0, (), [second])
+
+
+def _mechanisms(broker: BrokerUnderTest, user: str) -> list[tuple[int, int]]:
+    """Return mechanism and iterations of each credential of the user."""
+    infos = describe(broker, 0, [user])[user].credential_infos
+    return sorted((info.mechanism, info.iterations) for info in infos)

@@ -9,6 +9,7 @@ from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse, Pr
 from harness.codec.structs import Message
 from labs.defects.edited_answer import answers
 from labs.defects.replicas import Replicas, told_to_others
+from suites.replication.test_commits_wait_for_replicas import LATE
 
 IN_VAIN = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
 REFUSED = 22
@@ -34,7 +35,20 @@ def commits_need_no_replicas(request: OffsetCommitRequest, answer: OffsetCommitR
                 each.error_code = ErrorCode.NONE
 
 
+@answers("OFFS-035", r"the follower does not fetch the commit: error is NONE")
+def commits_need_no_replicas_in_time(
+    request: OffsetCommitRequest, answer: OffsetCommitResponse
+) -> None:
+    """The coordinator acknowledges a commit when its timeout is over."""
+    asked = [each.committed_offset for topic in request.topics for each in topic.partitions]
+    if asked == [LATE]:
+        for topic in answer.topics:
+            for each in topic.partitions:
+                each.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    replace(commits_need_no_replicas_in_time, private=True),
     who_waited_long_enough_is_acknowledged,
     replace(commits_need_no_replicas, cluster=True, private=True),
 ]

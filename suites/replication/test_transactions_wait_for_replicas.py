@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.client.preparing import preparing
 from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
-    AlterPartitionReassignmentsRequest,
     EndTxnResponse,
     WriteTxnMarkersRequest,
 )
@@ -19,7 +17,6 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
-from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
 from suites.protocol.support.transaction_log import (
     READ_COMMITTED,
@@ -31,6 +28,7 @@ from suites.protocol.support.transaction_log import (
 from suites.protocol.support.transactional import TxnProducer
 from suites.replication.support.asked_as import produce_as
 from suites.replication.support.expect import expect_error, expect_log_end, expect_sound
+from suites.replication.support.followed_logs import followed_log
 
 LOG = "__transaction_state"
 ONE_LOG = {"transaction.state.log.num.partitions": "1", "replica.lag.time.max.ms": "60000"}
@@ -94,38 +92,6 @@ def test_last_stable_offset_passes_transaction_when_its_marker_is_committed(
         expect_sound(partition)
 
 
-def _followed_log(peers: JoinedCluster, follower: Membership) -> WatchedPartition:
-    """The partition of the coordinator, moved so that this broker follows it, which is in sync."""
-    broker, replicas = peers.broker, (peers.leader, follower.broker_id)
-    known = only(broker.metadata([LOG]).topics, "topic")
-    topic, version = Topic(LOG, known.topic_id), broker.version("Fetch")
-    log = WatchedPartition(broker, peers.world, topic, peers.leader, replicas, version)
-    _move(broker, list(replicas))
-    broker.eventually(
-        lambda: follower.broker_id in _replicas(broker), f"{follower.broker_id} has a replica"
-    )
-    for offset in (0, log.log_end()):
-        log.follow(follower, offset)
-    log.await_isr(*replicas)
-    return log
-
-
-def _move(broker: BrokerUnderTest, replicas: list[int]) -> None:
-    kinds = AlterPartitionReassignmentsRequest
-    wanted = kinds.ReassignablePartition(partition_index=0, replicas=replicas)
-    topic = kinds.ReassignableTopic(name=LOG, partitions=[wanted])
-    with preparing("AlterPartitionReassignments"):
-        answer = broker.ask(kinds(topics=[topic], timeout_ms=10_000))
-    code = only(only(answer.responses, "topic").partitions, "partition").error_code
-    if code != ErrorCode.NONE:
-        raise PreparationFailed(f"AlterPartitionReassignments: {ErrorCode.describe(code)}", code)
-
-
-def _replicas(broker: BrokerUnderTest) -> list[int]:
-    partitions = only(broker.metadata([LOG]).topics, "topic").partitions
-    return list(only(partitions, "partition").replica_nodes)
-
-
 @judges("TXN-068")
 @needs_broker(Use.JOINABLE, ONE_LOG)
 @BOTH
@@ -138,7 +104,7 @@ def test_end_of_transaction_waits_for_replicas_of_its_coordinator(
     producer.write(topic, b"x")
     reader, version = producer.through(broker), producer.version("EndTxn")
     follower = peers.join()
-    log = _followed_log(peers, follower)
+    log = followed_log(peers, follower, LOG)
     end = log.log_end()
     with requirement("TXN-068"):
         producer.connection.send(producer.end_request(commits), version)

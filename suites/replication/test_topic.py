@@ -244,11 +244,12 @@ def test_create_partitions_keeps_manual_assignment_and_order(
     topic, added = cluster.create_topic([[one, two]]), [[three, two], [one, three], [two, one]]
     client = cluster.at(cluster.controller())
     with requirement("TOPIC-045"):
-        for assigned in (added[:2], added[2:]):
-            count = len(cluster.topic_by(one, topic.name)) + len(assigned)
-            code = _grown(client, topic.name, count, assigned, api_version)
-            expect_error(code, ErrorCode.NONE, f"{count} partitions")
-            cluster.await_created(topic.name, count)
+        code = _grown(client, topic.name, 3, added[:2], api_version)
+        expect_error(code, ErrorCode.NONE, "two new partitions")
+        cluster.await_created(topic.name, 3)
+        code = _grown(client, topic.name, 4, added[2:], api_version)
+        expect_error(code, ErrorCode.NONE, "one more")
+        cluster.await_created(topic.name, 4)
         found = [cluster.replicas(topic, index) for index in range(1 + len(added))]
         expected = [[one, two], *added]
         assert found == expected, f"the replicas are {found}, wanted were {expected}"

@@ -68,8 +68,12 @@ _EXPIRED_IDS_END_DELAY = (4, 0)  # class GroupMetadataManager; before, class Ini
 _HELD_BELOW_MINIMUM = (3, 7)  # KAFKA-15583
 _ISR_IS_SELECTED = (3, 3, 2)  # KAFKA-14372
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
+_OFFSETS_ARE_FENCED = (2, 5)  # KAFKA-9144
+_EMPTY_TRANSACTIONS_ARE_NONE = (2, 8)  # KAFKA-10702
 _PARTITIONS_ARE_VERIFIED = (3, 6)  # KIP-890, part 1
 _TRANSACTION_VERSION = "transaction.version"
+_ENDS_HAVE_THE_EPOCH = (2, 6)  # KAFKA-9600
+_START_IS_FORGOTTEN = (4, 1)  # class TransactionMetadata (completeTransitionTo)
 _FENCED_MAY_RETURN = (4, 0)  # class TransactionMetadata (prepareAbortOrCommit)
 _KEY_OF_TOKENS = "delegation.token.secret.key"
 _EPOCHS_ARE_RAISED = (4, 0)  # transaction.version 2 by default
@@ -213,6 +217,8 @@ def _transaction_limits(settings: BrokerSettings) -> TransactionLimits:
         expiration_ms=settings.number("transactional.id.expiration.ms"),
         verifies=verifies and settings.flag("transaction.partition.verification.enable"),
         fenced_may_return=settings.like.since(*_FENCED_MAY_RETURN),
+        later_epochs_end=not settings.like.since(*_ENDS_HAVE_THE_EPOCH),
+        start_is_kept=not settings.like.since(*_START_IS_FORGOTTEN),
     )
 
 
@@ -223,6 +229,8 @@ def _producer_expiration(settings: BrokerSettings) -> ProducerExpiration:
         settings.number("producer.id.expiration.check.interval.ms"),
         with_its_records=not settings.like.since(*_PRODUCERS_OUTLIVE_RECORDS),
         goes_on=settings.like.since(*_ANY_SEQUENCE_IS_FIRST),
+        fences_offsets=settings.like.since(*_OFFSETS_ARE_FENCED),
+        empty_count=not settings.like.since(*_EMPTY_TRANSACTIONS_ARE_NONE),
     )
 
 

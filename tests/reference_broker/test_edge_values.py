@@ -76,6 +76,21 @@ def test_produce_to_repeated_partition_returns_error_and_appends_valid_batch(
     assert records.responses[0].partitions[0].high_watermark == 1
 
 
+def test_null_data_before_a_batch_for_the_same_partition_count_for_nothing(
+    address: Address,
+) -> None:
+    create_topic(address, "null")
+    good = records_bytes([{"magic": 2, **ONE}])
+    data = [
+        ProduceRequest.PartitionProduceData(index=0, records=records) for records in (None, good)
+    ]
+    topic = ProduceRequest.TopicProduceData(name="null", partition_data=data)
+    with Connection(address) as connection:
+        answer = connection.ask(ProduceRequest(acks=1, topic_data=[topic]), 9)
+    (told,) = answer.responses[0].partition_responses
+    assert (told.error_code, told.base_offset) == (ErrorCode.NONE, 0)
+
+
 def test_repeated_quota_entity_type_uses_last_name(address: Address) -> None:
     part, quota = AlterClientQuotasRequest.EntityData, AlterClientQuotasRequest.OpData
     entry = AlterClientQuotasRequest.EntryData(

@@ -7,6 +7,7 @@ Behaviour
   min.insync.replicas are.
 - A retry of one of an idempotent producer's last five batches is acknowledged where the first
   copy is.
+- Transactional batches of several producers refuse the whole request.
 - A client above its quota gets a throttle time and is muted for that time (KIP-13, KIP-219).
 
 Version notes
@@ -30,6 +31,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceRequest, ProduceResponse
 from harness.codec.records import BatchHeader
 from harness.reference_broker.handlers.outcome import (
+    Answer,
     CloseConnection,
     NoAnswer,
     Outcome,
@@ -53,7 +55,10 @@ from harness.reference_broker.handlers.transaction_check import (
     check_elsewhere,
     problem_with_transaction,
 )
-from harness.reference_broker.handlers.transaction_coordinator import identity_of
+from harness.reference_broker.handlers.transactional_writes import (
+    are_of_several_producers,
+    writing_of,
+)
 from harness.reference_broker.state.broker import BrokerPlace
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.batch_bytes import is_transactional
@@ -63,8 +68,6 @@ from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 0
 _FIRST_VERSION_WITH_BATCHES = 3
-_FIRST_VERSION_WITH_ABORTABLE = 11
-_FIRST_VERSION_THAT_ADDS = 12
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_LEADER = 10
 _ALL = -1
@@ -98,7 +101,9 @@ class _Target:
 
 def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     """Append each valid batch, when the coordinator of a transaction has checked it."""
-    writes = _transactional_writes(request, context) if context.state.is_member else []
+    writes = _transactional_writes(request, context)
+    if are_of_several_producers(writes, context):
+        return _all_refused(request, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     check = check_elsewhere(writes, context)
     if check is None or request.acks == 0:
         return _produced(request, context)
@@ -106,6 +111,20 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     return after_check(
         check, lambda later: _produced(request, later), partitions, request.timeout_ms, context
     )
+
+
+def _all_refused(request: ProduceRequest, error: ErrorCode) -> Outcome:
+    if request.acks == 0:
+        return CloseConnection(f"produce without acks failed: {error}")
+    responses = [
+        ProduceResponse.TopicProduceResponse(
+            name=name,
+            topic_id=topic_id,
+            partition_responses=[_failed(index, error) for index in partitions],
+        )
+        for (name, topic_id), partitions in _by_topic(request).items()
+    ]
+    return Answer(ProduceResponse(responses=responses))
 
 
 def _transactional_writes(
@@ -118,7 +137,7 @@ def _transactional_writes(
     for topic in request.topic_data:
         for data in topic.partition_data:
             target = _target((topic.name, topic.topic_id), data.index, context)
-            wanted = _writing(data.records or b"", request.transactional_id, context)
+            wanted = writing_of(data.records or b"", request.transactional_id, context)
             if wanted is not None and not isinstance(target, ErrorCode):
                 found.append((target.partition, wanted))
     return found
@@ -179,17 +198,19 @@ def _produce_last(
 ) -> _Result:
     """Append the last data for a partition that are one batch.
 
-    If other data for the partition are not one batch, their error is returned instead of the result
-    of the append. Before version 3, and before Kafka 2.8, only the last data count, whatever they
-    are. Source: classes KafkaApis (handleProduceRequest), ProduceRequest (validateRecords).
+    If other data for the partition, but null, are not one batch, their error is returned instead of
+    the result of the append. Before version 3, and before Kafka 2.8, only the last data count,
+    whatever they are.
+
+    Source: classes KafkaApis (handleProduceRequest), ProduceRequest (validateRecords).
     """
     is_a_map = not context.state.like.since(*SHAPE_IS_AN_ERROR)
     if len(repeated) == 1 or is_a_map or context.api_version < _FIRST_VERSION_WITH_BATCHES:
         return _produce(topic, repeated[-1], asked, context)
     whole = [data for data in repeated if is_whole(data, context)]
-    broken = [data for data in repeated if data not in whole]
-    told = [_produce(topic, data, asked, context) for data in (*whole[-1:], *broken[-1:])]
-    return told[-1]
+    broken = [data for data in repeated if data not in whole and data.records is not None]
+    counted = (*whole[-1:], *broken[-1:]) or repeated[-1:]
+    return [_produce(topic, data, asked, context) for data in counted][-1]
 
 
 def _produce(
@@ -313,7 +334,7 @@ def _check_transaction(
     batch: bytes, transactional_id: str | None, partition: Partition, context: RequestContext
 ) -> None:
     """Refuse a transactional batch for a partition that its transaction does not have."""
-    wanted = _writing(batch, transactional_id, context)
+    wanted = writing_of(batch, transactional_id, context)
     if wanted is None:
         return
     error = problem_with_transaction(partition, wanted, context)
@@ -328,27 +349,12 @@ def _check_first_sequence(
 
     Source: class ProducerAppendInfo (checkSequence); KIP-890, part 2.
     """
-    wanted = _writing(batch, transactional_id, context)
+    wanted = writing_of(batch, transactional_id, context)
     if wanted is None or not wanted.adds:
         return
     known_epoch, _ = partition.producers.epochs_of(wanted.producer.producer_id)
     if known_epoch < 0 and BatchHeader.read(batch).base_sequence != 0:
         raise AppendRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, tells_log_start=True)
-
-
-def _writing(batch: bytes, transactional_id: str | None, context: RequestContext) -> Writing | None:
-    """Return the write of a transactional batch; None for any other."""
-    if transactional_id is None or not is_transactional(batch):
-        return None
-    header = BatchHeader.read(batch)
-    if header.producer_id < 0:
-        return None
-    return Writing(
-        transactional_id,
-        identity_of(header.producer_id, header.producer_epoch),
-        adds=context.api_version >= _FIRST_VERSION_THAT_ADDS,
-        is_abortable=context.api_version >= _FIRST_VERSION_WITH_ABORTABLE,
-    )
 
 
 def _target(wanted: _TopicKey, index: int, context: RequestContext) -> _Target | ErrorCode:

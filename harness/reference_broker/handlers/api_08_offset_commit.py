@@ -26,92 +26,61 @@ Not done
 """
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from harness.base.ids import LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse
+from harness.reference_broker.handlers.committed_topics import CommitForms, CommittedTopics
 from harness.reference_broker.handlers.group_coordinator import (
-    EACH_IS_ANSWERED,
-    MISSING_TOPICS_ARE_ANSWERED,
     answer_when_kept,
     can_keep,
     problem_with_coordinator,
 )
-from harness.reference_broker.handlers.once_by_topic import once_by_topic
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
-from harness.reference_broker.handlers.topic_results import first_of_each, merged
 from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerState
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.group import Group
 from harness.reference_broker.state.groups.group_offsets import problem_with_commit
 from harness.reference_broker.state.groups.group_phases import renew_session
 from harness.reference_broker.state.groups.group_states import GroupState
-from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 8
-_FIRST_VERSION_BY_ID = 10
 _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
 _MEMBER_IS_FIRST = (2, 4)  # before, the group's state (class GroupCoordinator, doCommitOffsets)
 _GROUP_ID_NOT_FOUND_SINCE = (4, 0)  # by the coordinator of KIP-848
 _BROKERS_RETENTION, _NOW = -1, -1
 _ASIDE = 0
-_PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # KAFKA-6796
 _STATES_THAT_HEAR = (GroupState.STABLE, GroupState.PREPARING_REBALANCE)
-_Topic = OffsetCommitRequest.OffsetCommitRequestTopic
 _Partition = OffsetCommitRequest.OffsetCommitRequestPartition
 _TopicResult = OffsetCommitResponse.OffsetCommitResponseTopic
 _Result = OffsetCommitResponse.OffsetCommitResponsePartition
-_Known = tuple[TopicState, _Topic, list[_Partition]]
+_FORMS = CommitForms(_TopicResult, _Result, first_by_id=10)
 
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> Outcome:
     """Store what can be stored; the group is checked if some partition exists."""
-    refused: dict[UUID | str, _TopicResult] = {}
-    known: list[_Known] = []
-    for wanted in request.topics:
-        if not wanted.partitions and not context.state.like.since(*MISSING_TOPICS_ARE_ANSWERED):
-            continue
-        topic, unknown = _topic_of(wanted, context)
-        here = [part for part in wanted.partitions if _is_in(topic, part, context)]
-        if topic is None or len(here) < len(wanted.partitions):
-            error = unknown or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            missing = [part for part in wanted.partitions if not _is_in(topic, part, context)]
-            result = refused.setdefault(_key(wanted, context), _empty_result(wanted))
-            if not context.state.like.since(*MISSING_TOPICS_ARE_ANSWERED):
-                missing = first_of_each(missing, result.partitions)
-            result.partitions += [_result(part, error) for part in missing]
-        if topic is not None and here:
-            known.append((topic, wanted, here))
-    if known and context.api_version == _ASIDE and not context.state.like.has_zookeeper:
+    topics = CommittedTopics(request.topics, _FORMS, context)
+    if topics.known and context.api_version == _ASIDE and not context.state.like.has_zookeeper:
         return Answer(_unsupported(request))
-    if not context.state.like.since(*EACH_IS_ANSWERED):
-        known = _each_once(known)
     asked = [
         ((topic.name, PartitionIndex(part.partition_index)), part)
-        for topic, _, parts in known
+        for topic, _, parts in topics.known
         for part in parts
     ]
-    codes = iter(_codes_of(asked, request, context))
-    committed = []
-    for _, wanted, parts in known:
-        answered = _empty_result(wanted)
-        answered.partitions = [_result(part, next(codes)) for part in parts]
-        committed.append(answered)
-    topics = merged(refused, committed, lambda topic: _key(topic, context))
-    return _answered_when_kept(request.group_id, topics, committed, context)
+    results, committed = topics.answered(_codes_of(asked, request, context))
+    return _answered_when_kept(request.group_id, results, committed, context)
 
 
 def _answered_when_kept(
     group_id: str,
     topics: list[_TopicResult],
-    committed: list[_TopicResult],
+    committed: list[_Result],
     context: RequestContext,
 ) -> Outcome:
     """Answer when the stored offsets are replicated, or now if none was stored."""
     answer = OffsetCommitResponse(topics=topics)
-    kept = [one for topic in committed for one in topic.partitions if not one.error_code]
+    kept = [one for one in committed if not one.error_code]
     if not kept:
         return Answer(answer)
 
@@ -121,15 +90,6 @@ def _answered_when_kept(
         return answer
 
     return answer_when_kept(group_id, answer, refuse, context)
-
-
-def _each_once(known: Sequence[_Known]) -> list[_Known]:
-    """Return each partition once, with its last entry."""
-    once = once_by_topic(
-        ((topic.name, parts) for topic, _, parts in known), lambda part: part.partition_index
-    )
-    first = {topic.name: (topic, wanted) for topic, wanted, _ in reversed(known)}
-    return [(*first[name], parts) for name, parts in once]
 
 
 def _unsupported(request: OffsetCommitRequest) -> OffsetCommitResponse:
@@ -143,33 +103,8 @@ def _unsupported(request: OffsetCommitRequest) -> OffsetCommitResponse:
     return OffsetCommitResponse(topics=topics)
 
 
-def _key(topic: _Topic | _TopicResult, context: RequestContext) -> UUID | str:
-    return topic.topic_id if context.api_version >= _FIRST_VERSION_BY_ID else topic.name
-
-
-def _is_in(topic: TopicState | None, part: _Partition, context: RequestContext) -> bool:
-    """True if the partition exists; before 2.0 an existing topic was enough (KAFKA-6796)."""
-    if topic is None or not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR):
-        return topic is not None
-    return topic.partition(part.partition_index) is not None
-
-
-def _empty_result(wanted: _Topic) -> _TopicResult:
-    return _TopicResult(name=wanted.name, topic_id=wanted.topic_id)
-
-
 def _result(part: _Partition, error: ErrorCode) -> _Result:
     return _Result(partition_index=part.partition_index, error_code=error)
-
-
-def _topic_of(wanted: _Topic, context: RequestContext) -> tuple[TopicState | None, ErrorCode]:
-    """Return the topic, or None and the error of all its partitions."""
-    cluster = context.state.cluster
-    if context.api_version >= _FIRST_VERSION_BY_ID:
-        topic, unknown = cluster.with_id(wanted.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
-    else:
-        topic, unknown = cluster.named(wanted.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return topic, unknown if topic is None else ErrorCode.NONE
 
 
 def _codes_of(

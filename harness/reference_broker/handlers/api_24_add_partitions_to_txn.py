@@ -4,8 +4,8 @@ Behaviour
 - The first partitions begin a transaction; partitions that it has already change nothing.
 - If one partition does not exist, none is added: the others are OPERATION_NOT_ATTEMPTED. Clients
   may not add internal topics: TOPIC_AUTHORIZATION_FAILED.
-- A partition that is named twice is answered twice, but once beside one that cannot be added, and
-  before Kafka 3.5.
+- A partition that is named twice is answered twice, but once beside one that cannot be added, if
+  it is only verified, and before Kafka 3.5. Topics without partitions are answered likewise.
 
 Version notes
 - v2   PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)
@@ -14,6 +14,7 @@ Version notes
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from harness.base.ids import PartitionIndex
 from harness.codec.error_code import ErrorCode
@@ -36,44 +37,62 @@ API_KEY = 24
 _FIRST_VERSION_OF_BROKERS = 4
 _EACH_IS_ANSWERED = (3, 5)  # class AddPartitionsToTxnRequest (errorResponseForTransaction)
 _Transaction = AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction
+_Topic = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
 _Result = AddPartitionsToTxnResponse.AddPartitionsToTxnResult
 _TopicResult = AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult
 _PartitionResult = AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult
-_Codes = list[tuple[Place, ErrorCode]]
+_Errors = dict[Place, ErrorCode]
+
+
+class _Asked(NamedTuple):
+    """A transaction of a request.
+
+    Where several have the same id, Kafka takes the partitions of the last and answers the topics of
+    the first (class AddPartitionsToTxnRequest, partitionsByTransaction).
+    """
+
+    wanted: _Transaction
+    topics: Sequence[_Topic]
+    answered: Sequence[_Topic]
 
 
 def handle(request: AddPartitionsToTxnRequest, context: RequestContext) -> Outcome:
     """Add the partitions of each transaction."""
     if context.api_version >= _FIRST_VERSION_OF_BROKERS:
         return _answered_to_broker(request.transactions, context)
-    only = _Transaction(
+    topics = request.v3_and_below_topics
+    wanted = _Transaction(
         transactional_id=request.v3_and_below_transactional_id,
         producer_id=request.v3_and_below_producer_id,
         producer_epoch=request.v3_and_below_producer_epoch,
-        topics=request.v3_and_below_topics,
     )
-
-    def say(codes: _Codes) -> AddPartitionsToTxnResponse:
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_topics(codes))
-
-    codes = _codes(only, context)
+    asked = _Asked(wanted, topics, topics)
+    error, results = _results(asked, context)
+    answer = AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
+    if error is not ErrorCode.NONE:
+        return Answer(answer)
 
     def refuse(error: ErrorCode) -> AddPartitionsToTxnResponse:
-        return say([(place, error) for place, _ in codes])
+        answer.results_by_topic_v3_and_below = _all_with(error, asked, context)
+        return answer
 
-    if {error for _, error in codes} - {ErrorCode.NONE}:
-        return Answer(say(codes))
-    return answer_when_written(only.transactional_id, say(codes), refuse, context)
+    return answer_when_written(wanted.transactional_id, answer, refuse, context)
 
 
 def _answered_to_broker(transactions: Sequence[_Transaction], context: RequestContext) -> Outcome:
-    results = [(each.transactional_id, _codes(each, context)) for each in transactions]
-    answer = AddPartitionsToTxnResponse(
-        results_by_transaction=[
-            _Result(transactional_id=name, topic_results=_topics(codes)) for name, codes in results
-        ]
-    )
-    return _when_all_are_written([name for name, _ in results], answer, context)
+    last = {each.transactional_id: each.topics for each in transactions}
+    first = {each.transactional_id: each.topics for each in reversed(transactions)}
+    results = [
+        _Result(
+            transactional_id=each.transactional_id,
+            topic_results=_results(
+                _Asked(each, last[each.transactional_id], first[each.transactional_id]), context
+            )[1],
+        )
+        for each in transactions
+    ]
+    answer = AddPartitionsToTxnResponse(results_by_transaction=results)
+    return _when_all_are_written([one.transactional_id for one in results], answer, context)
 
 
 def _when_all_are_written(
@@ -91,27 +110,28 @@ def _when_all_are_written(
     return answer_when_replicated(partition, answer, refuse, context)
 
 
-def _codes(wanted: _Transaction, context: RequestContext) -> _Codes:
-    """Return the error of each partition, in the order of the request."""
-    places = [
-        (topic.name, PartitionIndex(index)) for topic in wanted.topics for index in topic.partitions
-    ]
+def _places(topics: Sequence[_Topic]) -> list[Place]:
+    return [(topic.name, PartitionIndex(index)) for topic in topics for index in topic.partitions]
+
+
+def _results(asked: _Asked, context: RequestContext) -> tuple[ErrorCode, list[_TopicResult]]:
+    """Add or verify the partitions; return the error of all, and the results."""
+    places = _places(asked.topics)
     refused = {place: error for place in places if (error := _problem_with(place, context))}
     if refused:
         left_out = ErrorCode.OPERATION_NOT_ATTEMPTED
-        return [(place, refused.get(place, left_out)) for place in dict.fromkeys(places)]
-    name, state = wanted.transactional_id, context.state
-    if not state.like.since(*_EACH_IS_ANSWERED):
-        places = list(dict.fromkeys(places))
-    problem = problem_with_transactional_id(name, context)
-    if problem is not ErrorCode.NONE:
-        return [(place, problem) for place in places]
-    producer = identity_of(wanted.producer_id, wanted.producer_epoch)
+        return left_out, _by_topic({place: refused.get(place, left_out) for place in places})
+    wanted, transactions = asked.wanted, context.state.transactions
+    name, producer = wanted.transactional_id, identity_of(wanted.producer_id, wanted.producer_epoch)
+    error = problem_with_transactional_id(name, context)
     if wanted.verify_only:
-        return [(place, verify(state.transactions, name, producer, place)) for place in places]
-    version = EPOCH_BUMPS if context.api_version >= _FIRST_VERSION_OF_BROKERS else 0
-    error = add(state.transactions, name, producer, places, version, context.now())
-    return [(place, as_of_version(error, context)) for place in places]
+        found = {place: error or verify(transactions, name, producer, place) for place in places}
+        return error, _by_topic(found)
+    if error is ErrorCode.NONE:
+        version = EPOCH_BUMPS if context.api_version >= _FIRST_VERSION_OF_BROKERS else 0
+        added = add(transactions, name, producer, places, version, context.now())
+        error = as_of_version(added, context)
+    return error, _all_with(error, asked, context)
 
 
 def _problem_with(place: Place, context: RequestContext) -> ErrorCode:
@@ -126,9 +146,26 @@ def _problem_with(place: Place, context: RequestContext) -> ErrorCode:
     return ErrorCode.NONE if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _topics(codes: _Codes) -> list[_TopicResult]:
+def _all_with(error: ErrorCode, asked: _Asked, context: RequestContext) -> list[_TopicResult]:
+    """Every partition with the same error, as it was named since 3.5."""
+    if not context.state.like.since(*_EACH_IS_ANSWERED):
+        places = _places(asked.topics)
+        return _by_topic(dict.fromkeys(places, error))
+    return [
+        _TopicResult(
+            name=topic.name,
+            results_by_partition=[
+                _PartitionResult(partition_index=index, partition_error_code=error)
+                for index in topic.partitions
+            ],
+        )
+        for topic in asked.answered
+    ]
+
+
+def _by_topic(errors: _Errors) -> list[_TopicResult]:
     by_topic: dict[str, list[_PartitionResult]] = {}
-    for (topic, index), code in codes:
+    for (topic, index), code in errors.items():
         result = _PartitionResult(partition_index=index, partition_error_code=code)
         by_topic.setdefault(topic, []).append(result)
     return [_TopicResult(name=name, results_by_partition=of) for name, of in by_topic.items()]

@@ -3,6 +3,8 @@
 Behaviour
 - Appends a marker to each partition, as coordinators request it, and operators to end a transaction
   that hangs (KIP-664). A marker for a producer without an open transaction is appended, too.
+- A producer, a topic or a partition that is named twice is answered once, one that has no
+  partitions not at all.
 - TRANSACTION_COORDINATOR_FENCED if a later coordinator has written to the partition.
 - The answer comes when all replicas in sync have the markers.
 
@@ -12,6 +14,7 @@ Version notes
        (KIP-1228)
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from harness.base.ids import Offset, PartitionIndex, ProducerEpoch, ProducerId, TimeMs
@@ -21,6 +24,7 @@ from harness.reference_broker.handlers.outcome import Answer, Outcome, Purgatory
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.partition.coordinator_append import WantedMarker
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.transactions.transaction import Place
 
 API_KEY = 27
 _Marker = WriteTxnMarkersRequest.WritableTxnMarker
@@ -38,11 +42,19 @@ class _Awaited(NamedTuple):
 def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> Outcome:
     """Append the markers, then wait for the replicas."""
     awaited: list[_Awaited] = []
-    results: dict[int, _Result] = {}
+    results: dict[int, dict[Place, _PartitionResult]] = {}
     for marker in request.markers:
-        result = results.setdefault(marker.producer_id, _Result(producer_id=marker.producer_id))
-        result.topics += _written(marker, awaited, context)
-    answer = WriteTxnMarkersResponse(markers=list(results.values()))
+        written = _written(marker, awaited, context)
+        if any(one.error_code == ErrorCode.UNKNOWN_SERVER_ERROR for one in written.values()):
+            return Answer(_all_failed(request))
+        results.setdefault(marker.producer_id, {}).update(written)
+    answer = WriteTxnMarkersResponse(
+        markers=[
+            _Result(producer_id=producer_id, topics=_by_topic(written))
+            for producer_id, written in results.items()
+            if written
+        ]
+    )
     left = _unsettled(awaited)
     if not left:
         return Answer(answer)
@@ -63,17 +75,43 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> Outcome:
 
 def _written(
     marker: _Marker, awaited: list[_Awaited], context: RequestContext
-) -> list[_TopicResult]:
-    return [
-        _TopicResult(
-            name=topic.name,
-            partitions=[
-                _appended(marker, topic.name, PartitionIndex(index), awaited, context)
-                for index in topic.partition_indexes
-            ],
+) -> dict[Place, _PartitionResult]:
+    return {
+        (topic.name, PartitionIndex(index)): _appended(
+            marker, topic.name, PartitionIndex(index), awaited, context
         )
         for topic in marker.topics
-    ]
+        for index in topic.partition_indexes
+    }
+
+
+def _all_failed(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    """A producer that no batch can have is an exception, which fails the whole request."""
+    failed: dict[int, dict[Place, _PartitionResult]] = {}
+    for marker in request.markers:
+        failed.setdefault(marker.producer_id, {}).update(
+            ((topic.name, PartitionIndex(index)), _failed(index))
+            for topic in marker.topics
+            for index in topic.partition_indexes
+        )
+    return WriteTxnMarkersResponse(
+        markers=[
+            _Result(producer_id=producer_id, topics=_by_topic(results))
+            for producer_id, results in failed.items()
+        ]
+    )
+
+
+def _failed(index: int) -> _PartitionResult:
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    return _PartitionResult(partition_index=index, error_code=error)
+
+
+def _by_topic(written: Mapping[Place, _PartitionResult]) -> list[_TopicResult]:
+    topics: dict[str, _TopicResult] = {}
+    for (name, _), result in written.items():
+        topics.setdefault(name, _TopicResult(name=name)).partitions.append(result)
+    return list(topics.values())
 
 
 def _appended(

@@ -2,6 +2,7 @@
 
 Behaviour
 - Errors are per partition. Errors of topics and partitions come first, then errors of the group.
+- Topics without partitions, and what is named twice, are answered as by OffsetCommit.
 - The offsets become visible when the transaction is committed.
 - The transaction must have the partition of the group's offsets (since Kafka 3.7, KIP-890).
 - A commit without a generation is accepted whatever members the group has.
@@ -23,6 +24,7 @@ from typing import NamedTuple
 from harness.base.ids import GroupId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from harness.reference_broker.handlers.committed_topics import CommitForms, CommittedTopics
 from harness.reference_broker.handlers.group_coordinator import (
     answer_when_kept,
     can_keep,
@@ -42,19 +44,20 @@ from harness.reference_broker.state.groups.group_offsets import (
     problem_with_commit,
     problem_with_early_commit,
 )
+from harness.reference_broker.state.groups.group_records import Commits
 from harness.reference_broker.state.topics.topic import TopicState
 
 API_KEY = 28
 _FIRST_VERSION_WITH_ABORTABLE = 4
 _FIRST_VERSION_THAT_ADDS = 5
-_FIRST_VERSION_BY_ID = 6
 _TRANSACTION_IS_VERIFIED = (3, 7)  # class GroupMetadataManager (storeOffsets)
 _ALL_IS_CHECKED = (3, 0)  # class GroupCoordinator (validateOffsetCommit)
 _GROUP_MUST_EXIST = (4, 0)  # class OffsetMetadataManager
-_Topic = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
 _Partition = TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition
 _TopicResult = TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic
 _Result = TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition
+_NO_PRODUCER = -1  # class GroupMetadataManager (storeOffsets)
+_FORMS = CommitForms(_TopicResult, _Result, first_by_id=6)
 _OF_COORDINATOR = {
     ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
@@ -62,12 +65,11 @@ _OF_COORDINATOR = {
 
 
 class _Asked(NamedTuple):
-    """A partition that exists, with its result."""
+    """A partition that exists."""
 
     place: Place
     topic: TopicState
     wanted: _Partition
-    result: _Result
 
 
 def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome:
@@ -86,45 +88,50 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome:
 
 def _stored(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome:
     """Store the offsets of partitions that exist as a part of the transaction."""
-    topics: list[_TopicResult] = []
-    asked: list[_Asked] = []
-    for each in request.topics:
-        topics.append(_TopicResult(name=each.name, topic_id=each.topic_id))
-        for part in each.partitions:
-            result = _Result(partition_index=part.partition_index)
-            topics[-1].partitions.append(result)
-            topic = _topic_of(each, context)
-            if topic is None or topic.partition(part.partition_index) is None:
-                result.error_code = _unknown(topic, context)
-            else:
-                place = (topic.name, PartitionIndex(part.partition_index))
-                asked.append(_Asked(place, topic, part, result))
-    answer = TxnOffsetCommitResponse(topics=topics)
-    if not asked:
+    topics = CommittedTopics(request.topics, _FORMS, context)
+    asked = [
+        _Asked((topic.name, PartitionIndex(part.partition_index)), topic, part)
+        for topic, _, parts in topics.known
+        for part in parts
+    ]
+    codes = _codes_of(request, asked, context) if asked else []
+    results, committed = topics.answered(codes)
+    answer = TxnOffsetCommitResponse(topics=results)
+    if _is_unforeseen(request, codes, context):
+        for topic in results:
+            for part in topic.partitions:
+                part.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+    kept = [one for one in committed if not one.error_code]
+    if not kept:
         return Answer(answer)
 
     def refuse(error: ErrorCode) -> TxnOffsetCommitResponse:
-        for one in asked:
-            one.result.error_code = error
+        for one in kept:
+            one.error_code = error
         return answer
 
-    error = _problem(request, context)
-    if error is ErrorCode.NONE:
-        error = _commit(request, asked, context)
-    if error is not ErrorCode.NONE:
-        return Answer(refuse(error))
     return answer_when_kept(request.group_id, answer, refuse, context)
 
 
-def _topic_of(wanted: _Topic, context: RequestContext) -> TopicState | None:
-    cluster = context.state.cluster
-    by_id = context.api_version >= _FIRST_VERSION_BY_ID
-    return cluster.with_id(wanted.topic_id) if by_id else cluster.named(wanted.name)
+def _is_unforeseen(
+    request: TxnOffsetCommitRequest, codes: Sequence[ErrorCode], context: RequestContext
+) -> bool:
+    """True if the whole request fails: before 3.7 a producer without an epoch is an exception."""
+    return (
+        not context.state.like.since(*_TRANSACTION_IS_VERIFIED)
+        and request.producer_epoch == _NO_PRODUCER
+        and ErrorCode.UNKNOWN_SERVER_ERROR in codes
+    )
 
 
-def _unknown(topic: TopicState | None, context: RequestContext) -> ErrorCode:
-    by_id = context.api_version >= _FIRST_VERSION_BY_ID and topic is None
-    return ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+def _codes_of(
+    request: TxnOffsetCommitRequest, asked: Sequence[_Asked], context: RequestContext
+) -> list[ErrorCode]:
+    """Commit what can be committed; return the error of each partition."""
+    error = _problem(request, context)
+    if error is not ErrorCode.NONE:
+        return [error] * len(asked)
+    return _commit(request, asked, context)
 
 
 def _problem(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
@@ -178,25 +185,39 @@ def _problem_with_member(request: TxnOffsetCommitRequest, context: RequestContex
 
 def _commit(
     request: TxnOffsetCommitRequest, asked: Sequence[_Asked], context: RequestContext
-) -> ErrorCode:
-    """Store what can be stored; return the error of all partitions."""
+) -> list[ErrorCode]:
+    """Store what can be stored."""
     state, now, group_id = context.state, context.now(), request.group_id
     offsets = state.committed_offsets
-    metadata = (one.wanted.committed_metadata for one in asked)
+    metadata = [one.wanted.committed_metadata for one in asked]
     if not offsets.has_room_for(group_id, metadata, now):
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        return [ErrorCode.COORDINATOR_NOT_AVAILABLE] * len(asked)
     state.groups.find_or_create(group_id, now)
-    commits = []
-    for one in asked:
-        if offsets.takes_metadata(one.wanted.committed_metadata):
-            commits.append((one.place, _committed(one, now)))
-        else:
-            one.result.error_code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+    codes = [
+        ErrorCode.NONE if offsets.takes_metadata(one) else ErrorCode.OFFSET_METADATA_TOO_LARGE
+        for one in metadata
+    ]
+    commits = [
+        (one.place, _committed(one, now))
+        for one, code in zip(asked, codes, strict=True)
+        if code is ErrorCode.NONE
+    ]
+    error = _keep(request, commits, context)
+    if error is ErrorCode.NONE:
+        return codes
+    state.groups.revert(group_id)
+    return [error] * len(asked)
+
+
+def _keep(request: TxnOffsetCommitRequest, commits: Commits, context: RequestContext) -> ErrorCode:
+    """Store the offsets; without a producer, which the check refuses later, as by OffsetCommit."""
+    offsets, group_id, now = context.state.committed_offsets, request.group_id, context.now()
+    is_plain = request.producer_id == _NO_PRODUCER
+    if is_plain and not context.state.like.since(*_TRANSACTION_IS_VERIFIED):
+        is_kept = offsets.commit(group_id, commits, now)
+        return ErrorCode.NONE if is_kept else ErrorCode.UNKNOWN_SERVER_ERROR
     producer = identity_of(request.producer_id, request.producer_epoch)
-    error = offsets.commit_in_transaction(group_id, commits, producer, now)
-    if error is not ErrorCode.NONE:
-        state.groups.revert(group_id)
-    return error
+    return offsets.commit_in_transaction(group_id, commits, producer, now)
 
 
 def _committed(one: _Asked, now: TimeMs) -> CommittedOffset:

@@ -31,9 +31,10 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> Answer:
     except re.error:
         return Answer(ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION))
     passes = _filter(request, pattern, context)
+    unknown = [name for name in request.state_filters if name not in _NAMES]
     return Answer(
         ListTransactionsResponse(
-            unknown_state_filters=[name for name in request.state_filters if name not in _NAMES],
+            unknown_state_filters=list(dict.fromkeys(unknown)),
             transaction_states=[
                 ListTransactionsResponse.TransactionState(
                     transactional_id=one.transactional_id,

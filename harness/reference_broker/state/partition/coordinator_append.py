@@ -96,7 +96,8 @@ def append_in_transaction(
     if partition.log.is_offline:
         raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
     _check_producer(producer)
-    check_epoch(partition.producers, producer.producer_id, producer.producer_epoch)
+    if partition.producers.fences_offsets:
+        check_epoch(partition.producers, producer.producer_id, producer.producer_epoch)
     batch = encode_rows(
         rows,
         RecordBatch(

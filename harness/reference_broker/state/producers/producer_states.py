@@ -80,12 +80,17 @@ class ProducerExpiration:
 
     `with_its_records`: also when none of its records is left (up to 2.3, KAFKA-7190). `goes_on`: a
     forgotten producer may continue with any sequence, not only with 0 (since 2.5, KAFKA-8710).
+    `empty_count`: a transaction without records here begins at its marker, and is listed if it was
+    aborted (up to 2.7, KAFKA-10702). `fences_offsets`: offsets in a transaction are refused for an
+    earlier epoch, too (since 2.5, KAFKA-9144).
     """
 
     idle_ms: int
     check_interval_ms: int
     with_its_records: bool = False
     goes_on: bool = True
+    empty_count: bool = False
+    fences_offsets: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +172,11 @@ class ProducerStates:
         self._states: dict[ProducerId, _ProducerState] = {}
         self._open: dict[ProducerId, Offset] = {}  # where the transaction began
         self._decided: deque[tuple[Offset, Offset]] = deque()  # from, up to; not committed yet
+
+    @property
+    def fences_offsets(self) -> bool:
+        """True if offsets in a transaction are refused for an earlier epoch."""
+        return self._expiration.fences_offsets
 
     def alike(self) -> ProducerStates:
         """Return an empty copy with the same rules; its producers do not count for the limit."""
@@ -319,7 +329,7 @@ class ProducerStates:
         state.last_timestamp = marker.timestamp
         state.coordinator_epoch = marker.coordinator_epoch
         self._remembered.note(self, who)
-        first = self._open.pop(who, None)
+        first = self._open.pop(who, marker.offset if self._expiration.empty_count else None)
         if first is None:
             return None
         self._decided.append((first, marker.offset))

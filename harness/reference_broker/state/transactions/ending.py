@@ -54,7 +54,7 @@ def end(transactions: Transactions, wanted: WantedEnd, now: TimeMs) -> ProducerI
     known = transactions.find(wanted.transactional_id)
     if known is None:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    problem = _problem_of_producer(known, wanted)
+    problem = _problem_of_producer(transactions, known, wanted)
     if problem is not ErrorCode.NONE:
         return problem
     outcome = _outcome(known, wanted)
@@ -97,12 +97,16 @@ def _completed(decided: Transaction, now: TimeMs) -> Transaction:
     return completed
 
 
-def _problem_of_producer(known: Transaction, wanted: WantedEnd) -> ErrorCode:
+def _problem_of_producer(
+    transactions: Transactions, known: Transaction, wanted: WantedEnd
+) -> ErrorCode:
     producer, is_over = wanted.producer, _is_repeated_over(known, wanted)
     if known.producer_id != producer.producer_id and not is_over:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     is_current = known.producer_epoch == producer.producer_epoch
     if not wanted.bumps_epochs:
+        is_later = producer.producer_epoch > known.producer_epoch
+        is_current |= is_later and transactions.limits.later_epochs_end
         return ErrorCode.NONE if is_current else ErrorCode.PRODUCER_FENCED
     if known.state in DECIDED:
         is_valid = _is_repeated(known, wanted)

@@ -84,7 +84,7 @@ def _next_producer(
         known.after(TransactionEvent.PRODUCER_BEGINS, now),
         timeout_ms=timeout_ms,
         places=frozenset(),
-        started_at=NOT_STARTED,
+        started_at=known.started_at if transactions.limits.start_is_kept else NOT_STARTED,
         client_version=0,
         last_epoch=NO_EPOCH if expected is None else epoch,
     )

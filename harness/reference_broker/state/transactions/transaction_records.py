@@ -9,6 +9,7 @@ from harness.base.ids import PartitionIndex, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.data_framing.coordinator_records import TRANSACTION_STATE
 from harness.codec.messages import TransactionLogKey, TransactionLogValue
 from harness.reference_broker.state.transactions.transaction import (
+    NOT_STARTED,
     Place,
     Transaction,
     indexes_by_topic,
@@ -30,14 +31,15 @@ def key_of(transactional_id: str) -> bytes:
 
 def value_of(one: Transaction, transaction_version: int) -> bytes:
     """Return the value of a record, as the finalized transaction.version has it."""
+    is_empty = one.state is TransactionState.EMPTY
     value = TransactionLogValue(
         producer_id=one.producer_id,
         producer_epoch=one.producer_epoch,
         transaction_timeout_ms=one.timeout_ms,
         transaction_status=STATUS_IN_LOG[one.state],
-        transaction_partitions=None if one.state is TransactionState.EMPTY else _partitions(one),
+        transaction_partitions=None if is_empty else _partitions(one),
         transaction_last_update_timestamp_ms=one.updated_at,
-        transaction_start_timestamp_ms=one.started_at,
+        transaction_start_timestamp_ms=NOT_STARTED if is_empty else one.started_at,
     )
     if transaction_version < _FLEXIBLE_SINCE:
         return TRANSACTION_STATE.value_bytes(value, 0)

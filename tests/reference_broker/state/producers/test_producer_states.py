@@ -129,6 +129,15 @@ def test_abort_marker_without_transaction_aborts_nothing() -> None:
     assert states.first_unstable(Offset(7)) is None
 
 
+def test_up_to_2_7_abort_marker_without_transaction_aborts_itself() -> None:
+    """KAFKA-10702. A transaction with records begins at the first of them, as in all releases."""
+    states = states_of(ProducerExpiration(60_000, 1_000, empty_count=True))
+    aborted = states.end_transaction(marker(4, aborts=True))
+    assert aborted is not None
+    assert (aborted.first_offset, aborted.last_offset, aborted.last_stable_offset) == (4, 4, 5)
+    assert states.end_transaction(marker(6, aborts=False)) is None
+
+
 def test_producer_with_open_transaction_does_not_expire() -> None:
     states = states_of(ProducerExpiration(idle_ms=500, check_interval_ms=200))
     states.expire(NOW)

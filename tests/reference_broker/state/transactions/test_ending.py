@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
-from harness.base.ids import PartitionIndex, ProducerEpoch
+from harness.base.ids import PartitionIndex, ProducerEpoch, ProducerId
 from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.partition.coordinator_append import (
     WantedMarker,
+    append_in_transaction,
     append_marker,
 )
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.adding import add, verify
+from harness.reference_broker.state.transactions.ending import WantedEnd, end
 from harness.reference_broker.state.transactions.initializing import initialize
 from harness.reference_broker.state.transactions.transaction_states import TransactionState
 from tests.reference_broker.made_transactions import (
@@ -175,3 +179,28 @@ def test_a_transaction_waits_for_the_marker_of_a_partition_without_a_leader() ->
     state.settle_transactions(NOW)
     assert known(state.transactions).state is TransactionState.COMPLETE_COMMIT
     assert [len(markers(partition_of(state, place))) for place in (PLACE, OTHER)] == [1, 1]
+
+
+@pytest.mark.parametrize(("like", "is_taken"), [("4.4.0", False), ("1.1.1", True)])
+def test_up_to_2_5_a_later_epoch_ends_the_transaction(like: str, is_taken: bool) -> None:
+    """KAFKA-9600. An earlier one never does, and the producer keeps its epoch."""
+    state = made_state(like)
+    producer = begun(state.transactions)
+    for epoch, is_ended in ((-1, False), (2, is_taken)):
+        wanted = WantedEnd(NAME, identity(producer.producer_id, epoch), commits=True)
+        found = end(state.transactions, wanted, NOW)
+        assert found == (producer if is_ended else ErrorCode.PRODUCER_FENCED)
+
+
+@pytest.mark.parametrize(("like", "is_refused"), [("4.4.0", True), ("1.1.1", False)])
+def test_up_to_2_4_offsets_of_an_earlier_epoch_are_appended(like: str, is_refused: bool) -> None:
+    """KAFKA-9144; the marker of an earlier epoch is refused by all releases."""
+    partition = partition_of(made_state(like))
+    later = WantedMarker(ProducerId(7), ProducerEpoch(1), 0, aborts=True)
+    append_marker(partition, later, NOW)
+    earlier = replace(later, producer_epoch=ProducerEpoch(0))
+    with pytest.raises(AppendRefused):
+        append_marker(partition, earlier, NOW)
+    with pytest.raises(AppendRefused) if is_refused else nullcontext():
+        append_in_transaction(partition, [(NOW, b"k", b"v")], identity(7, 0), NOW)
+    assert partition.log.end_offset == (1 if is_refused else 2)

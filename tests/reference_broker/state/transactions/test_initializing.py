@@ -7,6 +7,12 @@ import pytest
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.initializing import initialize
+from harness.reference_broker.state.transactions.transaction import NOT_STARTED
+from harness.reference_broker.state.transactions.transaction_records import (
+    key_of,
+    read_transaction,
+    value_of,
+)
 from harness.reference_broker.state.transactions.transaction_states import TransactionState
 from harness.reference_broker.state.transactions.transactions import Transactions
 from tests.reference_broker.made_transactions import (
@@ -14,6 +20,7 @@ from tests.reference_broker.made_transactions import (
     NOW,
     TIMEOUT_MS,
     begun,
+    ended,
     identity,
     known,
     made_state,
@@ -93,6 +100,24 @@ def test_a_producer_that_aborts_by_its_own_identity_gets_the_raised_epoch_since_
     assert init(state.transactions, producer) is ErrorCode.CONCURRENT_TRANSACTIONS
     state.settle_transactions(NOW)
     assert init(state.transactions, producer) == after
+
+
+@pytest.mark.parametrize(("like", "is_kept"), [("4.4.0", False), ("3.9.2", True)])
+def test_before_4_1_the_next_producer_keeps_the_start_of_the_transaction_before_it(
+    like: str, is_kept: bool
+) -> None:
+    """In memory; its record has none."""
+    state = made_state(like)
+    transactions = state.transactions
+    producer = begun(transactions)
+    ended(transactions, producer, 0, commits=True)
+    state.settle_transactions(NOW)
+    init(transactions)
+    one = known(transactions)
+    assert (one.state, one.started_at) == (TransactionState.EMPTY, NOW if is_kept else NOT_STARTED)
+    _, written = read_transaction(key_of(NAME), value_of(one, 1))
+    assert written is not None
+    assert written.started_at == NOT_STARTED
 
 
 def test_a_producer_without_a_coordinator_log_gets_no_epoch() -> None:

@@ -9,6 +9,7 @@ from harness.differential.symbols import DAMAGE, DAMAGES, RECORDS
 
 _A_VALUE, _A_KEY = b"value".hex(), b"key".hex()
 _COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
+_PLAIN_SHARE = 0.2
 _IDEMPOTENT: dict[str, Any] = {"producer_id": "$producer_id:0", "producer_epoch": 0}
 _GOOD: tuple[dict[str, Any], ...] = (
     {},
@@ -16,6 +17,27 @@ _GOOD: tuple[dict[str, Any], ...] = (
     {**_IDEMPOTENT, "base_sequence": 0},
     {**_IDEMPOTENT, "base_sequence": 1},
     {**_IDEMPOTENT, "base_sequence": 2},
+)
+
+
+def in_transaction(number: int, sequence: int, **change: Any) -> dict[str, Any]:
+    """Fields of a batch in a transaction of the N-th producer."""
+    return {"producer_id": f"$producer_id:{number}", "producer_epoch": f"$producer_epoch:{number}",
+            "base_sequence": sequence, "attributes": {"transactional": True}, **change}  # fmt: skip
+
+
+_IN_TRANSACTION = (
+    *(in_transaction(0, sequence) for sequence in (0, 0, 0, 1, 2)),
+    in_transaction(1, 0),
+    {},
+)
+_WRONG_IN_TRANSACTION = (
+    *(in_transaction(0, 0, producer_epoch=epoch) for epoch in (0, 1, 2, -1)),
+    *(in_transaction(number, 1) for number in (1, 2)),
+    in_transaction(0, 7),
+    in_transaction(0, 0, producer_id=1 << 40),
+    in_transaction(0, 0, attributes={}),
+    in_transaction(0, -1, producer_id=-1, producer_epoch=-1),
 )
 _WRONG: tuple[dict[str, Any], ...] = (
     {"producer_id": "$producer_id:0", "producer_epoch": 1, "base_sequence": 0},
@@ -53,6 +75,18 @@ def wrong_records(rng: Random) -> dict[str, Any]:
     if kind == 1:
         return {RECORDS: [_batch(rng, {}), _batch(rng, {})]}
     return {RECORDS: [_batch(rng, rng.choice(_WRONG))]}
+
+
+def transactional_records(rng: Random) -> dict[str, Any]:
+    """Return records that a broker must accept in a transaction that has their partition."""
+    return {RECORDS: [_batch(rng, rng.choice(_IN_TRANSACTION))]}
+
+
+def wrong_transactional_records(rng: Random) -> dict[str, Any]:
+    """A batch that its transaction does not allow, or one with something else wrong in it."""
+    if rng.random() < _PLAIN_SHARE:
+        return wrong_records(rng)
+    return {RECORDS: [_batch(rng, rng.choice(_WRONG_IN_TRANSACTION))]}
 
 
 def _batch(rng: Random, change: dict[str, Any]) -> dict[str, Any]:

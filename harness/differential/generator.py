@@ -5,7 +5,7 @@ The code names no API to draw: it takes every API and version that both brokers 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -16,11 +16,16 @@ from harness.codec.layout import Slot, layout
 from harness.codec.specs import MessageSpec, StructSpec
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
-from harness.differential.batches import good_records, wrong_records
 from harness.differential.conversation import Conversation, ConversationStep
-from harness.differential.openings import JOINING, OPENINGS, known_fields
-from harness.differential.pools import BY_TYPE, JOINT, LENGTHS, Pool, pool_for, row_for
+from harness.differential.drawn_values import PLAIN, TRANSACTIONAL, DrawnValues
+from harness.differential.openings import JOINING, OPENINGS, Opening, known_fields
+from harness.differential.pools import BY_TYPE, Pool
 from harness.differential.symbols import NAME, NOBODYS_UUID
+from harness.differential.transactional_openings import (
+    TRANSACTIONAL_OPENINGS,
+    TRANSACTIONAL_WEIGHTS,
+    transactional_share,
+)
 from harness.sweep.requests import OwnNames, harmless_request, safety_of
 
 SAFE = (Safety.READ, Safety.OWN_NAMES)
@@ -55,22 +60,28 @@ def conversations(
     which every version comes in turn, instead of all APIs'.
     """
     wanted = {name: shared[name] for name in shared if not only or name in only}
-    rng, deck, number = Random(seed), _Deck(wanted, about), 0
+    share = transactional_share(shared, only)
+    deck = _Deck(wanted, about)
+    transactional = _Deck(wanted, about, TRANSACTIONAL_WEIGHTS)
+    rng, number = Random(seed), 0
     while True:
-        steps = _opening(rng, shared, only)
+        is_plain = not share or rng.random() > share
+        drawn, values = (deck, PLAIN) if is_plain else (transactional, TRANSACTIONAL)
+        steps = _opening(rng, shared, _openings(only) if is_plain else TRANSACTIONAL_OPENINGS)
         for _ in range(rng.randint(*STEPS) - len(steps)):
-            api, version = deck.draw(rng)
-            steps.append(ConversationStep(api, version, request_fields(rng, api, version)))
+            api, version = drawn.draw(rng)
+            steps.append(ConversationStep(api, version, request_fields(rng, api, version, values)))
         yield Conversation(f"seed {seed}, conversation {number}", tuple(steps))
         number += 1
 
 
-def _opening(rng: Random, shared: Ranges, only: Collection[str]) -> list[ConversationStep]:
-    """One of :data:`OPENINGS`; each API in it at one version.
+def _openings(only: Collection[str]) -> Sequence[Opening]:
+    """With ``only``, a group is joined only for requests about groups: it costs time."""
+    return [one for one in OPENINGS if not only or not one.joins or JOINING in only]
 
-    With ``only``, a group is joined only for requests about groups: it costs time to wait for.
-    """
-    able = [one for one in OPENINGS if not only or not one.joins or JOINING in only]
+
+def _opening(rng: Random, shared: Ranges, able: Sequence[Opening]) -> list[ConversationStep]:
+    """One of the openings; each API in it at one version."""
     (opening,) = rng.choices(able, [one.weight for one in able])
     versions: dict[str, int] = {}
     steps = []
@@ -84,14 +95,18 @@ def _opening(rng: Random, shared: Ranges, only: Collection[str]) -> list[Convers
 class _Deck:
     """Every API at every version, each once before any comes again; and others in between.
 
-    ``about``: the API of which the versions come in turn; empty for all APIs.
+    ``about``: the API of which the versions come in turn; empty for all APIs. ``weights``: the only
+    APIs that come in between, but for that one; None for all.
     """
 
-    def __init__(self, shared: Ranges, about: str) -> None:
-        in_turn = {about: shared[about]} if about else shared
-        self.all = [(api, version) for api, versions in in_turn.items() for version in versions]
-        self.shared, self.names = shared, list(shared)
-        self.weights = [_WEIGHTS.get(name, 1) for name in self.names]
+    def __init__(
+        self, shared: Ranges, about: str, weights: Mapping[str, int] | None = None
+    ) -> None:
+        able = [name for name in shared if weights is None or name in weights]
+        in_turn = [about] if about else able
+        self.all = [(api, version) for api in in_turn for version in shared[api]]
+        self.shared, self.names = shared, able
+        self.weights = [(weights or _WEIGHTS).get(name, 1) for name in self.names]
         self.left: list[tuple[str, int]] = []
 
     def draw(self, rng: Random) -> tuple[str, int]:
@@ -109,22 +124,31 @@ def skeleton_fields(api: str, version: int) -> dict[str, Any]:
     return to_dict(harmless_request(api, version, _SKELETON_NAMES), version)
 
 
-def request_fields(rng: Random, api: str, version: int) -> dict[str, Any]:
+def request_fields(
+    rng: Random, api: str, version: int, values: DrawnValues = PLAIN
+) -> dict[str, Any]:
     """Fields of one request: careful, or with edge values here and there."""
     skeleton = skeleton_fields(api, version)
     if rng.random() < _SKELETON_SHARE:
         return skeleton
     edge_share = 0.0 if rng.random() < _CAREFUL_SHARE else _EDGE_SHARE
     spec = api_named(api).request.message_spec
-    return _Filling(rng, spec, version, edge_share).struct(spec.root, api, skeleton)
+    return _Filling(rng, spec, version, edge_share, values).struct(spec.root, api, skeleton)
 
 
 class _Filling:
     """Fills one request."""
 
-    def __init__(self, rng: Random, spec: MessageSpec, version: int, edge_share: float) -> None:
+    def __init__(
+        self,
+        rng: Random,
+        spec: MessageSpec,
+        version: int,
+        edge_share: float,
+        values: DrawnValues,
+    ) -> None:
         self.rng, self.spec, self.version = rng, spec, version
-        self.edge_share = edge_share
+        self.edge_share, self.values = edge_share, values
 
     @property
     def on_edge(self) -> bool:
@@ -139,7 +163,7 @@ class _Filling:
         for slot in own.tagged.values():
             if self.rng.random() < _TAGGED_SHARE and slot.field.kind != "struct":
                 slots[slot.field.name] = slot
-        joint = row_for(JOINT, path)
+        joint = self.values.joint_of(path)
         given = self.one_of(joint) if joint else {}
         left_out = self.left_out(slots)
         made = {}
@@ -173,7 +197,7 @@ class _Filling:
         return self.scalar(field.kind, path, skeleton, nullable=slot.nullable)
 
     def array(self, slot: Slot, path: str, skeleton: Any) -> Any:
-        count = self.one_of(row_for(LENGTHS, path) or LENGTHS["*"])
+        count = self.one_of(self.values.length_of(path))
         if count is None:
             if slot.nullable:
                 return None
@@ -189,8 +213,9 @@ class _Filling:
 
     def scalar(self, kind: str, path: str, skeleton: Any, *, nullable: bool) -> Any:
         if kind == "records":
-            return wrong_records(self.rng) if self.on_edge else good_records(self.rng)
-        pool = pool_for(path, kind)
+            values = self.values
+            return (values.wrong_records if self.on_edge else values.good_records)(self.rng)
+        pool = self.values.pool_of(path, kind)
         if pool is None:
             pool = BY_TYPE[kind]
             if skeleton is not None:

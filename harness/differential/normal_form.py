@@ -163,9 +163,16 @@ _SUBJECTS = (
 """Fields that identify an element of a list."""
 
 
+_GIVE_EPOCHS = ("InitProducerId", "EndTxn")
+"""APIs that give a producer its next epoch."""
+
+
 def normal_form(api: str, answer: Mapping[str, Any], bound: Bindings) -> Any:
     """Return the answer with its ids as symbols by order of appearance."""
-    return _Forming(bound).value(_without_others(answer, _own_names(api, bound)), api)
+    formed = _Forming(bound).value(_without_others(answer, _own_names(api, bound)), api)
+    if api in _GIVE_EPOCHS and not answer.get("error_code"):
+        bound.note_epoch(answer.get("producer_id", -1), answer.get("producer_epoch", -1))
+    return formed
 
 
 def _own_names(api: str, bound: Bindings) -> Set[str]:

@@ -16,11 +16,11 @@ from harness.differential.symbols import RECORDS
 _MEMBER = {"group_id": "$name-g", "member_id": "$member_id:0", "generation_id": 1}
 _RECORD = {"timestamp": "$time:5", "key": None, "value": b"value".hex()}
 _NEW = {"name": "$name-a", "num_partitions": 2, "replication_factor": 1}
-_TOPIC = ("CreateTopics", {"topics": [_NEW], "timeout_ms": 30_000})
+TOPIC = ("CreateTopics", {"topics": [_NEW], "timeout_ms": 30_000})
 _RANGE = {"name": "range", "metadata": ""}
 _JOINING = {"group_id": "$name-g", "protocol_type": "consumer", "protocols": [_RANGE],
             "session_timeout_ms": 300_000, "rebalance_timeout_ms": 300_000}  # fmt: skip
-_COMMITTED = {"name": "$name-a", "topic_id": "$topic_id:0",
+COMMITTED = {"name": "$name-a", "topic_id": "$topic_id:0",
               "partitions": [{"partition_index": 0, "committed_offset": 5}]}  # fmt: skip
 _FETCHED = {"topic": "$name-a", "topic_id": "$topic_id:0",
             "partitions": [{"partition": 0, "partition_max_bytes": 1 << 20},
@@ -43,7 +43,7 @@ class Opening:
         return any(api == JOINING for api, _ in self.requests)
 
 
-def _produced(**change: Any) -> Request:
+def produced(**change: Any) -> Request:
     batch = {"magic": 2, "records": [_RECORD, _RECORD], **change}
     partition = {"index": 0, "records": {RECORDS: [batch]}}
     topic = {"name": "$name-a", "topic_id": "$topic_id:0", "partition_data": [partition]}
@@ -68,26 +68,26 @@ _STATIC_ASSIGNED: tuple[Request, ...] = (
 )
 OPENINGS = (
     Opening(3, ()),
-    Opening(7, (_TOPIC,)),
-    Opening(2, (_TOPIC, _produced(), _produced(compression="gzip"))),
-    Opening(2, (_TOPIC, ("InitProducerId", {"producer_id": -1, "producer_epoch": -1,
+    Opening(7, (TOPIC,)),
+    Opening(2, (TOPIC, produced(), produced(compression="gzip"))),
+    Opening(2, (TOPIC, ("InitProducerId", {"producer_id": -1, "producer_epoch": -1,
                                             "transaction_timeout_ms": 60_000}),
-                _produced(producer_id="$producer_id:0", producer_epoch=0, base_sequence=0))),
-    Opening(2, (_TOPIC, _produced(),
+                produced(producer_id="$producer_id:0", producer_epoch=0, base_sequence=0))),
+    Opening(2, (TOPIC, produced(),
                 ("Fetch", {"session_id": 0, "session_epoch": 0, "max_bytes": 1 << 20,
                            "replica_id": -1, "topics": [_FETCHED]}))),
-    Opening(1, (_TOPIC, *_JOINED)),
-    Opening(3, (_TOPIC, *_JOINED, _ASSIGNED)),
-    Opening(1, (_TOPIC, *_STATIC_ASSIGNED)),
-    Opening(1, (_TOPIC, *_JOINED, _ASSIGNED,  # the leader joins once more: a rebalance
+    Opening(1, (TOPIC, *_JOINED)),
+    Opening(3, (TOPIC, *_JOINED, _ASSIGNED)),
+    Opening(1, (TOPIC, *_STATIC_ASSIGNED)),
+    Opening(1, (TOPIC, *_JOINED, _ASSIGNED,  # the leader joins once more: a rebalance
                 ("JoinGroup", {**_JOINING, "member_id": "$member_id:0"}),
                 ("DescribeGroups", {"groups": ["$name-g"]}))),
-    Opening(2, (_TOPIC, *_JOINED, _ASSIGNED,
+    Opening(2, (TOPIC, *_JOINED, _ASSIGNED,
                 ("OffsetCommit", {**_MEMBER, "generation_id_or_member_epoch": 1,
-                                  "retention_time_ms": -1, "topics": [_COMMITTED]}))),
-    Opening(2, (_TOPIC, ("OffsetCommit", {"group_id": "$name-g", "member_id": "",
+                                  "retention_time_ms": -1, "topics": [COMMITTED]}))),
+    Opening(2, (TOPIC, ("OffsetCommit", {"group_id": "$name-g", "member_id": "",
                                           "generation_id_or_member_epoch": -1,
-                                          "retention_time_ms": -1, "topics": [_COMMITTED]}))),
+                                          "retention_time_ms": -1, "topics": [COMMITTED]}))),
 )  # fmt: skip
 
 

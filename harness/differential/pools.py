@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from typing import Any
 
 from harness.codec.specs import INT_RANGES, ZERO_UUID
@@ -157,6 +156,13 @@ LENGTHS: dict[str, Pool] = {
     "Fetch.forgotten_topics_data": Pool((0, 0, 0, 1)),
     "DescribeTopicPartitions.topics": Pool((1, 1, 1, 2), (2,)),  # 0, all: see JOINT
     "DescribeConfigs.resources.configuration_keys": Pool((1, 2)),  # all: other defaults
+    # Kafka never answers an empty list (KafkaApis.handleAddPartitionsToTxnRequest).
+    "AddPartitionsToTxn.transactions": Pool((1, 1, 2)),
+    "ListTransactions.*_filters": Pool((0, 0, 1), (2,)),
+    # Nor a marker for a partition that is named twice (KafkaApis.handleWriteTxnMarkersRequest).
+    "WriteTxnMarkers.markers": Pool((1,), (0, 2)),
+    "WriteTxnMarkers.markers.topics": Pool((1,), (0,)),
+    "WriteTxnMarkers.markers.topics.partition_indexes": Pool((1,), (0,)),
     "*": Pool((1, 1, 1, 2), (0, 0, None, 2)),
 }
 """Numbers of elements of an array, None for null, by the same rules."""
@@ -260,10 +266,9 @@ def row_for(table: Mapping[str, Pool], path: str) -> Pool | None:
     return next((pool for name, pool in table.items() if fnmatchcase(path, name)), None)
 
 
-@cache
-def pool_for(path: str, kind: str) -> Pool | None:
-    """The first row of :data:`POOLS` that counts and has values of this kind; only those."""
-    for name, pool in POOLS.items():
+def fitting_row(table: Mapping[str, Pool], path: str, kind: str) -> Pool | None:
+    """The first row that counts and has values of this kind; only those."""
+    for name, pool in table.items():
         if fnmatchcase(path, name):
             fitting = Pool(_fitting(kind, pool.good), _fitting(kind, pool.edge))
             if fitting.good:
@@ -284,6 +289,11 @@ def _fits(kind: str, value: Any) -> bool:
     return kind == "string" and isinstance(value, str) and not _stands_for(value, "int")
 
 
+_BEGINNINGS = {
+    "int": ("$time:", "$producer_id:", "$producer_epoch:", "$session_id:"),
+    "uuid": ("$topic_id:",),
+}
+
+
 def _stands_for(value: Any, kind: str) -> bool:
-    begins = {"int": ("$time:", "$producer_id:", "$session_id:"), "uuid": ("$topic_id:",)}
-    return isinstance(value, str) and value.startswith(begins[kind])
+    return isinstance(value, str) and value.startswith(_BEGINNINGS[kind])

@@ -17,6 +17,7 @@ from harness.codec.apis import api_named
 from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.error_code import ErrorCode
 from harness.codec.versions import VersionRange
+from harness.differential.ended_transactions import EndedTransactions
 
 Fields = Mapping[str, Any]
 _PAUSE_S, _LIMIT_S, _AUTOMATIC_LIMIT_S, _COORDINATOR_LIMIT_S = 0.01, 10.0, 3.0, 60.0
@@ -123,6 +124,7 @@ class Settling:
         self._connection: Connection | None = Connection(address, timeout_ms=timeout_ms)
         self.advertised, self.prefix, self.barriers = advertised, prefix, 0
         self._witnesses, self._removes_offsets = f"{prefix}-witness", True
+        self._transactions = EndedTransactions(self._ask, self._until)
 
     def close(self) -> None:
         """Close the connection; the next request opens another one."""
@@ -138,12 +140,14 @@ class Settling:
         alters = api in THROUGH_THE_CONTROLLER and not request.get("validate_only")
         if alters or (api == "DeleteTopics" and awaited):
             self._pass_barrier()
+        self._transactions.after(api, request, answer)
 
     def delete_topics(self, prefix: str) -> None:
         """Delete the topics of a finished conversation, and our own.
 
         A broker with thousands of topics is slow, and a list of all of them would be cut.
         """
+        self._transactions.forget()
         everything = self._ask("Metadata", 1, 3, {"topics": None})
         names = [topic["name"] for topic in everything["topics"]] if everything else []
         ours = [name for name in names if name.startswith((prefix, self.prefix))]

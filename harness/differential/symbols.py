@@ -3,6 +3,7 @@
 - ``$name...``: begins with the prefix of the conversation, which nothing else has;
 - ``$time:N``: N ms after a time that is the same for both brokers;
 - ``$KIND:N``: the id of this kind that the broker's answers showed as the N-th, counted from 0;
+- ``$producer_epoch:N``: the epoch that the broker gave to ``$producer_id:N`` last;
 - ``{"$records": [...], "damage": ...}``: batches as ``harness.codec.records.value_form`` has them.
 """
 
@@ -27,6 +28,7 @@ UNKNOWN: Mapping[str, Any] = {
     "session_id": 1 << 30,
 }
 """Values for ids of the kinds that symbols can refer to, used until an answer has contained one."""
+PRODUCER_EPOCH = "producer_epoch"
 _ID = re.compile(r"\$(\w+):(-?\d+)")
 _CRC_AT, _LENGTH = 17, struct.Struct(">qi")
 
@@ -39,12 +41,14 @@ class Bindings:
         prefix: begins all names.
         base_ms: the time that ``$time:0`` is.
         ids: by kind, in order of appearance in the answers.
+        epochs: the newest one of each producer, by the producer's number.
         said: every text that requests have contained so far.
     """
 
     prefix: str
     base_ms: int
     ids: dict[str, list[Any]] = field(default_factory=dict)
+    epochs: dict[int, int] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
 
     def symbol_of(self, kind: str, value: Any) -> str:
@@ -54,10 +58,18 @@ class Bindings:
             known.append(value)
         return f"${kind}:{known.index(value)}"
 
+    def note_epoch(self, producer_id: int, epoch: int) -> None:
+        """Take the epoch that an answer gives to a producer it has just shown."""
+        known = self.ids.get("producer_id", [])
+        if producer_id in known:
+            self.epochs[known.index(producer_id)] = epoch
+
     def value_of(self, kind: str, number: int) -> Any:
-        """Return the value of a symbol of kind ``time`` or of one of :data:`UNKNOWN`'s kinds."""
+        """Return the value of a symbol: a time, an epoch, or one of :data:`UNKNOWN`'s kinds."""
         if kind == "time":
             return self.base_ms + number
+        if kind == PRODUCER_EPOCH:
+            return self.epochs.get(number, 0)
         known = self.ids.get(kind, [])
         return known[number] if 0 <= number < len(known) else UNKNOWN[kind]
 
@@ -75,7 +87,7 @@ class Bindings:
 
     def _text(self, value: str) -> Any:
         match = _ID.fullmatch(value)
-        if match and (match[1] == "time" or match[1] in UNKNOWN):
+        if match and (match[1] in ("time", PRODUCER_EPOCH) or match[1] in UNKNOWN):
             return self.value_of(match[1], int(match[2]))
         filled = value.replace(NAME, self.prefix)
         self.said.add(filled)

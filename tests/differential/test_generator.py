@@ -11,10 +11,16 @@ from harness.codec.apis import APIS, api_named
 from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.header import encode_request
 from harness.conformance.harmless_requests import Safety
-from harness.differential.conversation import ConversationError, from_json, to_json
+from harness.differential.conversation import (
+    ConversationError,
+    ConversationStep,
+    from_json,
+    to_json,
+)
 from harness.differential.generator import conversations, shared_versions, skeleton_fields
 from harness.differential.openings import OPENINGS, known_fields
 from harness.differential.symbols import Bindings
+from harness.differential.transactional_openings import TRANSACTIONAL_OPENINGS
 from harness.sweep.requests import safety_of
 
 EVERYTHING = {key: api.valid_versions for key, api in APIS.items()}
@@ -72,14 +78,49 @@ def test_generator_sends_only_selected_apis_after_opening() -> None:
         assert last < max(len(one.requests) for one in OPENINGS)
 
 
-@pytest.mark.parametrize("api", ["JoinGroup", "SyncGroup", "OffsetCommit", "Produce", "Fetch"])
+_OPENED = (
+    *("JoinGroup", "SyncGroup", "OffsetCommit", "Produce", "Fetch", "InitProducerId"),
+    *("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
+)
+
+
+@pytest.mark.parametrize("api", _OPENED)
 def test_openings_encode_at_every_version(api: str) -> None:
-    for one, fields in (pair for opening in OPENINGS for pair in opening.requests):
+    openings = (*OPENINGS, *TRANSACTIONAL_OPENINGS)
+    for one, fields in (pair for opening in openings for pair in opening.requests):
         for version in SHARED[api] if one == api else ():
             known = known_fields(api, version, fields)
             values = Bindings("kc-x", 1_700_000_000_000).filled(known)
             request: Any = from_dict(api_named(api).request, version, values)
             encode_request(request, version, 1)
+
+
+def transactional_ids(steps: tuple[ConversationStep, ...]) -> set[str]:
+    named = [step.fields for step in steps if step.api == "InitProducerId"]
+    return {str(fields.get("transactional_id")) for fields in named} & {"$name-x", "$name-y"}
+
+
+def test_conversations_about_transactions_have_producers_of_transactional_ids() -> None:
+    """Nearly all of those, some of all, and none of conversations without an end of transactions.
+
+    Each transaction's producer goes with its newest epoch in most requests, not in all.
+    """
+
+    def share(only: list[str]) -> float:
+        drawn = islice(conversations(2, SHARED, only), 100)
+        return sum(bool(transactional_ids(one.steps)) for one in drawn) / 100
+
+    assert share(["EndTxn", "InitProducerId"]) > 0.7
+    assert 0.02 < share([]) < 0.5
+    assert share(["InitProducerId", "Produce"]) == 0
+    ends = [
+        step.fields
+        for one in islice(conversations(2, SHARED, ["EndTxn", "InitProducerId"]), 100)
+        for step in one.steps
+        if step.api == "EndTxn"
+    ]
+    current = [one for one in ends if one["producer_epoch"] == "$producer_epoch:0"]
+    assert len(ends) / 2 < len(current) < len(ends)
 
 
 def test_skeleton_fields_round_trip_through_request() -> None:

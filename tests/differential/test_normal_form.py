@@ -28,6 +28,17 @@ def test_ids_become_symbols_in_order_of_appearance(bound: Bindings) -> None:
     assert bound.filled({"producer_id": "$producer_id:1"}) == {"producer_id": 9}
 
 
+def test_epoch_symbol_is_the_newest_that_an_answer_gave(bound: Bindings) -> None:
+    """Errors give none, and neither do answers that only show a producer."""
+    assert bound.filled("$producer_epoch:0") == 0
+    for api, code, epoch in (
+        ("InitProducerId", 0, 3), ("EndTxn", 0, 4), ("EndTxn", 47, 9), ("Describe", 0, 8),
+    ):  # fmt: skip
+        answer = {"error_code": code, "producer_id": 7001, "producer_epoch": epoch}
+        assert normal_form(api, answer, bound)["producer_epoch"] == epoch
+    assert bound.filled(["$producer_epoch:0", "$producer_epoch:1"]) == [4, 0]
+
+
 def test_unseen_id_is_filled_with_unused_uuid(bound: Bindings) -> None:
     assert bound.filled("$topic_id:0") == NOBODYS_UUID
 

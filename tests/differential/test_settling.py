@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.codec.error_code import ErrorCode
+from harness.differential.ended_transactions import EndedTransactions
 from harness.differential.settling import CHANGES, FIRST_PRODUCER_IDS, Settling
 
 
@@ -10,6 +11,7 @@ class _WithAnswers(Settling):
 
     def __init__(self, answers: Iterator[dict[str, Any]]) -> None:
         self.answers = answers
+        self._transactions = EndedTransactions(self._ask, self._until)
 
     def _ask(self, *_: Any) -> dict[str, Any]:
         return next(self.answers)
@@ -81,6 +83,7 @@ def test_topics_of_finished_conversation_are_deleted_by_first_version() -> None:
     class _First(Settling):
         def __init__(self) -> None:
             self.prefix, self._witnesses, self._removes_offsets = "kc-watch", "w", False
+            self._transactions = EndedTransactions(self._ask, self._until)
 
         def _ask(self, name: str, lowest: int, _highest: int, fields: Any) -> Any:
             requests.append((name, lowest, fields.get("topic_names")))

@@ -7,6 +7,7 @@ the API shows, and those that show the state that it changes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 
 _RECORDS = (
@@ -26,28 +27,32 @@ _REPLICAS = (
 _BROKER = (
     "ApiVersions", "SaslHandshake", "DescribeCluster", "DescribeClientQuotas", "AlterClientQuotas",
 )  # fmt: skip
-_FAMILIES = (_RECORDS, (*_MEMBERS, *_OFFSETS), (*_TOPICS, *_REPLICAS), _BROKER)
+_TRANSACTIONS = (
+    "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "WriteTxnMarkers",
+    "DescribeTransactions", "ListTransactions",
+)  # fmt: skip
+_FAMILIES = (_RECORDS, (*_MEMBERS, *_OFFSETS), (*_TOPICS, *_REPLICAS), _BROKER, _TRANSACTIONS)
+_BESIDE_TRANSACTIONS = ("InitProducerId", "OffsetFetch", "DescribeProducers", "FindCoordinator")
+"""Of other families: they begin a transaction, or show what it has changed."""
 _WITNESSES = ("Produce", "Fetch", "ListOffsets", "Metadata", "DescribeConfigs")
 """They show what most requests change."""
 
 SUBJECTS: tuple[str, ...] = tuple(name for family in _FAMILIES for name in family)
 WITHOUT_CONVERSATIONS = (
-    "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "WriteTxnMarkers", "TxnOffsetCommit",
-    "DescribeTransactions", "ListTransactions",
     "DescribeAcls", "CreateAcls", "DeleteAcls",
     "CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken",
     "DescribeDelegationToken",
 )  # fmt: skip
-"""APIs of transactions: their answers depend on the moment at which the markers are written. A
-conversation would have to wait after each end of a transaction; the area TXN judges them.
-
-APIs of access control lists: a broker without an authorizer refuses every request; the area ACL
+"""APIs of access control lists: a broker without an authorizer refuses every request; the area ACL
 judges them.
 
 APIs of delegation tokens: a PLAINTEXT listener refuses every request; the area DTOK judges them.
 """
+_AFTER_RESTARTS = 38
+"""The number of the requirement for all APIs across restarts."""
+_NUMBERS = (number for number in count(1) if number != _AFTER_RESTARTS)
 REQUIREMENTS: Mapping[str, str] = MappingProxyType(
-    {name: f"SPEC-{number:03d}" for number, name in enumerate(SUBJECTS, 1)}
+    {name: f"SPEC-{number:03d}" for name, number in zip(SUBJECTS, _NUMBERS, strict=False)}
 )
 """API -> id of the requirement for it."""
 
@@ -55,7 +60,8 @@ REQUIREMENTS: Mapping[str, str] = MappingProxyType(
 def companions_of(name: str) -> Sequence[str]:
     """Return the other APIs of a conversation about this one."""
     (family,) = [family for family in _FAMILIES if name in family]
-    return [one for one in dict.fromkeys((*family, *_WITNESSES)) if one != name]
+    beside = _BESIDE_TRANSACTIONS if family is _TRANSACTIONS else ()
+    return [one for one in dict.fromkeys((*family, *beside, *_WITNESSES)) if one != name]
 
 
 def client_id_of(api: str) -> str:

@@ -217,7 +217,7 @@ def _transaction_limits(settings: BrokerSettings) -> TransactionLimits:
         expiration_ms=settings.number("transactional.id.expiration.ms"),
         verifies=verifies and settings.flag("transaction.partition.verification.enable"),
         fenced_may_return=settings.like.since(*_FENCED_MAY_RETURN),
-        later_epochs_end=not settings.like.since(*_ENDS_HAVE_THE_EPOCH),
+        later_epochs_count=not settings.like.since(*_ENDS_HAVE_THE_EPOCH),
         start_is_kept=not settings.like.since(*_START_IS_FORGOTTEN),
     )
 

@@ -89,6 +89,17 @@ _FIELDS = (
     WrongField("DescribeCluster", "controller_id", _more),
     WrongField("DescribeClientQuotas", "error_code", _refused),
     WrongField("AlterClientQuotas", "entries.error_code", _refused),
+    WrongField(
+        "AddPartitionsToTxn",
+        "results_by_topic_v3_and_below.results_by_partition.partition_error_code",
+        _accepted,
+    ),
+    WrongField("AddOffsetsToTxn", "error_code", _accepted),
+    WrongField("TxnOffsetCommit", "topics.partitions.error_code", _accepted),
+    WrongField("EndTxn", "error_code", _accepted),
+    WrongField("WriteTxnMarkers", "markers.topics.partitions.error_code", _accepted),
+    WrongField("DescribeTransactions", "transaction_states.producer_epoch", _more),
+    WrongField("ListTransactions", "transaction_states", _always([])),
 )
 
 

@@ -17,6 +17,7 @@ from tests.reference_broker.conftest import TOPIC
 from tests.reference_broker.running import create_topic, running_broker
 
 UNKNOWN, MAPPING = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_PRODUCER_ID_MAPPING
+FENCED = ErrorCode.INVALID_PRODUCER_EPOCH
 RELEASES = ("4.4.0", "3.9.2", "2.8.2", "1.1.1")
 
 
@@ -146,12 +147,12 @@ def test_offsets_of_a_transaction_are_answered_as_those_of_a_commit(like: str) -
 
 @pytest.mark.parametrize("like", RELEASES)
 def test_transactional_batches_of_several_producers_refuse_the_request_since_3_6(like: str) -> None:
-    """Also a partition without such a batch; of one producer the batches are judged one by one."""
+    """Batches of one producer are judged one by one; of a partition the last batch counts."""
 
-    def codes(*producers: int) -> list[int]:
+    def codes(*producers: int, indexes: tuple[int, ...] = (0, 1)) -> list[int]:
         data = [
             {"index": index, "records": transactional(producer_id).hex()}
-            for index, producer_id in enumerate(producers)
+            for index, producer_id in zip(indexes, producers, strict=False)
         ]
         topics = [{"name": TOPIC, "partition_data": data}]
         fields = {"transactional_id": "id", "acks": -1, "timeout_ms": 5_000, "topic_data": topics}
@@ -160,6 +161,7 @@ def test_transactional_batches_of_several_producers_refuse_the_request_since_3_6
 
     assert (codes(7, 8) == [MAPPING, MAPPING]) is (like in ("4.4.0", "3.9.2"))
     assert codes(7, 7)[0] == codes(7)[0]
+    assert codes(8, 7, indexes=(0, 0)) == codes(7)
 
 
 @pytest.mark.parametrize("like", RELEASES)
@@ -179,14 +181,21 @@ def test_offsets_without_a_producer_are_committed_before_3_7(like: str) -> None:
     assert (stored["error_code"], read["committed_offset"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("epoch", "codes"),
+    [(-1, {TOPIC: -1, "none": -1}), (-2, {TOPIC: FENCED, "none": UNKNOWN})],
+)
 @pytest.mark.parametrize("like", RELEASES)
-def test_marker_of_a_producer_without_an_epoch_fails_the_whole_request(like: str) -> None:
+def test_marker_of_a_producer_without_an_epoch_fails_the_whole_request(
+    like: str, epoch: int, codes: dict[str, int]
+) -> None:
+    """An epoch below that is older than any."""
     topics = [{"name": name, "partition_indexes": [0]} for name in (TOPIC, "none")]
-    marker = {"producer_id": 7, "producer_epoch": -1, "topics": topics}
+    marker = {"producer_id": 7, "producer_epoch": epoch, "topics": topics}
     answer = asked(like, "WriteTxnMarkers", 1 if like == "4.4.0" else 0, {"markers": [marker]})
     (found,) = answer["markers"]
-    codes = {topic["name"]: topic["partitions"][0]["error_code"] for topic in found["topics"]}
-    assert codes == {TOPIC: -1, "none": -1}
+    told = {topic["name"]: topic["partitions"][0]["error_code"] for topic in found["topics"]}
+    assert told == codes
 
 
 @pytest.mark.parametrize("like", RELEASES)
@@ -205,3 +214,61 @@ def test_offsets_of_a_producer_without_an_epoch_fail_with_missing_partitions_bef
 def test_unknown_state_that_is_named_twice_is_answered_once(like: str) -> None:
     answer = asked(like, "ListTransactions", 0, {"state_filters": ["none", "Empty", "none"]})
     assert answer["unknown_state_filters"] == ["none"]
+
+
+@pytest.mark.parametrize("like", ["2.8.2", "1.1.1"])
+def test_before_2_4_a_read_at_the_last_stable_offset_goes_on_to_the_end(like: str) -> None:
+    """It lists an abort behind an open transaction, and refuses a limit below 0."""
+    data = {"index": 0, "records": transactional(7).hex()}
+    topics = [{"name": TOPIC, "partition_data": [data]}]
+    produced = {"transactional_id": "id", "acks": -1, "timeout_ms": 5_000, "topic_data": topics}
+    of_another = {"producer_id": 8, "topics": [{"name": TOPIC, "partition_indexes": [0]}]}
+
+    def read(connection: Connection, limit: int) -> tuple[int, list[int]]:
+        wanted = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": limit}
+        asked_for = [{"topic": TOPIC, "partitions": [wanted]}]
+        fields = {"replica_id": -1, "max_bytes": 1000, "isolation_level": 1, "topics": asked_for}
+        answer = answered(connection, "Fetch", 4, {**fields, "max_wait_ms": 0, "min_bytes": 0})
+        (found,) = answer["responses"][0]["partitions"]
+        listed = found["aborted_transactions"] or ()
+        return found["error_code"], [one["first_offset"] for one in listed]
+
+    with broker_like(like) as connection:
+        answered(connection, "Produce", 3, produced)
+        answered(connection, "WriteTxnMarkers", 0, {"markers": [of_another]})
+        found = [read(connection, limit) for limit in (1000, -1)]
+    assert found == ([(0, []), (0, [])] if like == "2.8.2" else [(0, [1]), (-1, [])])
+
+
+def test_up_to_2_3_deleted_records_take_the_open_transaction_with_them() -> None:
+    """Its marker ends another one (class ProducerStateManager, truncateHead)."""
+    data = {"index": 0, "records": transactional(7).hex()}
+    topics = [{"name": TOPIC, "partition_data": [data]}]
+    produced = {"transactional_id": "id", "acks": -1, "timeout_ms": 5_000, "topic_data": topics}
+    deleted = {"name": TOPIC, "partitions": [{"partition_index": 0, "offset": 1}]}
+    marker = {"producer_id": 7, "topics": [{"name": TOPIC, "partition_indexes": [0]}]}
+    wanted = {"partition": 0, "fetch_offset": 1, "partition_max_bytes": 1000}
+    limits = {"replica_id": -1, "max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1000}
+    fetched = {
+        **limits, "isolation_level": 1, "topics": [{"topic": TOPIC, "partitions": [wanted]}],
+    }  # fmt: skip
+    with broker_like("1.1.1") as connection:
+        answered(connection, "Produce", 3, produced)
+        answered(connection, "DeleteRecords", 0, {"topics": [deleted], "timeout_ms": 5_000})
+        answered(connection, "WriteTxnMarkers", 0, {"markers": [marker]})
+        answer = answered(connection, "Fetch", 4, fetched)
+    (found,) = answer["responses"][0]["partitions"]
+    assert [one["first_offset"] for one in found["aborted_transactions"]] == [1]
+
+
+@pytest.mark.parametrize(("version", "code"), [(-1, -1), (3, 0)])
+def test_marker_with_a_transaction_version_below_0_fails_in_its_partition(
+    version: int, code: int
+) -> None:
+    """A version that is not known yet is none of the broker's concern."""
+    topics = [{"name": name, "partition_indexes": [0]} for name in (TOPIC, "none")]
+    marker = {"producer_id": 7, "topics": topics, "transaction_version": version}
+    answer = asked("4.4.0", "WriteTxnMarkers", 2, {"markers": [marker]})
+    (found,) = answer["markers"]
+    told = {topic["name"]: topic["partitions"][0]["error_code"] for topic in found["topics"]}
+    assert told == {TOPIC: code, "none": UNKNOWN}

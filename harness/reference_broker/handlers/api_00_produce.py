@@ -53,15 +53,16 @@ from harness.reference_broker.handlers.transaction_check import (
     Writing,
     after_check,
     check_elsewhere,
+    note_check,
     problem_with_transaction,
 )
 from harness.reference_broker.handlers.transactional_writes import (
     are_of_several_producers,
+    has_transactional,
     writing_of,
 )
 from harness.reference_broker.state.broker import BrokerPlace
 from harness.reference_broker.state.log.append_error import AppendRefused
-from harness.reference_broker.state.log.batch_bytes import is_transactional
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.quotas.client_quotas import PRODUCER_BYTE_RATE
 from harness.reference_broker.state.topics.topic import TopicState
@@ -134,10 +135,11 @@ def _transactional_writes(
     found: list[tuple[Partition, Writing]] = []
     if request.transactional_id is None:
         return found
-    for topic in request.topic_data:
-        for data in topic.partition_data:
-            target = _target((topic.name, topic.topic_id), data.index, context)
-            wanted = writing_of(data.records or b"", request.transactional_id, context)
+    for topic, partitions in _by_topic(request).items():
+        for index, repeated in partitions.items():
+            target = _target(topic, index, context)
+            data = [one.records or b"" for one in repeated if is_whole(one, context)][-1:]
+            wanted = writing_of(data[0], request.transactional_id, context) if data else None
             if wanted is not None and not isinstance(target, ErrorCode):
                 found.append((target.partition, wanted))
     return found
@@ -149,9 +151,7 @@ def _produced(request: ProduceRequest, context: RequestContext) -> Outcome:
         return CloseConnection("records that the request cannot hold")
     awaited: list[AwaitedPartition] = []
     wants_id = context.state.like.since(*_TRANSACTIONS_HAVE_AN_ID)
-    lacks_transaction = (
-        wants_id and request.transactional_id is None and _has_transactional(request)
-    )
+    lacks_transaction = wants_id and request.transactional_id is None and has_transactional(request)
     responses = [
         ProduceResponse.TopicProduceResponse(
             name=name,
@@ -337,6 +337,7 @@ def _check_transaction(
     wanted = writing_of(batch, transactional_id, context)
     if wanted is None:
         return
+    note_check(partition, wanted, BatchHeader.read(batch).base_sequence, context)
     error = problem_with_transaction(partition, wanted, context)
     if error is not ErrorCode.NONE:
         raise AppendRefused(error, _TEXTS.get(error))
@@ -368,14 +369,6 @@ def _target(wanted: _TopicKey, index: int, context: RequestContext) -> _Target |
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return _Target(topic, partition)
-
-
-def _has_transactional(request: ProduceRequest) -> bool:
-    return any(
-        data.records is not None and is_transactional(data.records)
-        for topic in request.topic_data
-        for data in topic.partition_data
-    )
 
 
 def _failed(index: int, error: ErrorCode) -> _Result:

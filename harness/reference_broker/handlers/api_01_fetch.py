@@ -104,6 +104,7 @@ _DEBUGGER = -2
 _ANYBODY = -1
 _ISOLATION_LEVELS = (0, _READ_COMMITTED)
 _GENERATED = (2, 7)  # KAFKA-9629; before, class FetchRequest looks at the level
+_READS_STOP_EARLY = (2, 4)  # before, a read at its end goes to the segment (class Log, read)
 _STABLE_OFFSET_IS_FOR_ALL = (2, 1)  # KAFKA-7395 (class ReplicaManager)
 _PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # before, their topics (class KafkaApis, handleFetchRequest)
 
@@ -214,6 +215,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
             read_committed=request.isolation_level == _READ_COMMITTED,
             misses_topics_only=not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR),
+            reads_to_end=not context.state.like.since(*_READS_STOP_EARLY),
             may_read=_readable(asks, context),
             is_held=held_from(asks, context),
         ),

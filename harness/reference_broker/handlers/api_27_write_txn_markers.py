@@ -14,7 +14,7 @@ Version notes
        (KIP-1228)
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from harness.base.ids import Offset, PartitionIndex, ProducerEpoch, ProducerId, TimeMs
@@ -45,7 +45,7 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> Outcome:
     results: dict[int, dict[Place, _PartitionResult]] = {}
     for marker in request.markers:
         written = _written(marker, awaited, context)
-        if any(one.error_code == ErrorCode.UNKNOWN_SERVER_ERROR for one in written.values()):
+        if marker.transaction_version >= 0 and _has_failed(written.values()):
             return Answer(_all_failed(request))
         results.setdefault(marker.producer_id, {}).update(written)
     answer = WriteTxnMarkersResponse(
@@ -85,15 +85,23 @@ def _written(
     }
 
 
+def _has_failed(results: Iterable[_PartitionResult]) -> bool:
+    return any(one.error_code == ErrorCode.UNKNOWN_SERVER_ERROR for one in results)
+
+
 def _all_failed(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
-    """A producer that no batch can have is an exception, which fails the whole request."""
-    failed: dict[int, dict[Place, _PartitionResult]] = {}
-    for marker in request.markers:
-        failed.setdefault(marker.producer_id, {}).update(
-            ((topic.name, PartitionIndex(index)), _failed(index))
+    """A producer that no batch can have is an exception, which fails the whole request.
+
+    Of each producer the last marker is answered (WriteTxnMarkersRequest.getErrorResponse).
+    """
+    failed = {
+        marker.producer_id: {
+            (topic.name, PartitionIndex(index)): _failed(index)
             for topic in marker.topics
             for index in topic.partition_indexes
-        )
+        }
+        for marker in request.markers
+    }
     return WriteTxnMarkersResponse(
         markers=[
             _Result(producer_id=producer_id, topics=_by_topic(results))

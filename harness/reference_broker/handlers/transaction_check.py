@@ -65,6 +65,16 @@ def problem_with_transaction(
     return _as_of_version(error, wanted)
 
 
+def note_check(
+    partition: Partition, wanted: Writing, sequence: int, context: RequestContext
+) -> None:
+    """Note the sequence of a batch that is to check: until it is appended no later one may be."""
+    if _is_to_check(partition, wanted, context):
+        producer = wanted.producer
+        noted = partition.producers.unverified
+        noted.note(producer.producer_id, producer.producer_epoch, sequence)
+
+
 def _is_to_check(partition: Partition, wanted: Writing, context: RequestContext) -> bool:
     """True unless the producer's transaction is open in the partition already."""
     if not context.state.transactions.limits.verifies or partition.leading is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from harness.codec.messages import ProduceRequest
 from harness.codec.records import BatchHeader
 from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.handlers.transaction_check import Writing
@@ -29,6 +30,14 @@ def writing_of(
         identity_of(header.producer_id, header.producer_epoch),
         adds=context.api_version >= _FIRST_VERSION_THAT_ADDS,
         is_abortable=context.api_version >= _FIRST_VERSION_WITH_ABORTABLE,
+    )
+
+
+def has_transactional(request: ProduceRequest) -> bool:
+    return any(
+        data.records is not None and is_transactional(data.records)
+        for topic in request.topic_data
+        for data in topic.partition_data
     )
 
 

@@ -52,9 +52,10 @@ class FetchLimits:
     `replica_id` is the follower's, negative for consumers; `broker_epoch` is its incarnation, -1 if
     not sent. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a follower may
     answer a consumer too (KIP-392). `misses_topics_only`: a partition that does not exist is an
-    error like others if its topic exists (before 2.0). `may_read`: the names of topics
-    that an authorizer lets the client read; None without one. `is_held`: the partitions of which
-    a quota on replication keeps the records back.
+    error like others if its topic exists (before 2.0). `reads_to_end`: where nothing
+    may be read yet, limits below 0 are refused and later aborted transactions listed (before 2.4).
+    `may_read`: the names of topics that an authorizer lets the client read; None without one.
+    `is_held`: the partitions of which a quota on replication keeps the records back.
     """
 
     min_bytes: int
@@ -66,6 +67,7 @@ class FetchLimits:
     rack: str = ""
     read_committed: bool = False
     misses_topics_only: bool = False
+    reads_to_end: bool = False
     may_read: Callable[[str], bool] | None = None
     is_held: Callable[[Partition], bool] | None = None
 

@@ -28,6 +28,7 @@ from harness.reference_broker.state.log.batch_bytes import (
     claimed_size,
 )
 from harness.reference_broker.state.log.leader_epochs import EpochEnd
+from harness.reference_broker.state.log.log_store import Log
 from harness.reference_broker.state.partition.last_stable_offset import (
     first_unstable,
     last_stable_offset,
@@ -175,7 +176,8 @@ def _read(
     offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
     stable, committed = last_stable_offset(partition), limits.read_committed
     upto = _end_for(plan.isolation, partition, stable)
-    if limit_bytes < 0 and offset < upto:
+    reach = log.end_offset if limits.reads_to_end else upto
+    if limit_bytes < 0 and offset < reach:
         # Kafka does not handle it (class LogSegment, read).
         return PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
     segment_end = partition.segment_end(offset)
@@ -193,7 +195,7 @@ def _read(
         want.key,
         high_watermark=high_watermark,
         last_stable_offset=stable,
-        aborted=log.aborted_in(offset, len(records)) if committed and records else (),
+        aborted=_aborted(log, offset, len(records), limits) if committed else (),
         log_start_offset=log.start_offset,
         records=records,
         is_old=is_old,
@@ -212,6 +214,15 @@ def _refusal(partition: Partition, want: WantedPartition) -> PartitionReading | 
     if end_of_last.epoch < want.last_fetched_epoch or is_shorter:
         return replace(_without_records(partition, want.key), diverging=end_of_last)
     return None
+
+
+def _aborted(
+    log: Log, offset: Offset, size_bytes: int, limits: FetchLimits
+) -> Sequence[AbortedTransaction]:
+    """Return the aborted transactions of a read."""
+    if size_bytes:
+        return log.aborted_in(offset, size_bytes)
+    return log.aborted_between(offset, log.end_offset) if limits.reads_to_end else ()
 
 
 def _end_for(isolation: FetchIsolation, partition: Partition, stable: Offset) -> Offset:

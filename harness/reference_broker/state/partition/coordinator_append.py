@@ -26,7 +26,7 @@ from harness.reference_broker.state.producers.producer_ids import ProducerIdenti
 from harness.reference_broker.state.validation.producer_check import check_epoch
 from harness.reference_broker.state.validation.record_validation import Placement, validate_batch
 
-_FIRST_SEQUENCE = 0
+_FIRST_SEQUENCE, _NO_EPOCH = 0, -1
 _EPOCH_WAS_RAISED = 2
 """The transaction version since which a marker has a higher epoch than the records."""
 
@@ -69,6 +69,8 @@ def _check_marker(partition: Partition, marker: WantedMarker) -> None:
     if partition.log.is_offline:
         raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
     _check_producer(ProducerIdentity(marker.producer_id, marker.producer_epoch))
+    if marker.version < 0:  # an exception, for this partition alone (seen on 4.4.0)
+        raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR)
     producers = partition.producers
     known_epoch, coordinator_epoch = producers.epochs_of(marker.producer_id)
     is_raised = marker.version >= _EPOCH_WAS_RAISED
@@ -82,7 +84,7 @@ def _check_marker(partition: Partition, marker: WantedMarker) -> None:
 
 def _check_producer(producer: ProducerIdentity) -> None:
     """Refuse what no batch of a transaction can have (class MemoryRecordsBuilder)."""
-    if producer.producer_id < 0 or producer.producer_epoch < 0:
+    if producer.producer_id < 0 or producer.producer_epoch == _NO_EPOCH:
         raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 

@@ -18,6 +18,7 @@ from harness.reference_broker.state.producers.partition_transactions import (
     ActiveProducer,
     Marker,
 )
+from harness.reference_broker.state.producers.unverified_sequences import UnverifiedSequences
 
 REMEMBERED_BATCHES = 5
 _REMEMBERED_PRODUCERS = 100_000
@@ -163,7 +164,10 @@ class ProducerStates:
     """The last batches of every producer that wrote here and has not expired, and their
     transactions that are open, or decided at or above the high watermark."""
 
-    __slots__ = ("_decided", "_expiration", "_next_check", "_open", "_remembered", "_states")
+    __slots__ = (
+        *("_decided", "_expiration", "_next_check", "_open", "_remembered", "_states"),
+        *("fences_offsets", "unverified"),
+    )
 
     def __init__(self, expiration: ProducerExpiration, remembered: RememberedProducers) -> None:
         self._expiration = expiration
@@ -172,11 +176,7 @@ class ProducerStates:
         self._states: dict[ProducerId, _ProducerState] = {}
         self._open: dict[ProducerId, Offset] = {}  # where the transaction began
         self._decided: deque[tuple[Offset, Offset]] = deque()  # from, up to; not committed yet
-
-    @property
-    def fences_offsets(self) -> bool:
-        """True if offsets in a transaction are refused for an earlier epoch."""
-        return self._expiration.fences_offsets
+        self.fences_offsets, self.unverified = expiration.fences_offsets, UnverifiedSequences()
 
     def alike(self) -> ProducerStates:
         """Return an empty copy with the same rules; its producers do not count for the limit."""
@@ -288,13 +288,16 @@ class ProducerStates:
     def problem_with(self, batch: ProducerBatch) -> ErrorCode:
         """Return the error if `batch` may not be appended next, NONE if it may."""
         state = self._states.get(batch.producer_id)
+        is_fenced = state is not None and batch.producer_epoch < state.producer_epoch
+        if not is_fenced and self.unverified.precede(batch.producer_id, batch.first_sequence):
+            return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         goes_on = self._expiration.goes_on
         if state is None or (
             state.producer_epoch == _NO_EPOCH and (goes_on or batch.producer_epoch != _NO_EPOCH)
         ):  # Without an epoch any sequence may be the next one: the rest may have been deleted.
             may_begin = goes_on or batch.first_sequence == 0
             return ErrorCode.NONE if may_begin else ErrorCode.UNKNOWN_PRODUCER_ID
-        if batch.producer_epoch < state.producer_epoch:
+        if is_fenced:
             return ErrorCode.INVALID_PRODUCER_EPOCH
         if batch.producer_epoch > state.producer_epoch:
             expected = 0
@@ -318,6 +321,7 @@ class ProducerStates:
         state.last_timestamp = stored.max_timestamp
         if in_transaction:
             self._open.setdefault(batch.producer_id, stored.base_offset)
+            self.unverified.forget(batch.producer_id)
         self._remembered.note(self, batch.producer_id)
 
     def end_transaction(self, marker: Marker) -> AbortedTransaction | None:
@@ -329,6 +333,7 @@ class ProducerStates:
         state.last_timestamp = marker.timestamp
         state.coordinator_epoch = marker.coordinator_epoch
         self._remembered.note(self, who)
+        self.unverified.forget(who)
         first = self._open.pop(who, marker.offset if self._expiration.empty_count else None)
         if first is None:
             return None
@@ -352,10 +357,17 @@ class ProducerStates:
         self._decided.clear()
 
     def forget_below(self, log_start: Offset) -> None:
-        """Forget producers after the deletion of the records before `log_start`."""
+        """Forget producers after the deletion of the records before `log_start`.
+
+        Also those in a transaction (class ProducerStateManager, truncateHead).
+        """
         if self._expiration.with_its_records:
-            self._forget_where(
-                lambda state: bool(state.batches) and state.batches[-1].last_offset < log_start
+            self.forget(
+                [
+                    one
+                    for one, state in self._states.items()
+                    if state.batches and state.batches[-1].last_offset < log_start
+                ]
             )
 
     def expire(self, now: TimeMs) -> None:

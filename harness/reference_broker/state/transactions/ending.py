@@ -106,7 +106,8 @@ def _problem_of_producer(
     is_current = known.producer_epoch == producer.producer_epoch
     if not wanted.bumps_epochs:
         is_later = producer.producer_epoch > known.producer_epoch
-        is_current |= is_later and transactions.limits.later_epochs_end
+        is_to_judge = transactions.limits.later_epochs_count and known.state is not _State.ONGOING
+        is_current |= is_later and is_to_judge
         return ErrorCode.NONE if is_current else ErrorCode.PRODUCER_FENCED
     if known.state in DECIDED:
         is_valid = _is_repeated(known, wanted)

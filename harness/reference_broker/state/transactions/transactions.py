@@ -32,8 +32,8 @@ class TransactionLimits:
     until another producer has begun (seen on 4.4.0, not on 3.9.2).
     `start_is_kept`: the next producer's state shows when the transaction before it began, until it
     is loaded from the log (seen on 4.0.2, not on 4.1.1).
-    `later_epochs_end`: a producer may end its transaction with an epoch that it has not got yet (up
-    to 2.5, KAFKA-9600).
+    `later_epochs_count`: an end with an epoch that the producer has not got yet is judged by the
+    state of the transaction, if none is open (up to 2.5, KAFKA-9600).
     `memory_bytes` limits the estimated memory of all transactional ids; Kafka has no such setting.
     """
 
@@ -42,7 +42,7 @@ class TransactionLimits:
     verifies: bool = True
     fenced_may_return: bool = True
     start_is_kept: bool = False
-    later_epochs_end: bool = False
+    later_epochs_count: bool = False
     memory_bytes: int = 256 * 1024 * 1024
 
 

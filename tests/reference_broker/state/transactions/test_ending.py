@@ -43,6 +43,7 @@ STATES = {
     True: (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT),
     False: (TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT),
 }
+FENCED = ErrorCode.PRODUCER_FENCED
 CONCURRENT, WRONG_STATE = ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.INVALID_TXN_STATE
 
 
@@ -181,15 +182,26 @@ def test_a_transaction_waits_for_the_marker_of_a_partition_without_a_leader() ->
     assert [len(markers(partition_of(state, place))) for place in (PLACE, OTHER)] == [1, 1]
 
 
-@pytest.mark.parametrize(("like", "is_taken"), [("4.4.0", False), ("1.1.1", True)])
-def test_up_to_2_5_a_later_epoch_ends_the_transaction(like: str, is_taken: bool) -> None:
-    """KAFKA-9600. An earlier one never does, and the producer keeps its epoch."""
+@pytest.mark.parametrize(("like", "error"), [("4.4.0", FENCED), ("1.1.1", WRONG_STATE)])
+def test_up_to_2_5_an_end_with_a_later_epoch_is_judged_by_the_state(
+    like: str, error: ErrorCode
+) -> None:
+    """KAFKA-9600. An open transaction is not ended by it, and an earlier epoch is never taken."""
     state = made_state(like)
+    initialize(state.transactions, NAME, TIMEOUT_MS, None, NOW)
+
+    def found(epoch: int, *, commits: bool) -> ProducerIdentity | ErrorCode:
+        wanted = WantedEnd(NAME, identity(0, epoch), commits=commits)
+        return end(state.transactions, wanted, NOW)
+
+    assert [found(epoch, commits=True) for epoch in (-1, 2)] == [FENCED, error]
     producer = begun(state.transactions)
-    for epoch, is_ended in ((-1, False), (2, is_taken)):
-        wanted = WantedEnd(NAME, identity(producer.producer_id, epoch), commits=True)
-        found = end(state.transactions, wanted, NOW)
-        assert found == (producer if is_ended else ErrorCode.PRODUCER_FENCED)
+    assert found(2, commits=True) is FENCED
+    ended(state.transactions, producer, 0, commits=True)
+    state.settle_transactions(NOW)
+    assert found(2, commits=False) is error
+    repeated = producer if error is WRONG_STATE else FENCED
+    assert found(2, commits=True) == repeated
 
 
 @pytest.mark.parametrize(("like", "is_refused"), [("4.4.0", True), ("1.1.1", False)])

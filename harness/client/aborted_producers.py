@@ -21,9 +21,9 @@ class AbortedProducers:
         self._begin: list[tuple[int, int]] = []
         self._open: set[int] = set()
 
-    def take(self, listed: Iterable[FetchResponse.AbortedTransaction]) -> None:
-        """Take the list of an answer, which is about the answer's records."""
-        self._begin = sorted((one.first_offset, one.producer_id) for one in listed)
+    def take(self, listed: Iterable[FetchResponse.AbortedTransaction] | None) -> None:
+        """Take the list of an answer, which is about the answer's records; null has none."""
+        self._begin = sorted((one.first_offset, one.producer_id) for one in listed or ())
 
     def leaves_out(self, batch: LogBatch) -> bool:
         """True if no record of the batch is shown: its transaction was aborted."""

@@ -161,7 +161,7 @@ class _Reading:
             if reading.batches or not reading.partial_bytes or size_bytes >= MOST_BYTES:
                 break
             size_bytes *= 2
-        place.aborted.take(answer.aborted_transactions or [])
+        place.aborted.take(answer.aborted_transactions)
         for batch in reading.batches:
             is_left_out = bool(self._isolation) and place.aborted.leaves_out(batch)
             if not is_left_out and not batch.is_control:

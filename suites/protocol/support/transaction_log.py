@@ -90,8 +90,7 @@ def committed_values(answer: FetchResponse.PartitionData) -> list[bytes | None]:
     A consumer leaves out what an aborted transaction wrote between its first offset and its marker.
     """
     aborted = AbortedProducers()
-    if answer.aborted_transactions is not None:
-        aborted.take(answer.aborted_transactions)
+    aborted.take(answer.aborted_transactions)
     reading = read_records(record_bytes(answer), limit_bytes=NO_LIMIT)
     assert not reading.problems, f"records that cannot be read: {reading.problems[0]}"
     kept = [batch for batch in reading.batches if not aborted.leaves_out(batch)]

@@ -90,7 +90,9 @@ class LogLoading:
             end = self._finding.start
             self._epochs.truncate_from(Offset(0))
         if not self.segments:
-            self.segments = [self._segment(end)]
+            first = self._segment(end)
+            first.begun_at = first.modified_at = self._finding.now  # its file comes with a batch
+            self.segments = [first]
         self._epochs.truncate_from(end)
         self._epochs.truncate_below(self._finding.start)
         return end

@@ -107,6 +107,12 @@ def test_restart_restores_batches_offsets_and_epochs(tmp_path: Path, clean: bool
             assert (batch.base_offset, read) == (offset, batch.data)
 
 
+def test_log_without_records_is_as_old_as_its_replica(tmp_path: Path) -> None:
+    """Its segment has no file before the first batch."""
+    with opened(tmp_path) as logs:
+        assert partition_in(logs).segments.begins() == [(0, NOW)]
+
+
 def test_recovery_truncates_partial_batch(tmp_path: Path) -> None:
     with opened(tmp_path) as logs:
         write(partition_in(logs), 2)

@@ -51,6 +51,7 @@ from harness.reference_broker.handlers.fetch_error import (
     unforeseen_fetch,
 )
 from harness.reference_broker.handlers.fetch_format import in_format_of
+from harness.reference_broker.handlers.fetch_reader import debugs, observes_metadata, readable
 from harness.reference_broker.handlers.outcome import (
     Answer,
     CloseConnection,
@@ -59,13 +60,6 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
 )
 from harness.reference_broker.handlers.replication_quota import count_replicated, held_from
-from harness.reference_broker.handlers.rights import (
-    CLUSTER_ACTION,
-    READ,
-    TOPIC,
-    may,
-    may_cluster,
-)
 from harness.reference_broker.handlers.snapshot_instead import set_snapshot_id
 from harness.reference_broker.handlers.storage_error import error_for_version
 from harness.reference_broker.state.fetch.down_conversion import magic_for
@@ -100,7 +94,6 @@ _FIRST_VERSION_WITH_REPLICA_STATE = 15
 _FIRST_VERSION_WITH_LEADER = 16
 _LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 _READ_COMMITTED = 1
-_DEBUGGER = -2
 _ANYBODY = -1
 _ISOLATION_LEVELS = (0, _READ_COMMITTED)
 _GENERATED = (2, 7)  # KAFKA-9629; before, class FetchRequest looks at the level
@@ -201,7 +194,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
     max_bytes = max_bytes if quota_bytes is None else min(max_bytes, quota_bytes)
     state = request.replica_state
     says_state = version >= _FIRST_VERSION_WITH_REPLICA_STATE
-    observes = _observes_metadata(wanted, context)
+    observes = observes_metadata(wanted, context)
     asks = state.replica_id if says_state else request.replica_id
     return _Fetch(
         wanted,
@@ -210,13 +203,13 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             max_bytes,
             replica_id=_ANYBODY if observes else asks,
             broker_epoch=state.replica_epoch if says_state else ANY_EPOCH,
-            may_follow=version >= _FIRST_VERSION_WITH_RACK or _debugs(asks, context),
+            may_follow=version >= _FIRST_VERSION_WITH_RACK or debugs(asks, context),
             rack=request.rack_id if version >= _FIRST_VERSION_WITH_RACK else "",
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
             read_committed=request.isolation_level == _READ_COMMITTED,
             misses_topics_only=not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR),
             reads_to_end=not context.state.like.since(*_READS_STOP_EARLY),
-            may_read=_readable(asks, context),
+            may_read=readable(asks, context),
             is_held=held_from(asks, context),
         ),
         session,
@@ -224,30 +217,6 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
         request.session_epoch == FIRST_EPOCH,
         context,
     )
-
-
-def _readable(replica_id: int, context: RequestContext) -> Callable[[str], bool] | None:
-    """Return the check of the right to read a topic; None without an authorizer.
-
-    A follower needs the right to act for the cluster.
-    """
-    if context.state.authorizer is None:
-        return None
-    if replica_id < 0:
-        return lambda name: may(context, READ, TOPIC, name)
-    allowed = may_cluster(context, CLUSTER_ACTION)
-    return lambda _: allowed
-
-
-def _debugs(replica_id: int, context: RequestContext) -> bool:
-    """True for a debugger before 2.4: only such readers could read from a follower (KIP-392)."""
-    return replica_id == _DEBUGGER and not context.state.like.since(2, 4)
-
-
-def _observes_metadata(wanted: list[WantedPartition], context: RequestContext) -> bool:
-    """True if only the controller's log is fetched: a broker that fetches it is no replica."""
-    log = context.state.cluster.unlisted
-    return log is not None and {want.key[0] for want in wanted} in ({log.name}, {log.topic_id})
 
 
 def _wanted_of(

@@ -13,7 +13,7 @@ from typing import Final
 
 from .matrix import Matrix
 from .page_data import page_data
-from .totals import totals
+from .totals import shown_totals
 from .verdicts import NOT_RUN, WORST_FIRST
 from .wording import catalogue_warning, incomplete_warnings, time_words
 
@@ -23,6 +23,7 @@ SCRIPTS: Final = (
     "elements.js",
     "page_data.js",
     "page_state.js",
+    "columns.js",
     "grid.js",
     "requirements_view.js",
     "other_views.js",
@@ -42,7 +43,7 @@ def matrix_html(matrix: Matrix) -> str:
         ("page.css",),
         page_data(matrix),
         matrix=matrix,
-        totals=totals(matrix),
+        totals=shown_totals(matrix),
         incomplete=incomplete_warnings(matrix),
         catalogues=catalogue_warning(matrix),
         verdicts=[*WORST_FIRST, NOT_RUN],

@@ -11,13 +11,14 @@ from .api_matrix import ApiVersion
 from .defect_matrix import DefectRow
 from .fault_timelines import FaultTimeline
 from .histories import History
+from .joined_columns import JoinedColumn
 from .matrix import CellPart, Matrix, MatrixRow
 from .totals import totals
 from .wire_matrix import SeenOnWire
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
-SCHEMA_VERSION: Final = 7
+SCHEMA_VERSION: Final = 8
 
 
 def matrix_json(matrix: Matrix) -> str:
@@ -31,6 +32,7 @@ def matrix_json(matrix: Matrix) -> str:
         "headlines": {
             one.target: asdict(one.headline) for one in totals(matrix) if one.headline is not None
         },
+        "joined": [_joined(column, matrix) for column in matrix.joined],
         "areas": [asdict(area) for area in matrix.areas],
         "runs": [asdict(run) for run in matrix.runs],
         "api_versions": _api_versions(matrix),
@@ -54,6 +56,16 @@ def _requirement(row: MatrixRow) -> dict[str, Any]:
         "parts": {
             target: [_part(part) for part in cell.parts] for target, cell in row.cells.items()
         },
+    }
+
+
+def _joined(column: JoinedColumn, matrix: Matrix) -> dict[str, Any]:
+    verdicts = {row.id: row.verdict(column.targets) for row in matrix.rows}
+    return {
+        "name": column.name,
+        "targets": list(column.targets),
+        "headline": asdict(column.headline),
+        "verdicts": {name: verdict for name, verdict in verdicts.items() if verdict},
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from .matrix import Cell, Matrix, MatrixRow, MatrixRun
-from .totals import totals
+from .totals import Total, shown_totals
 from .verdicts import BY_NAME, NOT_RUN, QUIET, WORST_FIRST
 from .wording import (
     catalogue_warning,
@@ -98,8 +98,8 @@ def _warnings(matrix: Matrix) -> list[str]:
 
 
 def _not_judged(matrix: Matrix) -> Iterator[list[str]]:
-    """A list for each target: the requirements of the catalogue that its run did not judge."""
-    for total in totals(matrix):
+    """A list for each column: the requirements of the catalogue that its runs did not judge."""
+    for total in shown_totals(matrix):
         if total.not_judged:
             lines = [
                 f"- {one.count} {escape(f'{one.why}: {one.remedy}')}" for one in total.not_judged
@@ -113,17 +113,20 @@ def _not_judged(matrix: Matrix) -> Iterator[list[str]]:
 
 
 def _counts(matrix: Matrix) -> list[str]:
-    rows = (
-        [
-            escape(total.target),
-            f"{total.judged} of {total.requirements}",
-            f"**{total.must['passed']}** of {total.musts}",
-            *(str(total.counts[word.name] or "") for word in WORST_FIRST),
-        ]
-        for total in totals(matrix)
-    )
+    rows = [
+        row for total in shown_totals(matrix) for row in (_total(total), *map(_total, total.parts))
+    ]
     return table(["target", "judged", "MUST passed", *(word.words for word in WORST_FIRST)], rows)[
         1:
+    ]
+
+
+def _total(total: Total) -> list[str]:
+    return [
+        escape(total.target),
+        f"{total.judged} of {total.requirements}",
+        f"**{total.must['passed']}** of {total.musts}",
+        *(str(total.counts[word.name] or "") for word in WORST_FIRST),
     ]
 
 
@@ -248,17 +251,16 @@ def _run_facts(run: MatrixRun) -> list[str]:
 
 def _area_table(matrix: Matrix, area: str) -> list[str]:
     rows = [row for row in matrix.rows if row.area == area]
+    columns = matrix.columns
     passed = sum(
-        {cell.verdict for cell in row.cells.values()} == {"passed"}
-        and len(row.cells) == len(matrix.targets)
-        for row in rows
+        all(row.verdict(targets) == "passed" for targets in columns.values()) for row in rows
     )
-    head = ["requirement", "level", "statement", *map(escape, matrix.targets)]
+    head = ["requirement", "level", "statement", *map(escape, columns)]
     title = f"{area}: {len(rows)} requirements, {passed} passed everywhere"
     return folded(title, table(head, [_row(row, matrix) for row in rows]))
 
 
 def _row(row: MatrixRow, matrix: Matrix) -> list[str]:
-    cells = (row.cells.get(target) for target in matrix.targets)
-    verdicts = (_words(cell.verdict if cell else NOT_RUN.name) for cell in cells)
+    found = (row.verdict(targets) for targets in matrix.columns.values())
+    verdicts = (_words(verdict or NOT_RUN.name) for verdict in found)
     return [escape(row.id), escape(row.level), escape(row.statement), *verdicts]

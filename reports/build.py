@@ -15,6 +15,7 @@ from .as_markdown import matrix_markdown
 from .dataset import Dataset, ResultFile, find_datasets
 from .evidence import EVIDENCE_FOLDER, read_evidence, write_evidence
 from .given import Wording
+from .joined_columns import joined_columns
 from .light.tables import light_tables
 from .matrix import Matrix, matrix_of, read_matrix
 from .packages import RENDERERS, require_packages
@@ -82,11 +83,14 @@ def build_report(
         require_java()
     wording = wording or Wording()
     with placed(out) as folder:
+        made = _light(datasets, wording) if light else _by_spark(master, datasets, folder, wording)
+        runs = {target: run.run for target, run in made.counted_runs.items()}
         matrix = replace(
-            _light(datasets, wording) if light else _by_spark(master, datasets, folder, wording),
+            made,
             observed=wording.observed,
             mutants=tuple(wording.mutants),
             headlines=wording.headlines,
+            joined=joined_columns(runs, wording.as_one),
         )
         matrix = replace(matrix, evidence=read_evidence(matrix, datasets))
         for name, render in RENDERINGS.items():

@@ -16,6 +16,7 @@ from .arrow import pa, pq
 from .beside import FAULTS, HISTORIES, WIRE, ReportedDataset
 from .dataset import Dataset
 from .headlines import ReportedHeadline
+from .joined_columns import JudgedAsOne
 from .mutant_matrix import ReportedMutants
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Wording:
     requirements with checks that report whether an answer could be decoded. `observed`: by
     requirement, the releases of Kafka where it was seen to hold or not, in words. `mutants`: how
     many wrong brokers the suites noticed. `name_of_unknown_api`: from an API key that
-    `api_names` lacks. `headlines`: by run, what of the catalogue it judged."""
+    `api_names` lacks. `headlines`: by run, what of the catalogue it judged. `as_one`: runs of one
+    broker in several set-ups."""
 
     statements: Mapping[str, str] = field(default_factory=dict)
     api_names: Mapping[int, str] = field(default_factory=dict)
@@ -77,6 +79,7 @@ class Wording:
     mutants: Sequence[ReportedMutants] = ()
     name_of_unknown_api: Callable[[int], str] = "API {}".format
     headlines: Mapping[str, ReportedHeadline] = field(default_factory=dict)
+    as_one: Sequence[JudgedAsOne] = ()
 
 
 @contextmanager

@@ -15,9 +15,12 @@ from .defect_matrix import DefectRow, defect_rows
 from .fault_timelines import FaultTimeline, timelines
 from .headlines import ReportedHeadline
 from .histories import History, histories
+from .joined_columns import JoinedColumn
 from .mutant_matrix import ReportedMutants
 from .verdicts import LEVELS, WORST_FIRST
 from .wire_matrix import SeenOnWire, seen_on_the_wire
+
+_RANKS: Final = {word.name: rank for rank, word in enumerate(WORST_FIRST)}
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,14 @@ class MatrixRow:
     level: str
     statement: str
     cells: Mapping[str, Cell]
+
+    def verdict(self, targets: Iterable[str]) -> str | None:
+        """Return the worst verdict of these targets; None where none of them has a check.
+
+        What one target cannot show stands behind what another one shows.
+        """
+        own = [self.cells[target].verdict for target in targets if target in self.cells]
+        return min(own, key=_RANKS.__getitem__, default=None)
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,7 @@ class Matrix:
     `apis`, `wire`, `faults`, `histories` and `defects` are empty where nothing was recorded.
     `evidence` holds what was found of the files that notes name, by run and path; `observed` what
     other runs of Kafka's releases say of requirements; `mutants` the published score of the suites;
-    `headlines`, by run, what of the catalogue it judged.
+    `headlines`, by run, what of the catalogue it judged; `joined`: columns that are shown as one.
     """
 
     targets: tuple[str, ...]
@@ -135,12 +146,23 @@ class Matrix:
     observed: Mapping[str, str] = field(default_factory=dict)
     mutants: tuple[ReportedMutants, ...] = ()
     headlines: Mapping[str, ReportedHeadline] = field(default_factory=dict)
+    joined: tuple[JoinedColumn, ...] = ()
 
     @property
     def wire_missing(self) -> tuple[str, ...]:
         """The targets with a counted run that left no coverage from the wire."""
         recorded = {seen.target for seen in self.wire}
         return tuple(target for target in self.targets if target not in recorded)
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """By name, the targets of each column; a joined one stands where its first target would."""
+        joined = {target: column for column in self.joined for target in column.targets}
+        return {
+            column.name if column else target: column.targets if column else (target,)
+            for target in self.targets
+            if (column := joined.get(target)) is None or column.targets[0] == target
+        }
 
     @property
     def counted_runs(self) -> dict[str, MatrixRun]:

@@ -64,6 +64,10 @@ class _Document:
         ]
         return {
             "targets": list(matrix.targets),
+            "asOne": [
+                [column.name, [self.targets[target] for target in column.targets]]
+                for column in matrix.joined
+            ],
             "runs": self._in_order(
                 matrix.counted_runs, lambda _, run: [run.run, run.seed, int(run.run_complete)]
             ),

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .headlines import ReportedGroup, ReportedHeadline
+from .joined_columns import JoinedColumn
 from .matrix import Matrix
 from .verdicts import QUIET
 
 
 @dataclass(frozen=True)
 class Total:
-    """One target: `counts` by verdict over all levels, `must` by verdict of the MUSTs alone.
+    """One column: `counts` by verdict over all levels, `must` by verdict of the MUSTs alone.
 
-    `headline` has the counts of the catalogue; None where the report got no catalogue.
+    `headline` has the counts of the catalogue; None where the report got no catalogue. `parts`: the
+    totals of the targets that the column joins; a single target has none.
     """
 
     target: str
     counts: Counter[str]
     must: Counter[str]
     headline: ReportedHeadline | None = None
+    parts: tuple[Total, ...] = ()
 
     @property
     def loud(self) -> int:
@@ -62,3 +66,26 @@ def totals(matrix: Matrix) -> list[Total]:
         if area.level == "MUST":
             made[area.target].must.update(area.counts)
     return list(made.values())
+
+
+def shown_totals(matrix: Matrix) -> list[Total]:
+    """One for each column; a joined one has the totals of its targets."""
+    by_target = {total.target: total for total in totals(matrix)}
+    joined = {column.name: column for column in matrix.joined}
+    return [
+        _joined(matrix, joined[name], by_target) if name in joined else by_target[name]
+        for name in matrix.columns
+    ]
+
+
+def _joined(matrix: Matrix, column: JoinedColumn, by_target: Mapping[str, Total]) -> Total:
+    found = [
+        (row.level, verdict) for row in matrix.rows if (verdict := row.verdict(column.targets))
+    ]
+    return Total(
+        column.name,
+        Counter(verdict for _, verdict in found),
+        Counter(verdict for level, verdict in found if level == "MUST"),
+        column.headline,
+        tuple(by_target[target] for target in column.targets),
+    )

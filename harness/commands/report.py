@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,22 +16,26 @@ from click.core import ParameterSource
 from harness.base.bundle import shipped_root
 from harness.codec.apis import APIS
 from harness.codec.unknown_apis import name_of_unknown
+from harness.conformance.as_one_record import AsOneRecordError, as_one_records
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
+from harness.conformance.headline import Headline
 from harness.conformance.history_journal import HISTORIES
+from harness.conformance.joined_runs import joined
 from harness.conformance.journal import Journal
 from harness.conformance.mutation_score import the_score
 from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results import RESULTS, ResultsError
 from harness.conformance.run_headline import headline_of
-from harness.conformance.summary import summarize
+from harness.conformance.summary import RunSummary, summarize
 from harness.conformance.wire import WIRE
 from harness.targets.java import JavaError, spark_java_home
 
 if TYPE_CHECKING:
     from reports.headlines import ReportedHeadline
+    from reports.joined_columns import JudgedAsOne
 
 INCOMPLETE = 3
 DECODING = "CONN-025"  # the sweep: every answer has the format of its version, nothing behind it
@@ -72,6 +76,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str, light: bool) -> No
     if light and context.get_parameter_source("master") is not ParameterSource.DEFAULT:
         raise click.UsageError("--light starts no Spark: leave --light or --master out")
     try:
+        runs = {run.header.run: summarize(run) for run in _newest_runs(folders)}
         converted = [(RESULTS, folder) for folder in folders]
         converted += [(one, folder) for folder in folders for one in (WIRE, FAULTS, HISTORIES)]
         unreadable = [
@@ -85,11 +90,14 @@ def report(folders: tuple[Path, ...], out: Path, master: str, light: bool) -> No
             name_of_unknown_api=name_of_unknown,
             decoding=frozenset({DECODING}),
             observed=_observed(),
-            headlines=_headlines(folders),
+            headlines={
+                run: _reported(headline_of(one, shipped_root())) for run, one in runs.items()
+            },
+            as_one=_as_one(folders, runs),
             mutants=[ReportedMutants(*astuple(one)) for one in the_score()],
         )
         paths = build_report(list(folders), out, master, wording=wording, light=light)
-    except (ReportError, ResultsError, ResultsNotFound, JavaError) as error:
+    except (ReportError, ResultsError, ResultsNotFound, JavaError, AsOneRecordError) as error:
         raise click.UsageError("\n".join([str(error), *_unreadable(folders)])) from error
     click.echo(paths.html)
     incomplete = [*paths.incomplete, *(f"{path}: {why}" for path, why in unreadable)]
@@ -98,17 +106,28 @@ def report(folders: tuple[Path, ...], out: Path, master: str, light: bool) -> No
     sys.exit(INCOMPLETE if incomplete else 0)
 
 
-def _headlines(folders: tuple[Path, ...]) -> dict[str, ReportedHeadline]:
-    """By run; a folder that holds no readable run has none."""
+def _reported(found: Headline) -> ReportedHeadline:
     from reports.headlines import ReportedGroup, ReportedHeadline
 
-    made = {}
-    for run in _newest_runs(folders):
-        found = headline_of(summarize(run), shipped_root())
-        groups = [ReportedGroup(*one) for one in found.not_judged]
-        counts = (found.requirements, found.judged, found.musts, found.musts_passed)
-        made[run.header.run] = ReportedHeadline(*counts, tuple(groups))
-    return made
+    groups = [ReportedGroup(*one) for one in found.not_judged]
+    counts = (found.requirements, found.judged, found.musts, found.musts_passed)
+    return ReportedHeadline(*counts, tuple(groups))
+
+
+def _as_one(folders: tuple[Path, ...], runs: Mapping[str, RunSummary]) -> list[JudgedAsOne]:
+    """The runs that were judged as one broker and are all among ``runs``, summaries by id."""
+    from reports.joined_columns import JudgedAsOne
+
+    return [
+        JudgedAsOne(
+            one.broker,
+            tuple(one.runs),
+            _reported(headline_of(joined([runs[run] for run in one.runs]), shipped_root())),
+        )
+        for folder in folders
+        for one in as_one_records(folder)
+        if all(run in runs for run in one.runs)
+    ]
 
 
 def _newest_runs(folders: tuple[Path, ...]) -> Iterator[Journal]:

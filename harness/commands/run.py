@@ -25,7 +25,7 @@ from harness.commands.judging import (
     suites_root,
 )
 from harness.commands.requirement_globs import require_known
-from harness.commands.run_as_one import require_one_broker, undecided
+from harness.commands.run_as_one import record_runs, require_one_broker, undecided
 from harness.commands.run_display import show_bar, show_lines, show_nothing
 from harness.commands.suite_pytest import at_once
 from harness.conformance.catalogue import load_catalogue
@@ -33,6 +33,7 @@ from harness.conformance.headline import as_json
 from harness.conformance.joined_runs import joined
 from harness.conformance.run_headline import headline_of
 from harness.conformance.summary import (
+    NOTHING_PASSED,
     RequirementSummary,
     RunExit,
     RunSummary,
@@ -149,6 +150,7 @@ def run(
                 words = [*options, *_selection(asked), *_at_once(spec, jobs, wanted, asked)]
                 with watch(spec, out, console) as watched:
                     judged.append(judge_target(spec, words, out, watched))
+                record_runs(judged if as_one else [], out)
     except RunInterrupted as stop:
         console.print("interrupted: the run is incomplete")
         judged.append(stop.judged)
@@ -230,7 +232,7 @@ def _show(
         screen.print(f"{one.spec}: {one.run_dir}", markup=False, highlight=False, soft_wrap=True)
         for sentence in [*(_verdicts(one) if is_selected else []), *_sentences(one, whole)]:
             screen.print(f"{one.spec}: {sentence}", markup=False, highlight=False, soft_wrap=True)
-    for line in headline_of(whole, suites_root()).lines if whole else ():
+    for line in [*headline_of(whole, suites_root()).lines, *whole.sentences()] if whole else ():
         screen.print(f"as one: {line}", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -254,8 +256,10 @@ def _sentences(one: JudgedTarget, whole: RunSummary | None) -> list[str]:
     """The lines about one target; without its headline if ``whole``, several as one, has one."""
     if one.summary is None:
         return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
-    head = () if whole else headline_of(one.summary, suites_root()).lines
-    lines = [*head, *one.summary.sentences()]
+    if whole:  # its headline says what all of them show
+        lines = [each for each in one.summary.sentences() if each != NOTHING_PASSED]
+    else:
+        lines = [*headline_of(one.summary, suites_root()).lines, *one.summary.sentences()]
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
     if one.death:

@@ -15,7 +15,7 @@ from harness.conformance.catalogue import Catalogue, Requirement
 from harness.conformance.dated_reason import SINCE, UNTIL, DatedReason
 from harness.conformance.record import CheckRecord, RunHeader
 from harness.conformance.summary import RequirementSummary, RunSummary
-from harness.conformance.verdict import DECIDED, Verdict
+from harness.conformance.verdict import Verdict
 
 _SIDES = {SINCE: "from", UNTIL: "up to"}
 """By the word of a date, the one before the releases to judge."""
@@ -82,7 +82,7 @@ def headline(
     ``tested``: the requirements that some test declares; None where that is not known.
     """
     found = summary.requirements
-    judged = {name for name, one in found.items() if one.verdict in DECIDED}
+    judged = summary.decided
     groups: dict[NotJudgedReason, list[str]] = {}
     for name, requirement in sorted(catalogue.requirements.items()):
         if name not in judged:

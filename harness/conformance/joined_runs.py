@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from harness.conformance.record import CheckRecord
-from harness.conformance.summary import RequirementSummary, RunSummary
-from harness.conformance.verdict import Verdict, worst
+from harness.conformance.summary import RunSummary, counts_by_verdict, joined_checks
 
 
 def joined(runs: Sequence[RunSummary]) -> RunSummary:
@@ -23,20 +20,18 @@ def joined(runs: Sequence[RunSummary]) -> RunSummary:
     if not runs:
         raise ValueError("no runs to join")
     names = sorted({name for run in runs for name in run.requirements})
-    requirements = {name: _joined(name, runs) for name in names}
-    counted = Counter(one.verdict for one in requirements.values())
+    requirements = {
+        name: joined_checks(
+            [each for run in runs if (one := run.requirements.get(name)) for each in one.checks]
+        )
+        for name in names
+    }
     return replace(
         runs[0],
         requirements=requirements,
-        counts={verdict: counted[verdict] for verdict in Verdict},
+        counts=counts_by_verdict(requirements),
         missing=tuple(pair for run in runs for pair in run.missing),
         retried=tuple(sorted({pair for run in runs for pair in run.retried})),
         defect=next((run.defect for run in runs if run.defect is not None), None),
         ended_at_first_contact=any(run.ended_at_first_contact for run in runs),
     )
-
-
-def _joined(name: str, runs: Sequence[RunSummary]) -> RequirementSummary:
-    found = [run.requirements[name] for run in runs if name in run.requirements]
-    checks: list[CheckRecord] = [check for one in found for check in one.checks]
-    return replace(found[0], verdict=worst(one.verdict for one in found), checks=tuple(checks))

@@ -17,11 +17,14 @@ def headline_of(summary: RunSummary, root: Path | None = None) -> Headline:
     ``root``: the folder that holds ``suites/``. Without tests there, or without a folder, a
     requirement that has no test yet counts as one that the run did not select.
     """
-    tested = _tested_below(root) if root is not None else frozenset()
+    tested = tested_below(root) if root is not None else frozenset()
     return headline(summary, load_catalogue(), tested or None)
 
 
 @cache
-def _tested_below(root: Path) -> frozenset[str]:
-    """Read once: each headline of a process has the same tests."""
+def tested_below(root: Path) -> frozenset[str]:
+    """The requirements that some test below ``root/suites`` declares.
+
+    Read once: a process does not change its tests.
+    """
     return requirements_with_tests(root)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from harness.conformance.journal import Journal
 from harness.conformance.record import CheckRecord, RunHeader
-from harness.conformance.verdict import Verdict, worst
+from harness.conformance.verdict import DECIDED, Verdict, worst
+
+NOTHING_PASSED = "No requirement passed, so nothing was shown."
 
 
 class RunExit(IntEnum):
@@ -60,6 +62,11 @@ class RunSummary:
     def complete(self) -> bool:
         """The run came to its end and everything planned left its checks."""
         return self.defect is None and not self.missing
+
+    @property
+    def decided(self) -> frozenset[str]:
+        """The requirements that were seen to hold or not to hold."""
+        return frozenset(name for name, one in self.requirements.items() if one.verdict in DECIDED)
 
     @property
     def unproved(self) -> tuple[str, ...]:
@@ -127,7 +134,7 @@ class RunSummary:
         if self.unproved:
             found.append(f"MUST requirements are inconclusive: {', '.join(self.unproved)}.")
         if not self.counts[Verdict.PASSED]:
-            found.append("No requirement passed, so nothing was shown.")
+            found.append(NOTHING_PASSED)
         return tuple(found)
 
     def _ids(self, verdict: Verdict) -> list[str]:
@@ -146,13 +153,12 @@ def summarize(journal: Journal, *, finished: bool = False) -> RunSummary:
     for check in journal.checks:
         by_requirement.setdefault(check.requirement, []).append(check)
         by_pair.setdefault((check.case, check.requirement), []).append(check)
-    requirements = {name: _joined(by_requirement[name]) for name in sorted(by_requirement)}
-    counted = Counter(summary.verdict for summary in requirements.values())
+    requirements = {name: joined_checks(by_requirement[name]) for name in sorted(by_requirement)}
     planned = [(case.case, name) for case in journal.plan for name in case.requirements]
     return RunSummary(
         header=journal.header,
         requirements=requirements,
-        counts={verdict: counted[verdict] for verdict in Verdict},
+        counts=counts_by_verdict(requirements),
         missing=tuple(pair for pair in planned if pair not in by_pair),
         retried=tuple(sorted(pair for pair, checks in by_pair.items() if _differ(checks))),
         defect=None if finished else journal.defect,
@@ -166,7 +172,14 @@ def joint_exit_code(summaries: Iterable[RunSummary], *, strict: bool = False) ->
     return max(codes, default=RunExit.INCOMPLETE)
 
 
-def _joined(checks: list[CheckRecord]) -> RequirementSummary:
+def counts_by_verdict(requirements: Mapping[str, RequirementSummary]) -> dict[Verdict, int]:
+    """Count the requirements of each verdict; all seven are there."""
+    counted = Counter(one.verdict for one in requirements.values())
+    return {verdict: counted[verdict] for verdict in Verdict}
+
+
+def joined_checks(checks: Sequence[CheckRecord]) -> RequirementSummary:
+    """Join the checks of one requirement, at least one, to their worst verdict."""
     first = checks[0]
     return RequirementSummary(
         requirement=first.requirement,

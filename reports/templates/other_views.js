@@ -6,16 +6,28 @@ const bar = (counts) =>
     counts.map((count, verdict) =>
       count ? element("i", { class: verdicts[verdict].name, style: `flex-grow:${count}` }) : null));
 
-const countsOf = (area, target) => {
+const countsOf = (area, column) => {
+  if (column.set) return joinedCounts(area, column);
   const levels = new Map();
   for (const [name, of, level, counts] of data.areas) {
-    if (name === area && of === target) levels.set(level, counts);
+    if (name === area && of === column.targets[0]) levels.set(level, counts);
   }
   return levels;
 };
 
-const areaCell = (area, target) => {
-  const levels = countsOf(area, target);
+const joinedCounts = (area, column) => {
+  const levels = new Map();
+  for (const row of requirements.filter((one) => one.area === area)) {
+    const { verdict } = cellIn(row, column);
+    if (verdict === NOT_RUN) continue;
+    if (!levels.has(row.level)) levels.set(row.level, verdicts.slice(0, NOT_RUN).map(() => 0));
+    levels.get(row.level)[verdict] += 1;
+  }
+  return levels;
+};
+
+const areaCell = (area, column) => {
+  const levels = countsOf(area, column);
   if (!levels.size) return badge(NOT_RUN);
   const all = verdicts.slice(0, NOT_RUN).map((_, verdict) =>
     counted([...levels.values()].map((counts) => counts[verdict])));
@@ -35,15 +47,15 @@ const areaCell = (area, target) => {
 const areasView = {
   name: "areas", title: "Areas", filters: false,
   note: "Requirements by verdict; in front the MUSTs that passed, of those that could be asked. Enter shows the area's requirements.",
-  show: () => ({
+  show: (columns = shownColumns()) => ({
     label: "Areas by target",
-    columns: ["Area", ...data.targets],
-    widths: [[9, 1], ...perTarget(14, 2)],
+    columns: ["Area", ...columns.map(headOf)],
+    widths: [[9, 1], ...perColumn(columns, 14, 2)],
     lines: areas.map((area) => ({
       key: area, kind: "totals", height: HEIGHT.area, area,
       cell: (column) =>
         column > 0
-          ? areaCell(area, column - 1)
+          ? areaCell(area, columns[column - 1])
           : [element("b", { class: "id" }, area),
             element("span", { class: "statement" },
               plural(requirements.filter((row) => row.area === area).length, "requirement"))],
@@ -51,8 +63,8 @@ const areasView = {
     shown: plural(areas.length, "area"),
   }),
   open(line, column) {
-    const target = column > 0 ? data.targets[column - 1] : "";
-    Object.assign(state, FIRST, { area: line.area, target });
+    const target = column > 0 ? shownColumns()[column - 1].name : "";
+    Object.assign(state, FIRST, { area: line.area, target, open: state.open });
   },
 };
 
@@ -106,7 +118,7 @@ const apisView = {
     return {
       label: "API versions by target",
       columns: ["API", ...data.targets],
-      widths: [[16, 1], ...perTarget(19, 2)],
+      widths: [[16, 1], ...perColumn(data.targets, 19, 2)],
       lines: shown.map((api) => ({
         key: String(api.key), kind: "api", height: HEIGHT.api, api,
         cell: (column) =>

@@ -65,9 +65,15 @@ const closePanel = () => {
   grid.focus();
 };
 
+// The place of the opened cell in its line; 0, the line's head, where its column is not shown.
+const placeOf = (at) => {
+  const columns = state.view === apisView.name ? ofTarget : shownColumns();
+  return columns.indexOf(at.column) + 1;
+};
+
 const markedCell = () => {
   const at = opened();
-  return at && `${at.key}@${at.target + 1}`;
+  return at && `${at.key}@${placeOf(at)}`;
 };
 
 const draw = () => {
@@ -97,7 +103,7 @@ const draw = () => {
 const findOpened = () => {
   const at = opened();
   const line = at ? grid.lines.findIndex((one) => one.key === at.key) : -1;
-  if (line >= 0) grid.activate(line, Math.min(at.target + 1, grid.columns.length - 1));
+  if (line >= 0) grid.activate(line, Math.min(placeOf(at), grid.columns.length - 1));
 };
 
 const changed = () => {
@@ -133,7 +139,7 @@ const start = () => {
     element("label", { class: `badge ${verdict.name}`, title: verdict.meaning },
       element("input", { type: "checkbox", value: verdict.name }), " ",
       element("span", { "aria-hidden": "true" }, verdict.sign), " ", verdict.words)));
-  for (const [id, names] of [["target", data.targets], ["level", data.levels], ["area", areas]]) {
+  for (const [id, names] of [["target", [...sets, ...ofTarget].map(({ name }) => name)], ["level", data.levels], ["area", areas]]) {
     byId(id).append(...names.map((name) => element("option", { value: name }, name)));
   }
   form.addEventListener("input", changed);

@@ -26,10 +26,6 @@ const readCell = (cell) =>
 const requirements = data.rows.map(([id, area, level, statement, cells], number) => ({
   id, area, level, statement, number, cells: cells.map(readCell),
 }));
-for (const row of requirements) {
-  row.passesEverywhere = row.cells.every((cell) => cell.verdict === PASSED && !cell.unstable);
-  row.differs = new Set(row.cells.map((cell) => cell.verdict)).size > 1;
-}
 const requirementNamed = new Map(requirements.map((row) => [row.id, row]));
 const areas = [...new Set(requirements.map((row) => row.area))];
 

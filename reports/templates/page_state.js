@@ -2,7 +2,7 @@
 // A plain #PROD-011 opens that requirement. What is as at first is left out.
 const FIRST = Object.freeze({
   view: "requirements", q: "", verdict: "", target: "", level: "", area: "",
-  differ: "0", fold: "1", group: "1", shut: "", unfolded: "", at: "",
+  differ: "0", fold: "1", group: "1", shut: "", unfolded: "", open: "", at: "",
 });
 const state = { ...FIRST };
 
@@ -12,7 +12,7 @@ const readAddress = () => {
   if (hash && !hash.includes("=")) {
     let id = hash;
     try { id = decodeURIComponent(hash); } catch { /* not ours: as it is */ }
-    if (requirementNamed.has(id)) Object.assign(state, { fold: "0", at: `${id}@${data.targets[0]}` });
+    if (requirementNamed.has(id)) Object.assign(state, { fold: "0", at: `${id}@${shutColumns[0].name}` });
     return;
   }
   for (const [name, value] of new URLSearchParams(hash)) {

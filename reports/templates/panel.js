@@ -111,19 +111,21 @@ const defectsSection = (row) => {
 const observedOf = (id) => (data.observed[id]
   ? element("p", { class: "hint" }, `Apache Kafka, as observed: ${data.observed[id]}`) : null);
 
-const requirementPanel = (id, target) => {
+const requirementPanel = (id, column) => {
   const row = requirementNamed.get(id);
   if (!row) return null;
-  const targets = target < 0 ? data.targets.map((_, number) => number) : [target];
+  const of = column ? column.targets : data.targets.map((_, number) => number);
+  const ran = of.filter((number) => row.cells[number].verdict !== NOT_RUN);
+  const targets = column && column.set && ran.length ? ran : of;
   return [requirementHead(row), observedOf(id), state.view === "defects" ? defectsSection(row) : null,
-    targets.map((number) => cellView(row, number, target >= 0)),
+    targets.map((number) => cellView(row, number, column && !column.set)),
     state.view === "defects" ? null : defectsSection(row)];
 };
 
-const apiPanel = (key, chosen) => {
+const apiPanel = (key, column) => {
   const api = apis.find((one) => String(one.key) === key);
   if (!api) return null;
-  const targets = chosen < 0 ? data.targets.map((_, number) => number) : [chosen];
+  const targets = column ? column.targets : data.targets.map((_, number) => number);
   const said = (verdict) => (verdict < 0 ? element("span", { class: "soft" }, "not asked") : badge(verdict));
   return [element("h2", {}, api.name, " ", element("span", { class: "soft" }, `API key ${api.key}`)),
     targets.map((target) => element("section", {}, element("h3", {}, data.targets[target]),
@@ -174,12 +176,11 @@ const fieldTable = (seen) => {
           counts.map((count) => element("td", { class: "number" }, count || "–")))))));
 };
 
-// `state.at` is KEY@TARGET; the target may be empty.
+// `state.at` is KEY@COLUMN; the column may be empty.
 const opened = () => {
   const cut = state.at.indexOf("@");
   if (cut < 0) return null;
-  const target = data.targets.indexOf(state.at.slice(cut + 1));
-  return { key: state.at.slice(0, cut), target };
+  return { key: state.at.slice(0, cut), column: columnNamed(state.at.slice(cut + 1)) };
 };
 
 const PANELS = {
@@ -189,6 +190,6 @@ const PANELS = {
 const panelContent = () => {
   const at = opened();
   const made = PANELS[state.view];
-  return at && made ? made(at.key, at.target) : null;
+  return at && made ? made(at.key, at.column) : null;
 };
 

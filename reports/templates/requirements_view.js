@@ -2,25 +2,26 @@
 const HEIGHT = { requirement: 46, group: 32, area: 60, api: 46, wire: 46 };
 // Least width in rem, share of what is left over.
 const NAME_WIDTH = [21, 4];
-const perTarget = (least, share) => data.targets.map(() => [least, share]);
+const perColumn = (columns, least, share) => columns.map(() => [least, share]);
 
 const wantedVerdicts = () => listed("verdict");
 const wantedWords = () => state.q.toLowerCase().split(/\s+/).filter(Boolean);
-const wantedTargets = () => {
-  const chosen = data.targets.indexOf(state.target);
-  return chosen < 0 ? data.targets.map((_, target) => target) : [chosen];
+const wantedColumns = () => {
+  const chosen = columnNamed(state.target);
+  return chosen ? [chosen] : shutColumns;
 };
+const wantedTargets = () => wantedColumns().flatMap(({ targets }) => targets);
 
 // Whether a row fits the filter as it is now.
 const rowFilter = () => {
   const wanted = wantedVerdicts();
   const words = wantedWords();
-  const targets = wantedTargets();
+  const columns = wantedColumns();
   const tests = [
     [state.area, (row) => row.area === state.area],
     [state.level, (row) => row.level === state.level],
     [state.differ === "1", (row) => row.differs],
-    [wanted.size, (row) => targets.some((target) => wanted.has(verdicts[row.cells[target].verdict].name))],
+    [wanted.size, (row) => columns.some((column) => wanted.has(verdicts[cellIn(row, column).verdict].name))],
     [words.length, (row) => words.every((word) => textOf(row).includes(word))],
   ].filter(([asked]) => asked).map(([, test]) => test);
   return (row) => tests.every((test) => test(row));
@@ -42,11 +43,11 @@ const cellContent = (cell) => {
   ];
 };
 
-const requirementLine = (row) => ({
+const requirementLine = (row, columns = shownColumns()) => ({
   key: row.id, kind: "requirement", height: HEIGHT.requirement, row,
   cell: (column) =>
     column > 0
-      ? cellContent(row.cells[column - 1])
+      ? cellContent(cellIn(row, columns[column - 1]))
       : [
         element("b", { class: "id" }, row.id),
         element("span", { class: `level ${row.level}` }, row.level),
@@ -86,10 +87,13 @@ const linesOf = (rows, area) => {
   const folding = state.fold === "1" && !state.q.trim() && !wantedVerdicts().has("passed");
   const folded = folding ? rows.filter((row) => row.passesEverywhere) : [];
   const shown = folding ? rows.filter((row) => !row.passesEverywhere) : rows;
-  const lines = shown.map(requirementLine);
+  const columns = shownColumns();
+  const lines = shown.map((row) => requirementLine(row, columns));
   if (folded.length) {
     lines.push(foldLine(area, folded));
-    if (listed("unfolded").has(area || "*")) lines.push(...folded.map(requirementLine));
+    if (listed("unfolded").has(area || "*")) {
+      lines.push(...folded.map((row) => requirementLine(row, columns)));
+    }
   }
   return lines;
 };
@@ -98,6 +102,7 @@ const requirementsView = {
   name: "requirements", title: "Requirements", filters: true,
   show() {
     const rows = requirements.filter(rowFilter());
+    const columns = shownColumns();
     let lines = [];
     if (state.group === "1") {
       for (const area of areas) {
@@ -109,8 +114,8 @@ const requirementsView = {
     } else lines = linesOf(rows, "");
     return {
       label: "Requirements by target",
-      columns: ["Requirement", ...data.targets],
-      widths: [NAME_WIDTH, ...perTarget(9.8, 1)],
+      columns: ["Requirement", ...columns.map(headOf)],
+      widths: [NAME_WIDTH, ...perColumn(columns, 9.8, 1)],
       lines,
       shown: `${rows.length.toLocaleString("en")} of ${plural(requirements.length, "requirement")}`,
     };
@@ -118,7 +123,7 @@ const requirementsView = {
   open(line, column) {
     if (line.area) toggleListed("shut", line.area);
     else if (line.fold) toggleListed("unfolded", line.fold);
-    else state.at = `${line.row.id}@${column > 0 ? data.targets[column - 1] : ""}`;
+    else state.at = `${line.row.id}@${column > 0 ? shownColumns()[column - 1].name : ""}`;
   },
 };
 

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from harness.cli import main
 from harness.commands.judging import JudgedTarget
-from harness.commands.run_as_one import undecided
+from harness.commands.run_as_one import record_runs, undecided
+from harness.conformance.as_one_record import AsOneRecord, AsOneRecordError, as_one_records
 from harness.conformance.joined_runs import joined
 from harness.conformance.journal import read_journal
 from harness.conformance.record import CheckRecord
@@ -62,6 +63,37 @@ def test_one_node_and_three_have_one_headline(tmp_path: Path) -> None:
     assert one["requirements"] == {"APIV-001": "passed", "META-011": "not_applicable"}
     assert three["requirements"] == {"META-011": "passed"}
     assert found["as_one"]["judged"] == 2
+    ended = CliRunner().invoke(
+        main, ["report", "--light", str(tmp_path), "--out", str(tmp_path / "report")]
+    )
+    assert ended.exit_code == 0, ended.output
+    [column] = json.loads((tmp_path / "report" / "matrix.json").read_text("utf-8"))["joined"]
+    assert column["name"] == "reference as one"
+    assert column["targets"] == ["reference", "reference,nodes=3"]
+    assert column["headline"] == found["as_one"]
+    assert column["verdicts"] == {"APIV-001": "passed", "META-011": "passed"}
+
+
+def test_records_name_the_runs_of_a_broker_in_order(tmp_path: Path) -> None:
+    records = [AsOneRecord("reference", ["b", "a"]), AsOneRecord("kafka:4.4.0", ["c", "d"])]
+    for one in records:
+        one.write(tmp_path)
+    assert as_one_records(tmp_path) == as_one_records(tmp_path / "results") == records
+    assert as_one_records(tmp_path / "elsewhere") == []
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"broker": "x"}', '{"broker": "x", "runs": []}'])
+def test_a_damaged_record_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+    AsOneRecord("reference", ["a", "b"]).write(tmp_path)
+    file = tmp_path / "as-one" / "a.json"
+    file.write_text(text, "utf-8")
+    with pytest.raises(AsOneRecordError, match=r"a\.json: no record of runs .* take it away"):
+        as_one_records(tmp_path)
+
+
+def test_a_single_run_leaves_no_record(tmp_path: Path) -> None:
+    record_runs([JudgedTarget("reference", tmp_path / "runs" / "a", None, "")], tmp_path)
+    assert as_one_records(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,6 @@ from labs.defects.seen_on import (
 )
 
 WAITS, ALONE = Lane.WAITS, Lane.ALONE
-SMALL = 4
-"""The share of a part outside of the longest chain: ``suites``, then the tables that wait for it.
-
-At equal shares a processor was idle towards the end, when nothing but these tables was left.
-"""
 PYTEST = ("pytest", "-p", "no:cacheprovider")
 CONTAINERS, CLIENTS = "tests/targets/containers", "tests/labs/clients"
 """Folders that run at depth, as parts of their own."""
@@ -76,20 +71,17 @@ GATE = (
             command("python", "-m", "harness.codec.stubs", "--check"),
             command("lint-imports"),
         ),
-        share=SMALL,
     ),
     Part(
         "types",
         (command("mypy", "bench", "checks", "harness", "labs", "reports", "suites", "tests"),),
-        share=SMALL,
     ),
     Part(
         "tests",
         # One process: it gets most of a processor, and each worker would import all tests.
         (command(*PYTEST, "tests", *DEEP_FOLDERS, *APART, "--draw", "{draw}"),),
-        share=SMALL,
     ),
-    Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),), share=SMALL),
+    Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
     Part(
         "suites",
         (
@@ -101,6 +93,7 @@ GATE = (
             ),
         ),
         lane=WAITS,
+        goes_first=True,
     ),
     Part(
         "cluster",
@@ -114,13 +107,12 @@ GATE = (
             command("kafka-conformance", "gate", "{out}/cluster"),
         ),
         lane=WAITS,
-        share=SMALL,
+        goes_first=True,
     ),
     Part(
         "broker_tests",
         (command(*PYTEST, *BROKER_TESTS, "--draw", "{draw}"),),
         lane=WAITS,
-        share=SMALL,
     ),
     Part(
         "defects",
@@ -133,6 +125,7 @@ GATE = (
         ),
         after=("suites",),
         lane=WAITS,
+        goes_first=True,
     ),
     Part(
         "cluster_defects",
@@ -148,7 +141,7 @@ GATE = (
         ),
         after=("cluster",),
         lane=WAITS,
-        share=SMALL,
+        goes_first=True,
     ),
     Part(
         "other_defects",
@@ -189,12 +182,12 @@ GATE = (
         ),
         after=("suites",),
         lane=WAITS,
+        goes_first=True,
     ),
     Part(
         "process_tests",
         (command(*PYTEST, *PROCESS_TESTS, *DEEP_FOLDERS, "--draw", "{draw}"),),
         lane=WAITS,
-        share=SMALL,
     ),
     Part(
         "release",
@@ -213,7 +206,6 @@ GATE = (
             ),
         ),
         lane=WAITS,
-        share=SMALL,
     ),
     Part(
         "kafka",
@@ -230,7 +222,6 @@ GATE = (
         ),
         after=("suites",),
         lane=WAITS,
-        share=SMALL,
     ),
     Part(
         "mutants",
@@ -241,7 +232,6 @@ GATE = (
             ),
         ),
         lane=WAITS,
-        share=SMALL,
     ),
     Part(
         "report",

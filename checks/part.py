@@ -44,7 +44,7 @@ class Part:
         count: the number of slices, for a part with ``{slice}`` or seeds in its commands.
         seeds: the number of seeds of each slice.
         after: names of parts; this one reads their results.
-        share: the nice value of its session; 0: a full share of the processors, 1 to 19: less.
+        goes_first: its session gets a larger share of the processors than those of other parts.
         needs: a program on PATH, without which the part is not run (in CI that is red).
         rooms: paths; a change below them calls for the part. Empty for all paths.
     """
@@ -56,7 +56,7 @@ class Part:
     seeds: int = 1
     lane: Lane = Lane.WORKS
     after: tuple[str, ...] = ()
-    share: int = 0
+    goes_first: bool = False
     needs: str = ""
     rooms: tuple[str, ...] = ()
 

@@ -27,6 +27,8 @@ BIN = Path(sys.executable).parent
 USAGE = Path(__file__).with_name("usage.py")
 POLL_MS = 200
 END_TIMEOUT_MS = 30_000
+LATER_NICE = "4"
+"""The nice value of the sessions of parts that leave others a larger share."""
 _SUMMARY = re.compile(r"\b(\d+) (passed|failed|errors?|skipped)\b")
 _KILLED = re.compile(r"(\d+) of (\d+) defects killed")
 
@@ -93,7 +95,7 @@ def _run(
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     usage = log.with_suffix(".cpu")
     program, *rest = command.words
-    share = str(row.slice.part.share)
+    share = "0" if row.slice.part.goes_first else LATER_NICE
     words = [sys.executable, "-S", str(USAGE), str(usage), share, str(BIN / program), *rest]
     seen = log.stat().st_size
     child = ChildProcess(words, log, environment=environment, directory=ROOT)

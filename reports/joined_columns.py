@@ -10,7 +10,7 @@ from .headlines import ReportedHeadline
 
 @dataclass(frozen=True)
 class JudgedAsOne:
-    """What a run wrote down: `broker` is the target without its set-up, `runs` are ids.
+    """Runs of one broker: `broker` is the target without its set-up, `runs` are ids.
 
     `headline`: what of the catalogue the runs judged together.
     """

@@ -13,7 +13,7 @@ import pytest
 from checks import part_run
 from checks.draw import Draw
 from checks.part import Command, Part, Slice
-from checks.part_run import Result, RunFolders, SliceRow, counts_in, run_slice
+from checks.part_run import LATER_NICE, Result, RunFolders, SliceRow, counts_in, run_slice
 from labs.awaiting import await_that
 
 DRAW = Draw("w")
@@ -56,11 +56,11 @@ def test_part_passes_if_all_commands_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="no groups of sessions")
-def test_part_with_small_share_leaves_others_more_of_the_processors(tmp_path: Path) -> None:
+def test_part_that_goes_first_leaves_others_less_of_the_processors(tmp_path: Path) -> None:
     shown = python("print(open('/proc/self/autogroup').read().split()[1:])")
-    for share in (0, 4):
+    for goes_first, share in ((True, "0"), (False, LATER_NICE)):
         run_slice(
-            Slice(Part("x", (shown,), share=share)),
+            Slice(Part("x", (shown,), goes_first=goes_first)),
             DRAW,
             RunFolders("out", tmp_path),
             threading.Event(),

@@ -266,7 +266,7 @@ def test_describe_configs_returns_sensitive_value_as_null(broker: BrokerUnderTes
 
 
 def _expect_secret(broker: BrokerUnderTest, resource: Resource, name: str, version: int) -> None:
-    """The config has no value, and neither have its synonyms, of which there is one at least."""
+    """The config and its synonyms, at least one, have no value."""
     has_synonyms = version >= FIRST_WITH_SOURCES
     config = configs_of(broker, resource, version, [name], synonyms=has_synonyms)[name]
     assert config.is_sensitive, f"v{version}: {name} is not shown as a secret"

@@ -15,6 +15,17 @@ const shutColumns = columnsWith(new Set());
 const shownColumns = () => columnsWith(listed("open"));
 const columnNamed = (name) => [...sets, ...ofTarget].find((column) => column.name === name);
 
+// Many columns, and a narrow screen, have room for the sign of a verdict alone.
+const MOST_WIDE_COLUMNS = 8;
+const narrow = matchMedia("(max-width: 45rem)");
+const isCompact = (columns) => columns.length > MOST_WIDE_COLUMNS || narrow.matches;
+const SQUARE = [1.18, .25];
+// Least width in rem, share of what is left over; first that of the names.
+const widthsOf = (columns, wideName, wide) => [
+  isCompact(columns) ? [narrow.matches ? 9 : 16, 4] : wideName,
+  ...columns.map(() => (isCompact(columns) ? SQUARE : wide)),
+];
+
 // The verdicts stand worst first, and what was not run behind all others.
 const cellIn = (row, { targets }) => {
   const cells = targets.map((target) => row.cells[target]);
@@ -34,7 +45,7 @@ for (const row of requirements) {
 }
 
 const headOf = (column) => {
-  if (!column.set) return column.name;
+  if (!column.set) return element("span", { title: column.name }, column.name);
   const id = `set-${column.set}`;
   const expanded = listed("open").has(column.set);
   return element("button", {

@@ -22,7 +22,7 @@ class Grid {
   }
 
   // Shows other lines; the active cell stays on its line (by key) where that is still there.
-  show({ label, columns, lines, widths, marked }) {
+  show({ label, columns, lines, widths, marked, compact }) {
     const had = this.root.contains(document.activeElement);
     const key = this.lines[this.active.line] && this.lines[this.active.line].key;
     this.lines = lines;
@@ -34,6 +34,7 @@ class Grid {
     this.active.line = Math.max(at, 0);
     this.active.column = Math.min(this.active.column, columns.length - 1);
     this.root.setAttribute("aria-label", label);
+    this.root.classList.toggle("compact", Boolean(compact));
     this.root.setAttribute("aria-rowcount", lines.length + 1);
     this.root.setAttribute("aria-colcount", columns.length);
     // Head and body are grids of their own: the same least width keeps their columns in line.

@@ -26,6 +26,13 @@ const joinedCounts = (area, column) => {
   return levels;
 };
 
+const countWords = (levels) => {
+  const all = verdicts.slice(0, NOT_RUN).map((_, verdict) =>
+    counted([...levels.values()].map((counts) => counts[verdict])));
+  const words = all.map((count, verdict) => (count ? `${count} ${verdicts[verdict].words}` : ""));
+  return words.filter(Boolean).join(", ") || verdicts[NOT_RUN].words;
+};
+
 const areaCell = (area, column) => {
   const levels = countsOf(area, column);
   if (!levels.size) return badge(NOT_RUN);
@@ -35,6 +42,7 @@ const areaCell = (area, column) => {
   const asked = counted(must.slice(0, PASSED + 1)); // behind passed stand those not asked
   const loud = all.map((count, verdict) => [count, verdicts[verdict]])
     .filter(([count, verdict]) => count && verdict.name !== "passed");
+  if (isCompact(shownColumns())) return bar(all);
   return [
     bar(all),
     element("small", { class: "counts" },
@@ -50,7 +58,8 @@ const areasView = {
   show: (columns = shownColumns()) => ({
     label: "Areas by target",
     columns: ["Area", ...columns.map(headOf)],
-    widths: [[9, 1], ...perColumn(columns, 14, 2)],
+    widths: widthsOf(columns, [9, 1], [14, 2]),
+    compact: isCompact(columns),
     lines: areas.map((area) => ({
       key: area, kind: "totals", height: HEIGHT.area, area,
       cell: (column) =>
@@ -59,6 +68,8 @@ const areasView = {
           : [element("b", { class: "id" }, area),
             element("span", { class: "statement" },
               plural(requirements.filter((row) => row.area === area).length, "requirement"))],
+      label: (column) => (column > 0 && isCompact(columns)
+        ? `${columns[column - 1].name}: ${countWords(countsOf(area, columns[column - 1]))}` : null),
     })),
     shown: plural(areas.length, "area"),
   }),
@@ -118,7 +129,7 @@ const apisView = {
     return {
       label: "API versions by target",
       columns: ["API", ...data.targets],
-      widths: [[16, 1], ...perColumn(data.targets, 19, 2)],
+      widths: [[16, 1], ...data.targets.map(() => [19, 2])],
       lines: shown.map((api) => ({
         key: String(api.key), kind: "api", height: HEIGHT.api, api,
         cell: (column) =>
@@ -172,6 +183,7 @@ const defectsView = {
           return element("span", { class: "statement" },
             [...names].map((name) => name.replaceAll("_", " ")).join("; "));
         },
+        label: () => null,
       })) : [],
       shown: `${shown.length} of ${plural(shown.length + without.length, "requirement")} with a defect`,
     };

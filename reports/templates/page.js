@@ -149,6 +149,7 @@ const start = () => {
   const follow = () => { readAddress(); draw(); findOpened(); };
   window.addEventListener("hashchange", follow);
   window.addEventListener("popstate", follow);
+  narrow.addEventListener("change", draw);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !panel.hidden) closePanel();
     if (event.key !== "/" || event.target.matches("input, textarea, select")) return;

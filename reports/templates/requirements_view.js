@@ -2,7 +2,6 @@
 const HEIGHT = { requirement: 46, group: 32, area: 60, api: 46, wire: 46 };
 // Least width in rem, share of what is left over.
 const NAME_WIDTH = [21, 4];
-const perColumn = (columns, least, share) => columns.map(() => [least, share]);
 
 const wantedVerdicts = () => listed("verdict");
 const wantedWords = () => state.q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -33,6 +32,9 @@ const versionsAtFault = (cell) => {
   return versionRanges(parts.flatMap((part) => versionsIn(part.versions)));
 };
 
+const square = (verdict) =>
+  element("span", { class: `square ${verdicts[verdict].name}`, "aria-hidden": "true" }, verdicts[verdict].sign);
+
 const cellContent = (cell) => {
   const loud = !quiet.has(verdicts[cell.verdict].name);
   const hint = loud ? versionsAtFault(cell) : "";
@@ -43,16 +45,24 @@ const cellContent = (cell) => {
   ];
 };
 
+const squareWords = (column, cell) =>
+  `${column.name}: ${verdicts[cell.verdict].words}${cell.unstable ? ", unstable" : ""}`;
+
 const requirementLine = (row, columns = shownColumns()) => ({
   key: row.id, kind: "requirement", height: HEIGHT.requirement, row,
-  cell: (column) =>
-    column > 0
-      ? cellContent(cellIn(row, columns[column - 1]))
-      : [
-        element("b", { class: "id" }, row.id),
-        element("span", { class: `level ${row.level}` }, row.level),
-        element("span", { class: "statement", title: row.statement }, row.statement),
-      ],
+  cell: (column) => {
+    if (column > 0) {
+      const cell = cellIn(row, columns[column - 1]);
+      return isCompact(columns) ? square(cell.verdict) : cellContent(cell);
+    }
+    return [
+      element("b", { class: "id" }, row.id),
+      element("span", { class: `level ${row.level}` }, row.level),
+      element("span", { class: "statement", title: row.statement }, row.statement),
+    ];
+  },
+  label: (column) => (column > 0 && isCompact(columns)
+    ? squareWords(columns[column - 1], cellIn(row, columns[column - 1])) : null),
 });
 
 const areaLine = (area, rows) => {
@@ -115,7 +125,8 @@ const requirementsView = {
     return {
       label: "Requirements by target",
       columns: ["Requirement", ...columns.map(headOf)],
-      widths: [NAME_WIDTH, ...perColumn(columns, 9.8, 1)],
+      widths: widthsOf(columns, NAME_WIDTH, [9.8, 1]),
+      compact: isCompact(columns),
       lines,
       shown: `${rows.length.toLocaleString("en")} of ${plural(requirements.length, "requirement")}`,
     };

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from reports.matrix import Matrix
 
@@ -15,7 +15,7 @@ from .made_matrix import fallen, matrix, passed, row, small
 
 pytestmark = pytest.mark.rotates(4)  # each works with a browser
 MANY = tuple(f"kafka:{n // 10}.{n % 10}.0,mode=zk" for n in range(50))
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 OVERFLOW = "grid => grid.scrollWidth - grid.clientWidth"
 
 

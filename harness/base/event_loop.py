@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 
 
-def _fastest() -> Callable[[], asyncio.AbstractEventLoop]:
+@lru_cache(maxsize=1)
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """Return the maker of loops, uvloop's or asyncio's own; it is looked for once.
+
+    The loops watch sockets, which asyncio's default on Windows cannot.
+    """
     try:
         import uvloop
     except ImportError:
-        return asyncio.new_event_loop
+        return asyncio.SelectorEventLoop
     return uvloop.new_event_loop
-
-
-def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return a new loop, not yet running; :mod:`asyncio`'s own where there is no uvloop."""
-    return _fastest()()

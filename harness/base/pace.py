@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from harness.base.operating_system import load_average
+
 STEP_S = 0.005
 """Between two wakes."""
 
@@ -37,7 +39,7 @@ TIMES_AS_PATIENT = 3
 """On a busy machine, with a time that only ends a wait for ever."""
 
 
-def patience(load: Callable[[], tuple[float, float, float]] = os.getloadavg) -> int:
+def patience(load: Callable[[], tuple[float, float, float]] = load_average) -> int:
     """Return the factor of a time that is no bound of a requirement but ends a wait for ever."""
     is_busy = load()[0] > BUSY_LOAD * (os.cpu_count() or 1)
     return TIMES_AS_PATIENT if is_busy else 1

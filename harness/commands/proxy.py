@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import errno
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
@@ -19,7 +18,8 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from harness.base.address import Address
-from harness.base.event_loop import new_event_loop
+from harness.base.ending_signals import at_ending_signals
+from harness.base.event_loop import loop_factory
 from harness.commands.proxy_addresses import (
     MAP_FORM,
     Pair,
@@ -156,7 +156,7 @@ def proxy_command(
         require_distinct(wanted.upstreams, advertise)
     elif rewrites:
         require_reachable(wanted.upstreams)
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         is_all_shown = runner.run(_serve(wanted))
     if not is_all_shown:
         os._exit(0)  # Python would wait for a reader that does not read our output
@@ -183,8 +183,7 @@ def _require_safe(control: Address, token: str | None) -> None:
 async def _serve(wanted: WantedProxy) -> bool:
     """Serve until a signal; True if all was shown then. Raises ClickException: it cannot start."""
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    at_ending_signals(stop.set)
     async with AsyncExitStack() as stack:
         running = _Running(wanted)
         stack.push_async_callback(running.stop)

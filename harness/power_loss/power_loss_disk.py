@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from harness.power_loss import holder
 from harness.targets.errors import TargetError
 from harness.targets.scratch import ScratchFolder
 
@@ -56,7 +55,7 @@ class PowerLossDisk:
         """The disk's root folder, for any process that may look into the holder's."""
 
     def _start(self, image: Path, place: Path) -> subprocess.Popen[str]:
-        program = str(Path(holder.__file__).resolve())
+        program = str(Path(__file__).with_name("holder.py").resolve())  # only Linux can import it
         self._holder = subprocess.Popen(
             [sys.executable, "-I", "-S", program, str(image), str(place.resolve())],
             stdin=subprocess.PIPE,

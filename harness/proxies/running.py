@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from harness.base.address import Address
-from harness.base.event_loop import new_event_loop
+from harness.base.event_loop import loop_factory
 from harness.proxies.proxy import Proxy
 
 P = ParamSpec("P")
@@ -31,7 +31,7 @@ class RunningProxies:
 
     def __init__(self) -> None:
         self.proxies: list[Proxy] = []
-        self._loop = new_event_loop()
+        self._loop = loop_factory()()
         self._thread = threading.Thread(target=self._run, name="proxies", daemon=True)
         self._is_asked_to_stop = asyncio.Event()
         self._failures: list[BaseException] = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
+from harness.base.operating_system import read_at, send_file
 from harness.codec.borrowed_buffer import BorrowedBuffer
 
 LEAST_BYTES = 128 * 1024
@@ -45,7 +45,7 @@ class FilePart(BorrowedBuffer):
         while sent < self._size_bytes:
             left, position = self._size_bytes - sent, self._position + sent
             try:
-                count = os.sendfile(socket, descriptor, position, left)
+                count = send_file(socket, descriptor, position, left)
             except OSError:
                 break
             if not count:
@@ -55,7 +55,7 @@ class FilePart(BorrowedBuffer):
 
     def _read(self, skipped: int) -> bytes:
         left = self._size_bytes - skipped
-        found = os.pread(self._descriptor(), left, self._position + skipped) if left else b""
+        found = read_at(self._descriptor(), left, self._position + skipped) if left else b""
         if len(found) < left:
             raise FileTooShort(f"{left - len(found)} of {self._size_bytes} bytes are gone")
         return found

@@ -3,8 +3,9 @@
 import base64
 
 from harness.base.ids import BrokerId
+from harness.base.operating_system import memory_bytes
 from harness.reference_broker.chosen_authorizer import authorizer_of
-from harness.reference_broker.settings import BrokerSettings, machine_memory_bytes
+from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.acls.acl_index import AclIndex
 from harness.reference_broker.state.broker import (
     BrokerIdentity,
@@ -135,7 +136,7 @@ def _state_at(
             delete_topics=settings.flag("delete.topic.enable"),
             describe_partitions=number("max.request.partition.size.limit"),
             fetch_max_bytes=number("fetch.max.bytes"),
-            memory_bytes=machine_memory_bytes(),
+            memory_bytes=memory_bytes(),
             offset_commit_timeout_ms=number("offsets.commit.timeout.ms"),
         ),
         creation_defaults=CreationDefaults(

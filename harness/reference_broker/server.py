@@ -1,15 +1,16 @@
 """The sockets of a broker; none is left when the broker stops."""
 
 import asyncio
-import signal
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from harness.base.ending_signals import run_until_signal
+from harness.base.operating_system import raise_descriptor_limit
 from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.connection import ClientConnection
 from harness.reference_broker.connection_places import Admission, ConnectionPlaces
-from harness.reference_broker.descriptors import is_spared, raise_limit, spared
+from harness.reference_broker.descriptors import is_spared, spared
 from harness.reference_broker.listener_protocols import protocol_of
 from harness.reference_broker.node import Node
 from harness.reference_broker.outbound_limit import OutboundLimit
@@ -191,22 +192,10 @@ def run_broker(host: str, port: int, settings: BrokerSettings) -> None:
     Raises SettingError and OSError when the broker cannot listen.
     """
     keep_freed_memory()
-    raise_limit()
-    asyncio.run(_run_until_signal(host, port, settings))
+    raise_descriptor_limit()
+    run_until_signal(serve(host, port, settings, _announce))
 
 
 def _announce(host: str, port: int) -> None:
     sys.stdout.write(f"listening on {host}:{port}\n")
     sys.stdout.flush()
-
-
-async def _run_until_signal(host: str, port: int, settings: BrokerSettings) -> None:
-    loop = asyncio.get_running_loop()
-    serving = loop.create_task(serve(host, port, settings, _announce))
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, serving.cancel)
-    try:
-        await serving
-    except asyncio.CancelledError:
-        if not serving.cancelled():
-            raise

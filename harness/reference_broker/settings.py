@@ -1,10 +1,10 @@
 """The broker's settings, by Kafka's names, read strictly: those of `settings.tsv` and of topics."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.operating_system import memory_bytes
 from harness.base.suggestion import did_you_mean
 from harness.reference_broker.emulated_release import LIKE_NONE, EmulatedRelease, LikenessError
 from harness.reference_broker.state.config_definitions.config_table import config_table
@@ -125,11 +125,6 @@ def folders_of(settings: BrokerSettings, data_dir: Path) -> list[Path]:
     return [data_dir / name for name in named if name] or [data_dir]
 
 
-def machine_memory_bytes() -> int:
-    """Return the size of the machine's memory."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
 def request_memory_bytes(settings: BrokerSettings) -> int:
     """Return the limit of memory for requests.
 
@@ -137,7 +132,7 @@ def request_memory_bytes(settings: BrokerSettings) -> int:
     """
     given = settings.number("queued.max.request.bytes")
     largest = settings.number("socket.request.max.bytes")
-    return given if given > 0 else max(machine_memory_bytes() // 4, largest)
+    return given if given > 0 else max(memory_bytes() // 4, largest)
 
 
 def uncounted_request_bytes(settings: BrokerSettings) -> int:
@@ -150,7 +145,7 @@ def answer_memory_bytes() -> int:
 
     Kafka, which sends from its files, has no such limit.
     """
-    return machine_memory_bytes() // 4
+    return memory_bytes() // 4
 
 
 def parse_assignments(assignments: tuple[str, ...]) -> dict[str, str]:

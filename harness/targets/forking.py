@@ -162,22 +162,12 @@ class ForkedProcess(ChildProcess):
         return ForkedWarden(pid, stdin_w, status_r)
 
 
-def start_process(
-    command: Sequence[str],
-    log: Path,
-    *,
-    environment: Mapping[str, str],
-    hold_fd: int | None = None,
-) -> ChildProcess:
-    """Fork the command where that does the same as to execute it. Raises TargetStartError.
-
-    The arguments are those of ChildProcess.
-    """
-    if sys.platform == "linux" and forked_words(command) is not None:
-        server = _server_of_this_process()
-        if _at_a_start(environment) == _at_a_start(server.environment):
-            return ForkedProcess(server, command, log, environment=environment, hold_fd=hold_fd)
-    return ChildProcess(command, log, environment=environment, hold_fd=hold_fd)
+def server_for(command: Sequence[str], environment: Mapping[str, str]) -> ForkServer | None:
+    """Return the server that can fork the command, started if need be; None: execute it."""
+    if sys.platform != "linux" or forked_words(command) is None:
+        return None
+    server = _server_of_this_process()
+    return server if _at_a_start(environment) == _at_a_start(server.environment) else None
 
 
 def _server_of_this_process() -> ForkServer:

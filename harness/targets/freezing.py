@@ -7,6 +7,8 @@ import signal
 import time
 from pathlib import Path
 
+from harness.base.operating_system import HAS_FORK
+
 FREEZE_TIMEOUT_S = 10.0
 PAUSE_S = 0.001
 
@@ -15,10 +17,10 @@ def freeze(group: int) -> bool:
     """SIGSTOP to a process group; returns when every thread of it stands still.
 
     A thread goes on for a moment after the signal was sent, long enough to answer a request.
-    False: there is no such group. Raises TimeoutError: a process in the kernel's hands does not
-    stop.
+    False: there is no such group, or the system has no groups. Raises TimeoutError: a process in
+    the kernel's hands does not stop.
     """
-    if not _signal(group, signal.SIGSTOP):
+    if not HAS_FORK or not _signal(group, signal.SIGSTOP):
         return False
     deadline = time.monotonic() + FREEZE_TIMEOUT_S
     for pid in _members(group):
@@ -31,7 +33,7 @@ def freeze(group: int) -> bool:
 
 def thaw(group: int) -> bool:
     """SIGCONT to a process group. False: there is no such group."""
-    return _signal(group, signal.SIGCONT)
+    return HAS_FORK and _signal(group, signal.SIGCONT)
 
 
 def _signal(group: int, number: signal.Signals) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.operating_system import lock_file
 from harness.targets.errors import TargetError
 
 Progress = Callable[[int, int], None]
@@ -47,5 +47,5 @@ def exclusive(path: Path) -> Iterator[None]:
     """Hold ``PATH.lock``: one thread of one process at a time; the kernel frees it at our death."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(path.name + ".lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock_file(lock.fileno(), waits=True)
         yield

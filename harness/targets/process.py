@@ -3,7 +3,8 @@
 The warden (:mod:`harness.targets.warden`) holds a pipe to this process. When we end, by
 whatever cause, the pipe closes and the warden kills the child's whole process group. Warden and
 child run in sessions of their own, so Ctrl-C in a terminal reaches only us, and we stop them in
-our order.
+our order. Where there is no fork the warden is another one, which keeps that as far as it can
+(:mod:`harness.targets.warden_without_fork`).
 """
 
 from __future__ import annotations
@@ -20,10 +21,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
-from harness.targets import warden
+from harness.base.operating_system import HAS_FORK
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.freezing import freeze, thaw
 
+_WARDEN = Path(__file__).with_name("warden.py" if HAS_FORK else "warden_without_fork.py").resolve()
+_GROUP_OF_ITS_OWN: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+"""Flag of Windows: Ctrl-C in a terminal does not reach it."""
 END_TIMEOUT_MS = 30_000
 REPORT_TIMEOUT_MS = 30_000
 TAIL_LIMIT_BYTES = 64 * 1024
@@ -35,7 +39,7 @@ def warden_command() -> list[str]:
     By its file and isolated: this warden runs, with any folder named "harness" in the working
     directory and any PYTHONPATH.
     """
-    return [sys.executable, "-I", "-S", str(Path(warden.__file__).resolve())]
+    return [sys.executable, "-I", "-S", str(_WARDEN)]
 
 
 class Warden(Protocol):
@@ -77,9 +81,12 @@ class ChildProcess:
         self.command = [os.fspath(word) for word in command]
         self.log_path = log_path
         self._log_start = log_path.stat().st_size if log_path.exists() else 0
+        options = [] if remove is None else ["--remove", os.fspath(remove)]
+        if not HAS_FORK:
+            self.pid = self._start_without_fork(options, environment, directory)
+            return
         report_r, report_w = os.pipe()
         try:
-            options = [] if remove is None else ["--remove", os.fspath(remove)]
             options += [] if hold_fd is None else ["--hold-fd", str(hold_fd)]
             held = () if hold_fd is None else (hold_fd,)
             self._warden = self._start_warden(report_w, options, held, environment, directory)
@@ -115,11 +122,40 @@ class ChildProcess:
                 start_new_session=True,
             )
 
+    def _start_without_fork(
+        self,
+        options: Sequence[str],
+        environment: Mapping[str, str] | None,
+        directory: Path | None,
+    ) -> int:
+        """The child's pid. That warden opens the log, and reports on its output."""
+        words = [*warden_command(), *options, "--log", os.fspath(self.log_path.absolute())]
+        warden = subprocess.Popen(
+            [*words, "--", *self.command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=None if environment is None else dict(environment),
+            cwd=directory,
+            creationflags=_GROUP_OF_ITS_OWN,
+        )
+        self._warden = warden
+        assert warden.stdout is not None
+        with warden.stdout as report:
+            line = report.readline()
+        try:
+            return self._reported(line)
+        except BaseException:
+            self.kill()
+            raise
+
     def _read_report(self, report_fd: int) -> int:
         """Read the child's pid from the warden's report. Raises TargetStartError: no pid in it."""
         ready, _, _ = select.select([report_fd], [], [], REPORT_TIMEOUT_MS / 1000)
-        line = os.read(report_fd, 4096).decode(errors="replace").strip() if ready else ""
-        kind, _, rest = line.partition(" ")
+        return self._reported(os.read(report_fd, 4096) if ready else b"")
+
+    def _reported(self, report: bytes) -> int:
+        kind, _, rest = report.decode(errors="replace").strip().partition(" ")
         if kind == "pid":
             return int(rest)
         reason = rest or f"its warden gave no report within {REPORT_TIMEOUT_MS} ms"
@@ -165,7 +201,7 @@ class ChildProcess:
             thaw(self.pid)
 
     def terminate(self, timeout_ms: int) -> int | None:
-        """Ask the child to end by SIGTERM, thawed if it is paused.
+        """Ask the child to end by SIGTERM, thawed if it is paused; on Windows that kills it.
 
         Its exit status, or None if it runs on.
         """

@@ -20,6 +20,7 @@ from harness.targets.target import (
     PAUSE_NODE,
     RESTART_NODE,
     STOP_NODE,
+    WITHOUT_SIGNALS,
     Target,
 )
 
@@ -39,6 +40,7 @@ class ProcessTarget(Target):
 
     def __init__(self, log_dir: Path | None = None) -> None:
         super().__init__(log_dir)
+        self.capabilities = self.capabilities - WITHOUT_SIGNALS
         self._scratch: ScratchFolder | None = None
         self._child: ChildProcess | None = None
         self._log_path: Path | None = None

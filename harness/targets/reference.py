@@ -14,7 +14,6 @@ from harness.reference_broker.emulated_release import releases
 from harness.reference_broker.settings import BrokerSettings, SettingError, folders_of
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 from harness.targets.errors import TargetError, TargetStartError
-from harness.targets.forking import start_process
 from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
 from harness.targets.older import older_than
 from harness.targets.options import split_options
@@ -30,6 +29,7 @@ from harness.targets.run_security import (
 )
 from harness.targets.run_security import OPTIONS as SECURITY_OPTIONS
 from harness.targets.start_again import StartAgain
+from harness.targets.starting import start_process
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from harness.base.address import Address
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.targets.errors import TargetError, TargetStartError
-from harness.targets.forking import start_process
 from harness.targets.ports import free_ports
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
@@ -29,6 +28,7 @@ from harness.targets.reference_nodes import QUICK_NOTICE, settings_of_node
 from harness.targets.run_security import RunSecurity, WantedSecurity
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import StartAgain, until_started
+from harness.targets.starting import start_process
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
@@ -42,6 +42,7 @@ from harness.targets.target import (
     POWER_LOSS,
     RESTART_NODE,
     STOP_NODE,
+    WITHOUT_SIGNALS,
     Target,
 )
 from harness.virtual_broker.peer_endpoint import KraftEndpoint
@@ -113,6 +114,7 @@ class ReferenceCluster(Target):
         secured = [] if security is None else security.words
         self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *secured, *words])
         self._security = None if security is None else RunSecurity(security, like)
+        self.capabilities = self.capabilities - WITHOUT_SIGNALS
         if security is not None:
             self.capabilities = self.capabilities - {JOIN_AS_BROKER, LINKS}
         self._command, self._start_timeout_ms = tuple(command), start_timeout_ms

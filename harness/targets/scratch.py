@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from harness.base.operating_system import HAS_FORK
 from harness.targets.process import warden_command
 
 PREFIX = "kafka-conformance-data-"
@@ -25,7 +26,10 @@ class ScratchFolder:
 
     def __init__(self, keep_in: Path | None = None) -> None:
         self.hold_fd: int | None = None
-        """For each process that writes into the folder; None where it stays anyway."""
+        """For each process that writes into the folder.
+
+        None where the folder stays anyway, or where processes inherit no descriptors.
+        """
         self._keeper: subprocess.Popen[bytes] | None = None
         if keep_in is not None:
             keep_in.mkdir(parents=True, exist_ok=True)
@@ -33,7 +37,7 @@ class ScratchFolder:
         if keep_in is None:
             self._keeper = self._start_keeper()
             assert self._keeper.stdin is not None
-            self.hold_fd = self._keeper.stdin.fileno()
+            self.hold_fd = self._keeper.stdin.fileno() if HAS_FORK else None
 
     def _start_keeper(self) -> subprocess.Popen[bytes]:
         try:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from harness.base.address import Address
+from harness.base.operating_system import HAS_FORK
 from harness.base.own_names import DEFAULT_PREFIX
 from harness.power_loss.power_loss_disk import why_not
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
@@ -57,6 +58,8 @@ CAPABILITIES: dict[str, str] = {
 KEPT = (LOG_DIRECTORY, RESTART_NODE, STOP_NODE, KILL_NODE)
 """The capabilities of a broker with data that outlives its process, see
 :meth:`Target.start_another`."""
+WITHOUT_SIGNALS = frozenset() if HAS_FORK else frozenset({STOP_NODE, PAUSE_NODE})
+"""The capabilities that no local process has on this system: Windows can only end it."""
 
 
 SAFETY_CLASSES = ("read", "own-names", "destructive")

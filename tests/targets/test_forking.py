@@ -12,9 +12,10 @@ import pytest
 
 from harness.targets import forking
 from harness.targets.errors import TargetStartError
-from harness.targets.forking import ForkedProcess, ForkServer, forked_words, start_process
+from harness.targets.forking import ForkedProcess, ForkServer, forked_words
 from harness.targets.process import ChildProcess
 from harness.targets.scratch import ScratchFolder
+from harness.targets.starting import start_process
 from labs.awaiting import await_that
 from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT

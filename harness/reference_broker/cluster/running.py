@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import signal
 import sys
 import uuid
 from collections.abc import Coroutine, Mapping
@@ -12,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness.base.ending_signals import run_until_signal
+from harness.base.operating_system import raise_descriptor_limit
 from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
-from harness.reference_broker.descriptors import raise_limit
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.registrations.brokers import Endpoint
 from harness.reference_broker.storage.node_files import NodeFiles
@@ -170,20 +170,8 @@ def member_joining(joining: Joining, *, alone: bool) -> Joining:
 
 def _run(serving: Coroutine[Any, Any, None]) -> None:
     keep_freed_memory()
-    raise_limit()
-    asyncio.run(_until_signal(serving))
-
-
-async def _until_signal(serving: Coroutine[Any, Any, None]) -> None:
-    loop = asyncio.get_running_loop()
-    task = loop.create_task(serving)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
-    try:
-        await task
-    except asyncio.CancelledError:
-        if not task.cancelled():
-            raise
+    raise_descriptor_limit()
+    run_until_signal(serving)
 
 
 def _say(line: str) -> None:

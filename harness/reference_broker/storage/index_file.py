@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.base.operating_system import read_at
 from harness.reference_broker.storage.open_files import OpenFiles, write_all
 
 _AT_ONCE_BYTES = 8_192  # at the end, where most searches end too
@@ -43,7 +44,7 @@ class IndexFile:
     def entry(self, place: int) -> tuple[int, int]:
         """Return the two numbers of an entry."""
         size = self._form.size
-        found = os.pread(self._descriptor, size, place * size)
+        found = read_at(self._descriptor, size, place * size)
         first, second = self._form.unpack(found)
         return first, second
 
@@ -142,7 +143,7 @@ class IndexFile:
     def _entries(self, begin: int, end: int) -> Callable[[int], tuple[int, int]]:
         """Return a function like `entry` for these places, read at once. Raises OSError."""
         size, unpack_from = self._form.size, self._form.unpack_from
-        found = os.pread(self._descriptor, (end - begin) * size, begin * size)
+        found = read_at(self._descriptor, (end - begin) * size, begin * size)
         return lambda place: unpack_from(found, (place - begin) * size)
 
     def cut(self, count: int) -> None:

@@ -6,7 +6,7 @@ Source: KIP-112, KIP-858; classes LogManager, LogDirFailureChannel.
 from __future__ import annotations
 
 import logging
-import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -250,7 +250,7 @@ def _described(directory: LogDirectory | UnopenedDirectory) -> DescribedDirector
 def _room(path: Path) -> tuple[int, int]:
     """Of its volume: all bytes, and those that are free for us."""
     try:
-        found = os.statvfs(path)
+        found = shutil.disk_usage(path)
     except OSError:
         return -1, -1
-    return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+    return found.total, found.free

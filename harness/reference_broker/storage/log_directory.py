@@ -5,7 +5,6 @@ Source: classes LogManager, OffsetCheckpointFile, CleanShutdownFileHandler, Part
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 from uuid import UUID
 
 from harness.base.ids import TimeMs
+from harness.base.operating_system import NAMES_CAN_BE_FLUSHED, OPENED_AS_OURS, lock_file
 from harness.codec.data_framing import (
     CleanShutdown,
     PartitionMetadata,
@@ -82,9 +82,9 @@ class LogDirectory:
         """``files``: the open files of all directories of a node. Raises FolderInUse, OSError."""
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.absolute()
-        self._lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | OPENED_AS_OURS, 0o644)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self._lock, waits=False)
         except BlockingIOError as error:
             os.close(self._lock)
             raise FolderInUse(f"{path}: another node uses this folder") from error
@@ -337,10 +337,11 @@ class LogDirectory:
 
 
 def _flush_all(paths: Sequence[Path], open_: Callable[[Path, int], int]) -> None:
-    """Flush files, and the names in their folder. Raises OSError."""
+    """Flush files, and the names in their folder where the system can. Raises OSError."""
     files = [(path, os.O_RDWR) for path in paths]
-    for path, flags in (*files, (paths[0].parent, os.O_RDONLY)):
-        descriptor = open_(path, flags | os.O_CLOEXEC)
+    folders = [(paths[0].parent, os.O_RDONLY)] if NAMES_CAN_BE_FLUSHED else []
+    for path, flags in (*files, *folders):
+        descriptor = open_(path, flags | OPENED_AS_OURS)
         try:
             os.fsync(descriptor)
         finally:

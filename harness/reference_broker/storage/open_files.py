@@ -7,7 +7,13 @@ from collections import OrderedDict
 from pathlib import Path
 from weakref import WeakSet
 
-from harness.reference_broker.descriptors import is_exhausted, is_spared, limit
+from harness.base.operating_system import (
+    NAMES_CAN_BE_FLUSHED,
+    OPENED_AS_OURS,
+    descriptor_limit,
+    write_at,
+)
+from harness.reference_broker.descriptors import is_exhausted, is_spared
 
 _MOST = 100_000
 
@@ -21,7 +27,7 @@ class OpenFiles:
     """
 
     def __init__(self, most: int | None = None) -> None:
-        self._most = min(max(limit() // 2, 1), _MOST) if most is None else most
+        self._most = min(max(descriptor_limit() // 2, 1), _MOST) if most is None else most
         self._open: OrderedDict[Path, int] = OrderedDict()
         _ALL.add(self)
 
@@ -83,7 +89,7 @@ def open_file(path: Path, flags: int) -> int:
     """
     while True:
         try:
-            return os.open(path, flags | os.O_CLOEXEC, 0o644)
+            return os.open(path, flags | OPENED_AS_OURS, 0o644)
         except OSError as error:
             if not is_exhausted(error) or not close_some():
                 raise
@@ -94,9 +100,9 @@ def write_all(descriptor: int, data: bytes, position: int) -> None:
 
     Raises OSError: a part may be written then.
     """
-    written = os.pwrite(descriptor, data, position)
+    written = write_at(descriptor, data, position)
     while written < len(data):
-        written += os.pwrite(descriptor, data[written:], position + written)
+        written += write_at(descriptor, data[written:], position + written)
 
 
 def replace_file(path: Path, data: bytes, *, durably: bool = True) -> None:
@@ -119,8 +125,10 @@ def replace_file(path: Path, data: bytes, *, durably: bool = True) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush the folder's names to the disk. Raises OSError."""
-    descriptor = open_file(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """Flush the folder's names to the disk, where the system can. Raises OSError."""
+    if not NAMES_CAN_BE_FLUSHED:
+        return
+    descriptor = open_file(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

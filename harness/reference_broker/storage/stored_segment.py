@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.base.ids import Offset, TimeMs
+from harness.base.operating_system import read_at
 from harness.codec.data_framing.log_folder import (
     INDEX,
     LOG,
@@ -186,7 +187,7 @@ class StoredSegment(Segment):
 
     def _read(self, size_bytes: int, position: int) -> bytes:
         """Read from the file; a removed segment ends there, and the file is not created again."""
-        return b"" if self._is_removed else os.pread(self._descriptor, size_bytes, position)
+        return b"" if self._is_removed else read_at(self._descriptor, size_bytes, position)
 
     def find(self, offset: int) -> BatchPlace | None:
         """Return the batch with `offset`, or the next one.

@@ -22,7 +22,6 @@ EXTRAS: Final = MappingProxyType(
         "junitparser": "light",
         "kazoo": "kafka",
         "networkx": "histories",
-        "platformdirs": "kafka",
         "psutil": "fixtures",
         "pyarrow": "results",
         "pyspark": "report",

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import suites_root
 from harness.commands.judging import JudgedTarget, judge_target, suite_folders
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
@@ -73,7 +73,7 @@ def agree_command(
     names_file = NAMED if nodes == 1 else NAMED_OF_CLUSTERS
     targets = {release: _targets(release, nodes) for release in wanted}
     try:
-        named = load_differences(shipped_root() / names_file, catalogue, releases())
+        named = load_differences(suites_root() / names_file, catalogue, releases())
         if not no_run:
             for spec in (spec for pair in targets.values() for spec in pair):
                 _judge(spec, options, out.absolute())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import suites_root
 from harness.conformance.catalogue import Requirement, load_catalogue
 from harness.conformance.dated import why_not_promised
 from harness.conformance.found_runs import ResultsNotFound
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CONSISTENT, CONTRADICTIONS, INCOMPLETE = 0, 1, 3
 SETTING = "set."
-KNOWN_BUGS = shipped_root() / "suites" / "apache-kafka.profile.toml"
+KNOWN_BUGS = "suites/apache-kafka.profile.toml"
 
 
 @click.command("archaeology")
@@ -38,7 +38,7 @@ KNOWN_BUGS = shipped_root() / "suites" / "apache-kafka.profile.toml"
 @click.option("--out", type=click.Path(path_type=Path),
               help="Folder for tables and page; default: archaeology/ in RESULTS.")  # fmt: skip
 @click.option("--profile", "profile_file", type=click.Path(path_type=Path, dir_okay=False),
-              default=KNOWN_BUGS, show_default="suites/apache-kafka.profile.toml",
+              default=lambda: suites_root() / KNOWN_BUGS, show_default=KNOWN_BUGS,
               help="Known bugs of releases (TOML).")  # fmt: skip
 @click.option("--write-observed", is_flag=True,
               help="Write observed.tsv beside the catalogue, for 'requirements show'.")  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import SuitesNotUnpacked, suites_root
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import ResultsNotFound
 from harness.conformance.gate import (
@@ -62,13 +62,15 @@ def gate_command(
             click.echo(f"wrote {new_profile}: give each entry its reason")
             return
         profile = load_profile(profile_file, catalogue) if profile_file else None
-        found = gate(results, profile, strict=strict, root=shipped_root())
+        found = gate(results, profile, strict=strict, root=suites_root())
         if sarif_file:
             place = (profile_file or results).as_posix()
             text = json.dumps(as_sarif(found, catalogue, version("kafka-conformance"), place))
             sarif_file.write_text(text, "utf-8")
     except FileExistsError as error:
         raise click.UsageError(f"{new_profile} is there already; it is not replaced") from error
+    except SuitesNotUnpacked:
+        raise
     except (ResultsNotFound, ResultsNotWhole, ProfileError, OSError) as error:
         raise click.UsageError(str(error)) from error
     click.echo(_as_json(found) if as_json else _as_text(found))

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from harness.base.bundle import renamed_cases_file, shipped_root
+from harness.base import bundle
+from harness.base.bundle import renamed_cases_file
 from harness.commands.progress import RunProgress, RunReader
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
@@ -60,7 +61,7 @@ def kept_data(run_dir: Path) -> Path | None:
 
 def suites_root() -> Path:
     """The folder that holds ``suites/``; raises ClickException when it cannot be found."""
-    root = shipped_root()
+    root = bundle.suites_root()
     if not (root / "suites").is_dir():
         raise click.ClickException(
             f"the suites are missing: there is no folder {root / 'suites'}; "

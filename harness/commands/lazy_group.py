@@ -1,7 +1,7 @@
 """A click group that imports a subcommand when it is used, so that every command starts quickly.
 
 It is also the one place that ends a command without its packages: with the name of the extra that
-has them, and exit code 2.
+has them, and exit code 2. A command that cannot unpack the suites ends with the reason.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
+from harness.base.bundle import SuitesNotUnpacked
 from harness.base.extras import MissingExtra, explained, install_line, require
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -58,6 +59,8 @@ class LazyGroup(click.Group):
             if (missing := explained(error)) is None:
                 raise
             raise click.UsageError(f"{ctx.invoked_subcommand}: {missing}", ctx) from error
+        except SuitesNotUnpacked as error:
+            raise click.ClickException(str(error)) from error
 
 
 class _NotInstalled(click.Command):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import suites_root
 from harness.codec.apis import APIS
 from harness.codec.unknown_apis import name_of_unknown
 from harness.conformance.as_one_record import AsOneRecordError, as_one_records
@@ -91,7 +91,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str, light: bool) -> No
             decoding=frozenset({DECODING}),
             observed=_observed(),
             headlines={
-                run: _reported(headline_of(one, shipped_root())) for run, one in runs.items()
+                run: _reported(headline_of(one, suites_root())) for run, one in runs.items()
             },
             as_one=_as_one(folders, runs),
             mutants=[ReportedMutants(*astuple(one)) for one in the_score()],
@@ -122,7 +122,7 @@ def _as_one(folders: tuple[Path, ...], runs: Mapping[str, RunSummary]) -> list[J
         JudgedAsOne(
             one.broker,
             tuple(one.runs),
-            _reported(headline_of(joined([runs[run] for run in one.runs]), shipped_root())),
+            _reported(headline_of(joined([runs[run] for run in one.runs]), suites_root())),
         )
         for folder in folders
         for one in as_one_records(folder)

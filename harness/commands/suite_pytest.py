@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 
-from harness.base.bundle import SUITES_CONFIG, shipped_root
+from harness.base.bundle import SUITES_CONFIG, suites_root
 
 _NOT_OURS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
 def suite_options() -> list[str]:
     """Options for pytest, before the paths of the tests."""
-    root = str(shipped_root())
+    root = str(suites_root())
     options = ["-c", str(SUITES_CONFIG), "--rootdir", root, "--confcutdir", root]
     plugins = ("no:cacheprovider", "no:tmpdir", "xdist", "harness.runner.pytest_plugin")
     return [*options, *(word for plugin in plugins for word in ("-p", plugin))]

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from harness.targets.cache import cache_dir
+from harness.base.cache import cache_dir
 from harness.targets.errors import TargetError
 from harness.targets.maven import BaseAddress, base_address, local_repository
 from harness.targets.pinned_file import Download, Progress, checksum_matches, exclusive

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from harness.base.cache import cache_dir
+
 MINIMUM = 17
 RUN_TIMEOUT_S = 60
 SPARK_MODULE = "jdk.incubator.vector"
@@ -149,18 +151,8 @@ def spark_java_home(folder: Path | None = None) -> JavaHome:
     java = find_java()
     if f"{SPARK_MODULE}@" in _run(java.executable, "--list-modules"):
         return java
-    home = _scripted_home(java, folder or _cache_dir() / "java")
+    home = _scripted_home(java, folder or cache_dir() / "java")
     return JavaHome(home, home / "bin" / "java", java.version, java.release, java.origin)
-
-
-def _cache_dir() -> Path:
-    # The same folder as that of harness.targets.cache, which a leaf room may not import.
-    chosen = os.environ.get("KAFKA_CONFORMANCE_CACHE")
-    if chosen:
-        return Path(chosen)
-    import platformdirs
-
-    return platformdirs.user_cache_path("kafka-conformance")
 
 
 def _scripted_home(java: JavaHome, folder: Path) -> Path:

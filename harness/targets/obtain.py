@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.targets.cache import cache_dir
+from harness.base.cache import cache_dir
 from harness.targets.errors import TargetError
 from harness.targets.pinned_file import exclusive
 from harness.targets.process import ChildProcess

@@ -15,9 +15,9 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness.base.cache import cache_dir
 from harness.codec.releases import release_numbers
 from harness.targets.artifacts import fetch_release
-from harness.targets.cache import cache_dir
 from harness.targets.client_jar import fetch_client_jar, pinned_client_jars
 from harness.targets.java import find_java
 from harness.targets.kafka.release import JUDGED

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from harness.targets.cache import cache_dir
+from harness.base.cache import cache_dir
 from harness.targets.client_jar import fetch_client_jar
 from harness.targets.errors import TargetError
 from harness.targets.pinned_file import checksum_matches, exclusive

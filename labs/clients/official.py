@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from harness.base.cache import cache_dir
 from harness.targets.artifacts import fetch_release
-from harness.targets.cache import cache_dir
 from harness.targets.java import find_java
 from harness.targets.pinned_file import exclusive
 from labs.clients.session import ClientSession

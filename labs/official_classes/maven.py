@@ -8,7 +8,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from harness.targets.cache import cache_dir
+from harness.base.cache import cache_dir
 from harness.targets.download import download_all
 from harness.targets.java import find_java
 from harness.targets.maven import base_address

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import suites_root
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.journal import read_journal
 from harness.conformance.kafka_name import kafka_range, plain_targets
@@ -258,7 +258,7 @@ def test_profile_without_entries_is_valid(tmp_path: Path) -> None:
 
 
 def test_apache_kafka_profile_entries_have_links_and_release_ranges() -> None:
-    file = shipped_root() / "suites" / "apache-kafka.profile.toml"
+    file = suites_root() / "suites" / "apache-kafka.profile.toml"
     profile = load_profile(file, load_catalogue())
     assert profile.present == ()
     assert [entry for entry in profile.known_failures if not entry.link] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.bundle import renamed_cases_file, shipped_root
+from harness.base.bundle import renamed_cases_file, suites_root
 from harness.conformance.compare import ChangeKind, compare
 from harness.conformance.journal import Journal
 from harness.conformance.record import Footer
@@ -91,8 +91,8 @@ def test_every_new_case_name_exists_as_test_and_no_old_name_does() -> None:
     """And no old name is still in use."""
     renames = read_renames(renamed_cases_file())
     there = set()
-    for file in (shipped_root() / "suites").rglob("test_*.py"):
-        place = file.relative_to(shipped_root() / "suites").as_posix()
+    for file in (suites_root() / "suites").rglob("test_*.py"):
+        place = file.relative_to(suites_root() / "suites").as_posix()
         there |= {
             f"{place}::{node.name}"
             for node in ast.walk(ast.parse(file.read_text("utf-8")))

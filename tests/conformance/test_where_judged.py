@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import suites_root
 from harness.conformance.where_judged import (
     JudgingTest,
     defects,
@@ -72,7 +72,7 @@ def test_files_of_requirements_are_those_with_their_judges_marks(tmp_path: Path)
 
 
 def test_quick_search_of_tested_requirements_agrees_with_the_syntax_tree() -> None:
-    root, marked = shipped_root(), set()
+    root, marked = suites_root(), set()
     for file in (root / "suites").rglob("test_*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "judges":

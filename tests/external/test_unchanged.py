@@ -106,8 +106,8 @@ def test_comparison_detects_run_that_appends_to_foreign_topic(
     suite = tmp_path / "suites" / "protocol"
     suite.mkdir(parents=True)
     (suite / "test_harm.py").write_text(HARM, "utf-8")
-    monkeypatch.setattr("harness.commands.judging.shipped_root", lambda: tmp_path)
-    monkeypatch.setattr("harness.commands.suite_pytest.shipped_root", lambda: tmp_path)
+    monkeypatch.setattr("harness.base.bundle.suites_root", lambda: tmp_path)
+    monkeypatch.setattr("harness.commands.suite_pytest.suites_root", lambda: tmp_path)
     before = cluster.describe()
     assert run_part(cluster, tmp_path / "out") == {"CONN-001"}
     found = differences(before, cluster.describe())

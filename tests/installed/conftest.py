@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.cache import CACHE_SETTING
+
 ROOT = Path(__file__).resolve().parents[2]
 UV = (sys.executable, "-m", "uv", "--no-progress")
 STEERING = re.compile(r"PYTHON.*|PYTEST.*|VIRTUAL_ENV|KAFKA_CONFORMANCE_TARGET|COV_.*")
 
-collect_ignore = ["foreign"]  # another project: a test copies and runs it
+collect_ignore = ["foreign", "other_system"]  # tests run them in processes of their own
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Installed:
         return subprocess.run(
             [self.folder / "bin" / program, *map(str, words)],
             cwd=cwd,
-            env={**ours, **environment},
+            env={**ours, CACHE_SETTING: str(self.folder / "cache"), **environment},
             capture_output=True,
             text=True,
             timeout=300,
@@ -45,7 +47,8 @@ class Installed:
         )
 
 
-def _run(*words: object) -> None:
+def run(*words: object) -> None:
+    """Run a program that has to succeed, in the root of this tree."""
     ended = subprocess.run(
         [str(word) for word in words], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -56,7 +59,7 @@ def _run(*words: object) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this tree, made by the installed build backend without any download."""
     folder = tmp_path_factory.mktemp("dist")
-    _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
     (file,) = folder.glob("*.whl")
     return file
 
@@ -79,7 +82,7 @@ def installed(
     is_wheel = request.param == "wheel"
     what = [request.getfixturevalue("wheel")] if is_wheel else ["--editable", ROOT]
     what[-1] = f"{what[-1]}[run]"
-    _run(*UV, "venv", "--python", sys.executable, folder)
+    run(*UV, "venv", "--python", sys.executable, folder)
     python = folder / "bin" / "python"
-    _run(*UV, "pip", "install", "--python", python, "--constraint", locked, *what)
+    run(*UV, "pip", "install", "--python", python, "--constraint", locked, *what)
     return Installed(request.param, folder)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.cache import CACHE_SETTING
 from harness.base.extras import EXTRAS, INCLUDED, explained, install_line, modules_of
-from harness.targets.cache import CACHE_SETTING
 from tests.installed.conftest import ROOT
 
 NAME = re.compile(r"[\w-]+")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.bundle import shipped_root
+from harness.base.bundle import suites_root
 from harness.runner.judging_files import count_tests, is_test_file, may_judge
 from tests.runner.conftest import SmallSuite
 
-SUITES = shipped_root() / "suites"
+SUITES = suites_root() / "suites"
 TEST_FILES = sorted(path for path in SUITES.rglob("*.py") if is_test_file(path))
 
 

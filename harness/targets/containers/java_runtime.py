@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness.targets.cache import cache_dir
+from harness.base.cache import cache_dir
 from harness.targets.errors import TargetError
 from harness.targets.java import JavaError, find_java
 

@@ -14,8 +14,8 @@ import zipfile
 from pathlib import Path
 
 from harness.base.address import Address
+from harness.base.cache import cache_dir
 from harness.codec.data_framing import meta_properties_bytes, read_meta_properties
-from harness.targets.cache import cache_dir
 from harness.targets.errors import TargetStartError
 from harness.targets.kafka.broker_config import (
     NodeConfig,

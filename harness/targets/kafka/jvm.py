@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.targets.cache import cache_dir
+from harness.base.cache import cache_dir
 from harness.targets.class_archive import ClassArchive
 from harness.targets.errors import TargetError
 from harness.targets.java import JavaError, JavaHome, find_java

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.targets.cache import cache_dir
+from harness.base.cache import cache_dir
 from harness.targets.obtain import BrokerSource, ObtainError, obtain
 from harness.targets.pinned_file import exclusive
 from tests.targets.kinds import not_run

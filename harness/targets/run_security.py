@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -166,7 +166,7 @@ class RunSecurity:
             "ssl.keystore.location": str(self.folder / "broker.pem"),
             "ssl.truststore.location": str(self.folder / "ca.pem"),
             KEY_OF_TOKENS: f"${{env:{_VARIABLE}}}",
-            **self.authorizer_settings(authorizers.STANDARD, brokers=ANONYMOUS),
+            **self.authorizer_settings(authorizers.STANDARD, brokers=[ANONYMOUS]),
         }
 
     def reference_node_settings(self, *listeners: str) -> dict[str, str]:
@@ -182,19 +182,19 @@ class RunSecurity:
             "sasl.jaas.config": _plain_module(
                 f"${{env:{_VARIABLE}}}", f"${{env:{_BROKER_VARIABLE}}}"
             ),
-            **self.authorizer_settings(authorizers.STANDARD, brokers=brokers),
+            **self.authorizer_settings(authorizers.STANDARD, brokers=[brokers]),
         }
 
-    def authorizer_settings(self, class_name: str, *, brokers: str) -> dict[str, str]:
+    def authorizer_settings(self, class_name: str, *, brokers: Sequence[str]) -> dict[str, str]:
         """The settings of an authorizer of this class, if the run wants one.
 
-        ``brokers``: the principal of the brokers, which need all rights, as the user of the run.
+        ``brokers``: the principals of the brokers, which need all rights, as the user of the run.
         No client is anonymous: the listener has SASL, or it wants certificates. Where a test lets
         it want none, brokers are anonymous too.
         """
         if not self.wanted.authorizer:
             return {}
-        named = [self.wanted.principal_of(USER), brokers]
+        named = [self.wanted.principal_of(USER), *brokers]
         named += [] if self.wanted.protocol.has_sasl else [ANONYMOUS]
         settings = {
             authorizers.SETTING: class_name,

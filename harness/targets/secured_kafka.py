@@ -146,10 +146,11 @@ class SecuredKafka(KafkaTarget):
         return {KEY_OF_TOKENS if is_renamed else _OLD_KEY_OF_TOKENS: self._security.password}
 
     def _authorizer_settings(self) -> dict[str, str]:
-        """One broker with KRaft enters its controller's PLAINTEXT listener; others enter each other
-        by a user, or a certificate, of their own."""
-        is_anonymous = self.mode is Mode.KRAFT and self._count == 1
-        brokers = ANONYMOUS if is_anonymous else self._security.wanted.principal_of(BROKER)
+        """Brokers enter each other, and one itself, by a user or a certificate of their own; one
+        with KRaft also enters its controller's PLAINTEXT listener."""
+        brokers = [self._security.wanted.principal_of(BROKER)]
+        if self.mode is Mode.KRAFT and self._count == 1:
+            brokers.append(ANONYMOUS)
         return self._security.authorizer_settings(_AUTHORIZERS[self.mode], brokers=brokers)
 
     def _end(self) -> None:

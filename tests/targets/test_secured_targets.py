@@ -23,6 +23,7 @@ from harness.targets.spec import parse_target
 from suites.protocol.support.acl_terms import Operation, Resource
 from suites.protocol.support.principals import ordinary_user
 from suites.protocol.support.rights import Right, give, take_all
+from suites.protocol.support.transactional import TxnProducer
 from tests.targets import kinds
 
 SPECS = (
@@ -211,3 +212,19 @@ def test_another_user_than_the_runs_own_needs_a_right(release: str, tmp_path: Pa
             take_all(broker, user.principal)
             (found,) = user.ask(request, 4).topics
             assert found.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+@pytest.mark.kafka
+@pytest.mark.deep
+@pytest.mark.parametrize("release", ["4.4.0", "3.9.2,mode=kraft", "3.9.2,mode=zk"])
+def test_a_broker_with_an_authorizer_may_end_transactions(release: str, tmp_path: Path) -> None:
+    """It writes their markers by requests to itself, which need a right of its own user."""
+    kinds.need_kafka()
+    with parse_target(f"kafka:{release},authorizer=on", log_dir=tmp_path) as target:
+        broker = BrokerUnderTest(target.addresses, probe(target).api_versions)
+        with closing(broker):
+            topic = broker.create_topic()
+            producer = TxnProducer(broker, "with an authorizer")
+            producer.write(topic, b"ended")
+            producer.finish(commit=True)
+            assert broker.end_offset(topic) == 2

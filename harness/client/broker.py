@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 from uuid import UUID
@@ -24,7 +23,6 @@ from harness.client.errors import (
     ResponseTimeout,
 )
 from harness.client.grants import Grants
-from harness.client.growing_pause import GrowingPause
 from harness.client.new_topic import make_topic
 from harness.client.older_forms import records_for, with_one_offset
 from harness.client.only import only
@@ -42,6 +40,8 @@ from harness.client.requests import (
 )
 from harness.client.topic_maker import TopicMaker
 from harness.client.transcript import Transcript
+from harness.client.user_watch import UserWatch
+from harness.client.waiting import last_seen
 from harness.client.wire_coverage import Observer
 from harness.codec.apis import API_VERSIONS_KEY, api_named, api_of
 from harness.codec.definition import ZERO_UUID
@@ -100,6 +100,7 @@ class BrokerUnderTest:
         self.random = random.Random(seed)
         self.transcripts: list[Transcript] = []
         self.observer, self.topic_maker = observer, topic_maker
+        self.user_watch: UserWatch | None = None
         self.grants, self.greases = grants or Grants(), greases
         self.node, self.private = node, private
         self.reached = dict(reached or {})
@@ -157,8 +158,10 @@ class BrokerUnderTest:
         """
         base_ms = DEFAULT_TIMEOUT_MS * patience() if timeout_ms is None else timeout_ms
         at, timeout_ms = through or self.address, self.scaled_ms(base_ms)
+        watch = self.user_watch if authenticates and door is None else None
+        observer = self.observer if watch is None else watch.beside(self.observer)
         connection = Connection(
-            at, client_id, timeout_ms, self.observer, self.grants, self.greases, authenticates, door
+            at, client_id, timeout_ms, observer, self.grants, self.greases, authenticates, door
         )
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
@@ -390,10 +393,7 @@ class BrokerUnderTest:
         self, ask: Callable[[], T], is_right: Callable[[T], bool], within_ms: float = 15_000
     ) -> T:
         """The first answer that is right; when none was within the time, the last."""
-        deadline, pause = time.monotonic() + self.scaled_ms(within_ms) / 1000, GrowingPause()
-        while not is_right(found := ask()) and time.monotonic() <= deadline:
-            pause.sleep()
-        return found
+        return last_seen(ask, is_right, self.scaled_ms(within_ms), self.user_watch)
 
 
 def _one_offset(answer: ListOffsetsResponse) -> ListOffsetsResponse.ListOffsetsPartitionResponse:

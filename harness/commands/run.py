@@ -256,10 +256,11 @@ def _sentences(one: JudgedTarget, whole: RunSummary | None) -> list[str]:
     """The lines about one target; without its headline if ``whole``, several as one, has one."""
     if one.summary is None:
         return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
+    found = [*_missing_rights(one.summary), *one.summary.sentences()]
     if whole:  # its headline says what all of them show
-        lines = [each for each in one.summary.sentences() if each != NOTHING_PASSED]
+        lines = [each for each in found if each != NOTHING_PASSED]
     else:
-        lines = [*headline_of(one.summary, suites_root()).lines, *one.summary.sentences()]
+        lines = [*headline_of(one.summary, suites_root()).lines, *found]
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
     if one.death:
@@ -274,6 +275,13 @@ def _sentences(one: JudgedTarget, whole: RunSummary | None) -> list[str]:
         )
     lines += _reasons(one, one.summary)
     return [line for line in lines if line]
+
+
+def _missing_rights(summary: RunSummary) -> list[str]:
+    """A line for each right that the user of the run lacks."""
+    found = summary.missing_rights
+    head = ["missing rights of the user, and the cases that are not applicable for each:"]
+    return [*head, *(f"  {right}: {count}" for right, count in found.items())] if found else []
 
 
 def _reasons(one: JudgedTarget, summary: RunSummary) -> list[str]:
@@ -319,6 +327,9 @@ def _as_json(one: JudgedTarget, *, strict: bool) -> dict[str, Any]:
         "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
         "sentences": list(summary.sentences()),
         "warnings": dict(summary.warnings),
+        "missing_rights": [
+            {**right._asdict(), "cases": count} for right, count in summary.missing_rights.items()
+        ],
         "died": one.death or None,
         "kept": str(one.kept) if one.kept else None,
     }

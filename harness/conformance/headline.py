@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from harness.conformance.catalogue import Catalogue, Requirement
 from harness.conformance.dated_reason import SINCE, UNTIL, DatedReason
+from harness.conformance.missing_rights import rights_in
 from harness.conformance.record import CheckRecord, RunHeader
 from harness.conformance.summary import RequirementSummary, RunSummary
 from harness.conformance.verdict import Verdict
@@ -184,6 +185,8 @@ def _not_applicable(check: CheckRecord, header: RunHeader) -> NotJudgedReason:
         )
     if capability in _FEATURES:
         return _FEATURES[capability]
+    if rights_in(capability):
+        return _LACKS_RIGHTS
     grant = _GRANTS.get(capability)
     if grant is None:
         return NotJudgedReason(
@@ -217,6 +220,10 @@ _TARGETS: Mapping[str, NotJudgedReason] = {
 }
 """By the name of the missing capability; ``{target}`` is the run's without its options."""
 
+_LACKS_RIGHTS = NotJudgedReason(
+    "need rights that the user of the run lacks",
+    "give it the missing rights that are listed (docs/external.md)",
+)
 _OLD_FORMATS = NotJudgedReason(
     "need topics of an older record format", "--target kafka:2.8.2, or reference,like=2.8.2"
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from harness.conformance.journal import Journal
+from harness.conformance.missing_rights import MissingRight, rights_in
 from harness.conformance.record import CheckRecord, RunHeader
 from harness.conformance.verdict import DECIDED, Verdict, worst
 
@@ -91,6 +92,16 @@ class RunSummary:
             for name, one in self.requirements.items()
             if one.verdict is Verdict.WARNING
         }
+
+    @property
+    def missing_rights(self) -> Mapping[MissingRight, int]:
+        """The rights that the user of the run lacks, each with the number of cases that need it."""
+        cases: dict[MissingRight, set[str]] = {}
+        for one in self.requirements.values():
+            for check in one.checks:
+                for right in rights_in(check.capability_missing or ""):
+                    cases.setdefault(right, set()).add(check.case)
+        return {right: len(cases[right]) for right in sorted(cases)}
 
     @property
     def exit_code(self) -> RunExit:

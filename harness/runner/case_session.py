@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,11 +18,13 @@ from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
 from harness.client.placeholder_versions import placeholder_of
-from harness.client.wire_coverage import WireCount, WireCoverage
+from harness.client.wire_coverage import WireCoverage
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import begin_case, broken_meanwhile, finish_case, with_evidence
 from harness.conformance.dated import APACHE_KAFKA, by_date
+from harness.conformance.headline import EXTERNAL
+from harness.conformance.missing_rights import by_rights
 from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
@@ -38,6 +39,7 @@ from harness.runner.cluster_watch import ClusterWatch, both
 from harness.runner.faults import Faults
 from harness.runner.granted import grants_of
 from harness.runner.in_time import TooSlow
+from harness.runner.refusals import Refusals
 from harness.runner.run_session import NOT_ANSWERED, WorkerContext
 from harness.targets.errors import MissingCapability
 from harness.targets.first_broker import LEADER_AND_ISR
@@ -49,24 +51,7 @@ JUDGES_NO_BROKER = "it judges no broker, but what we do by document: --target by
 """The reason of what a broker cannot be asked."""
 
 _LOG_TAIL_BYTES = 8_000
-_TELL_EVERY_S = 5.0
 _QUIET = frozenset({Verdict.PASSED, Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE})
-
-
-@dataclass(slots=True)
-class WireTelling:
-    """The wire coverage of this process's tests, reported every few seconds at most."""
-
-    coverage: WireCoverage = field(default_factory=WireCoverage)
-    told_at: float = field(default_factory=time.monotonic)
-
-    def due(self, *, last: bool) -> list[WireCount]:
-        """Return the counts to report after this test: all at the last one, else seldom any."""
-        now = time.monotonic()
-        if not last and now - self.told_at < _TELL_EVERY_S:
-            return []
-        self.told_at = now
-        return self.coverage.take()
 
 
 @dataclass(slots=True)
@@ -93,6 +78,8 @@ class CaseSession:
     faults: Faults | None = None
     notes: ClusterNotes = field(default_factory=ClusterNotes)
     watch: ClusterWatch = field(default_factory=ClusterWatch)
+    refusals: Refusals | None = None
+    """Of missing rights, on a cluster that others run: elsewhere they are failures."""
     _shared: BrokerUnderTest | None = None  # one client a test: a second would make the same names
 
     @property
@@ -112,6 +99,9 @@ class CaseSession:
             api_version=self.api_version,
             attempt=self.attempt,
         )
+        if self.context.info.spec.startswith(EXTERNAL):
+            areas = {name.partition("-")[0] for name in self.requirements}
+            self.refusals = Refusals(self.context.info.name_prefix, areas)
         if self.offline:
             if self.context.info.is_broker:
                 raise NotApplicable("offline", JUDGES_NO_BROKER)
@@ -289,6 +279,7 @@ class CaseSession:
             private=own,
             reached=None if own else {(*at,): here for at, here in info.reached.items()},
         )
+        client.user_watch = None if own else self.refusals
         self.brokers.append(client)
         return client
 
@@ -321,6 +312,8 @@ class CaseSession:
         records = finish_case(error)
         if self.died:
             records = [_with_death(record) for record in records]
+        elif self.refusals is not None:
+            records = by_rights(records, self.refusals.found, self.requirements)
         self.quiet = all(record.verdict in _QUIET for record in records)
         records = self._by_date(records, error)
         if self.quiet:

@@ -33,7 +33,7 @@ from harness.conformance.verdict import Verdict, worst
 from harness.runner.brokers.shared_broker import SharedBroker
 from harness.runner.case_parameters import api_of, parametrize
 from harness.runner.case_selection import chosen, is_offline, judged, problems_of
-from harness.runner.case_session import CaseSession, WireTelling
+from harness.runner.case_session import CaseSession
 from harness.runner.judging_files import is_test_file, may_judge
 from harness.runner.run_options import add_options
 from harness.runner.run_order import groups_of, turn_of
@@ -46,6 +46,7 @@ from harness.runner.run_session import (
     write_plan,
 )
 from harness.runner.running_case import CASE
+from harness.runner.wire_telling import WireTelling
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.secured_cluster import enter_secured
 from harness.targets.spec import parse_target

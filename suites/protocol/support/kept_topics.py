@@ -43,5 +43,7 @@ class KeptTopics:
         if self._client is None:
             self._client = broker.another(f"{broker.unique_topic()}-kept")
         if make not in self._made:
+            self._client.hang_up()  # the watch of this case sees new connections alone
+            self._client.user_watch = broker.user_watch
             self._made[make] = make(self._client)
         return self._made[make]

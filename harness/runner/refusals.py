@@ -1,0 +1,200 @@
+"""The requests of one case that the broker refused because the user of the run lacks a right.
+
+Noted at clusters that others run, where the rights of the user are not ours. An answer says that a
+right to a topic, a group, ... is missing, not which operation: ``needed_rights.tsv`` has the
+operation of each API. It says what the permission matrix of the suites says; a test compares them.
+
+Only connections that enter as the user of the run are watched: a user that a test adds is refused
+on purpose.
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.client.wire_coverage import Observer
+from harness.codec.apis import api_of
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    AddPartitionsToTxnResponse,
+    FetchRequest,
+    MetadataRequest,
+    ProduceRequest,
+)
+from harness.codec.structs import Message, Struct
+from harness.conformance.missing_rights import MissingRight, Refusal
+
+TABLE = Path(__file__).with_name("needed_rights.tsv")
+_CLUSTER, CLUSTER_NAME = "cluster", "kafka-cluster"
+AREAS_OF_REFUSALS = frozenset({"ACL", "AUTHZ"})
+"""Their cases have requests refused on purpose: only missing rights to the cluster count there."""
+
+_NAMES: Mapping[ErrorCode, tuple[str, tuple[str, ...]]] = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: ("topic", ("name", "topic", "topic_name")),
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: ("group", ("group_id",)),
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: (_CLUSTER, ()),
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: ("transactional-id", ("transactional_id",)),
+    ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED: ("user", ("owner_principal_name",)),
+}
+"""By the error: the kind of the resource, and the fields that have its name."""
+_OF_CONFIGS, _OF_COORDINATORS = "resource_name", "key"
+"""Fields that have the name of a resource of any kind."""
+_OF_A_PART = "topic_config_error_code"
+"""CreateTopics makes the topic, and leaves out its configs."""
+_BY_BROKERS = "CLUSTER_ACTION"
+"""What requests that are not in the table need to the cluster: those of brokers."""
+_INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Topics that clients may not add to a transaction, whatever rights they have."""
+_CREATION_IS_REQUESTED = 4
+"""From this version on a Metadata request says that topics may be created."""
+
+
+_EMPTY = '""'
+
+
+class _Asked(NamedTuple):
+    """The newest request of an API on a connection."""
+
+    message: Message
+    version: int
+
+
+class _Place(NamedTuple):
+    api: str
+    error: str
+    field: str
+
+
+@cache
+def _table() -> Mapping[_Place, str]:
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return {
+            _Place(row["api"], row["error"], row["field"]): row["operation"]
+            for row in csv.DictReader(file, delimiter="\t")
+        }
+
+
+class Refusals:
+    """The refusals of one case, from all of its connections.
+
+    Args:
+        name_prefix: begins the names of all that the run makes.
+        areas: those of the requirements that the case judges.
+    """
+
+    def __init__(
+        self,
+        name_prefix: str,
+        areas: Collection[str] = (),
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        self._name_prefix, self._now_s = name_prefix, now_s
+        self._only_cluster = not AREAS_OF_REFUSALS.isdisjoint(areas)
+        self.found: list[Refusal] = []
+
+    @property
+    def count(self) -> int:
+        """The number of refusals so far."""
+        return len(self.found)
+
+    def beside(self, observer: Observer | None) -> Observer:
+        """Return the observer of one connection, which calls ``observer`` first."""
+        requests: dict[int, _Asked] = {}
+
+        def observe(message: Message, version: int) -> None:
+            if observer is not None:
+                observer(message, version)
+            api = api_of(type(message))
+            if message.message_spec.type == "request":
+                requests[api.key] = _Asked(message, version)
+            else:
+                self._see(api.key, message, requests.get(api.key))
+
+        return observe
+
+    def _see(self, api_key: int, answer: Message, asked: _Asked | None) -> None:
+        for error, field, structs in _refused(answer, ()):
+            if self._only_cluster and error != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+                continue
+            name = _name(error, structs if asked is None else (*structs, asked.message))
+            if _is_refused_to_all(answer, error, name, asked):
+                continue
+            right = MissingRight(
+                operation_of(api_of(type(answer)).name, error, field),
+                _NAMES[error][0],
+                self._pattern(error, name),
+            )
+            right = right if asked is None else _by_request(right, asked)
+            only_api = api_key if field == _OF_A_PART else None
+            self.found.append(Refusal(right, self._now_s(), only_api))
+
+    def _pattern(self, error: ErrorCode, name: str | None) -> str:
+        """The name, or the prefix of the run, which also what has an id alone was made with."""
+        if error == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            return CLUSTER_NAME
+        if name is None or name.startswith(self._name_prefix):
+            return f"{self._name_prefix}*"
+        return name or _EMPTY
+
+
+def operation_of(api: str, error: ErrorCode, field: str) -> str:
+    """The operation that a request of this API needs, by the field that has the error."""
+    return _table().get(_Place(api, error.name, field), _BY_BROKERS)
+
+
+def _is_refused_to_all(
+    answer: Message, error: ErrorCode, name: str | None, asked: _Asked | None
+) -> bool:
+    """True where no right would help: the internal topics, and a missing transactional id."""
+    if isinstance(answer, AddPartitionsToTxnResponse):
+        return name in _INTERNAL
+    request = None if asked is None else asked.message
+    is_of_transaction = error == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if is_of_transaction and isinstance(request, ProduceRequest):
+        return request.transactional_id is None
+    return False
+
+
+def _by_request(right: MissingRight, asked: _Asked) -> MissingRight:
+    """The right that this form of the request needs in place of the usual one.
+
+    Metadata before v4 may create topics too, but is sent for those that exist as well.
+    """
+    request = asked.message
+    if isinstance(request, FetchRequest) and _is_of_replica(request):
+        return MissingRight(_BY_BROKERS, _CLUSTER, CLUSTER_NAME)
+    if isinstance(request, MetadataRequest) and asked.version >= _CREATION_IS_REQUESTED:
+        return right._replace(operation="CREATE") if request.allow_auto_topic_creation else right
+    return right
+
+
+def _is_of_replica(request: FetchRequest) -> bool:
+    return max(request.replica_id, request.replica_state.replica_id) >= 0
+
+
+def _refused(
+    struct: Struct, above: tuple[Struct, ...]
+) -> Iterator[tuple[ErrorCode, str, tuple[Struct, ...]]]:
+    """Each refusal in an answer: the error, its field, and the structs around it, inside first."""
+    around = (struct, *above)
+    for field in struct.spec.fields:
+        value = getattr(struct, field.name)
+        if field.kind == "int16" and field.name.endswith("error_code"):
+            if value in _NAMES:
+                yield ErrorCode(value), field.name, around
+        elif field.struct is not None and value:
+            for element in value if field.kind == "array" else (value,):
+                yield from _refused(element, around)
+
+
+def _name(error: ErrorCode, structs: tuple[Struct, ...]) -> str | None:
+    """The name of the refused resource, from the innermost struct that has one."""
+    fields = (*_NAMES[error][1], _OF_CONFIGS, _OF_COORDINATORS)
+    names = [getattr(struct, field, None) for struct in structs for field in fields]
+    texts = [name for name in names if isinstance(name, str)]
+    return next(filter(None, texts), "" if texts else None)

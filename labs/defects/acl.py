@@ -17,6 +17,7 @@ from harness.codec.messages import (
     DescribeConfigsResponse,
     EndTxnResponse,
     FetchResponse,
+    InitProducerIdResponse,
     ListGroupsResponse,
     ListOffsetsResponse,
     MetadataResponse,
@@ -110,4 +111,8 @@ DEFECTS = [
     changed_field("ACL-015", "hosts_are_ignored", r"host( denied)?: error is NONE",
         "Fetch reads a topic that another host alone may read.",
         FetchResponse, "responses.partitions.error_code", TOPIC, ErrorCode.NONE),
+    changed_field("ACL-016", "a_denied_write_is_enough_for_an_id",
+        r"(denied|another host|a group): error is NONE",
+        "InitProducerId gives an id to a producer in spite of denials.",
+        InitProducerIdResponse, "error_code", CLUSTER, ErrorCode.NONE),
 ]  # fmt: skip

@@ -31,8 +31,18 @@ def the_rate_of_all_addresses_is_ignored(request: AlterClientQuotasRequest) -> N
                 op.value = 1e6
 
 
+@takes("QUOTA-027", r"a higher rate: \d+ of 40 are closed")
+def the_rate_of_all_addresses_is_that_of_each(request: AlterClientQuotasRequest) -> None:
+    """The broker looks at the rate of the default address before that of a named one."""
+    values = {entry.entity[0].entity_name: entry.ops[0] for entry in request.entries}
+    if request.entries[0].ops[0].key == CONNECTIONS and None in values:
+        for op in values.values():
+            op.value = values[None].value
+
+
 DEFECTS = [
     replace(the_rate_of_all_addresses_is_ignored, private=True),
+    replace(the_rate_of_all_addresses_is_that_of_each, private=True),
     changed_field("QUOTA-006", "every_fetch_is_throttled",
         r"Fetch v\d+: throttle_time_ms is 1 without a quota",
         "Every Fetch answer to a client without a quota has a throttle time of one millisecond.",

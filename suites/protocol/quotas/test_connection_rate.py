@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 
 from harness.client.broker import BrokerUnderTest
@@ -18,8 +19,8 @@ from suites.protocol.support.quota_admin import (
     quota,
 )
 
-RATE = 2.0
-"""Connections a second; those of ten seconds may come at once."""
+RATE, FREE = 2.0, 1_000.0
+"""Connections a second; those of ten seconds may come at once. And a rate that no test reaches."""
 MANY = 40
 ANOTHER = "192.0.2.1"
 """An address that no client has (RFC 5737)."""
@@ -67,3 +68,35 @@ def test_connections_above_the_rate_of_their_address_are_closed(broker: BrokerUn
                 lambda: all(_is_served(broker) for _ in range(MANY)), bool, QUOTA_WITHIN_MS
             )
             assert is_free, "without the quota connections are closed"
+
+
+def _own_address(broker: BrokerUnderTest) -> str:
+    """Return the address from which this machine connects to the broker."""
+    with socket.create_connection(tuple(broker.address)) as connection:
+        return str(connection.getsockname()[0])
+
+
+@judges("QUOTA-027")
+@needs_broker(Use.OWN)
+def test_the_rate_of_a_named_address_replaces_that_of_the_default_one(
+    broker: BrokerUnderTest,
+) -> None:
+    """A higher one, then a lower one, then none beside a default of many connections."""
+    broker.version("AlterClientQuotas")
+    of_all, of_this = entity(ip=None), entity(ip=_own_address(broker))
+    with requirement("QUOTA-027"):
+        prepare_quotas(
+            broker, quota(of_this, {CONNECTIONS: FREE}), quota(of_all, {CONNECTIONS: RATE})
+        )
+        served = [_is_served(broker) for _ in range(MANY)]
+        assert all(served), f"a higher rate: {served.count(False)} of {MANY} are closed"
+        prepare_quotas(
+            broker, quota(of_this, {CONNECTIONS: RATE}), quota(of_all, {CONNECTIONS: FREE})
+        )
+        count = _served_until_refused(broker)
+        assert count is not None, f"a lower rate: no connection is closed above {RATE} a second"
+        prepare_quotas(broker, quota(of_this, {CONNECTIONS: None}))
+        is_free = broker.last_seen(
+            lambda: all(_is_served(broker) for _ in range(MANY)), bool, QUOTA_WITHIN_MS
+        )
+        assert is_free, "without the rate of the address connections are closed"

@@ -1,8 +1,9 @@
-"""EPOCH: where an epoch ends that is older than all that the leader's log knows."""
+"""EPOCH, LISTO: where an epoch ends that the leader's log knows, or knows no more."""
 
 from __future__ import annotations
 
 from harness.client.only import only
+from harness.client.requests import list_offsets_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetForLeaderEpochRequest
 from harness.conformance.checks import requirement
@@ -17,7 +18,7 @@ from suites.replication.support.expect import expect_error
 
 FIRST_WITH_EPOCH = 1
 """The first version whose answer has the epoch too (KIP-279)."""
-TIMEOUT_MS = 10_000
+TIMEOUT_MS, EARLIEST = 10_000, -2
 
 
 def _expect_end(
@@ -118,6 +119,60 @@ def test_offset_for_own_epoch_without_records_returns_largest_epoch_before_it(
         _expect_end(partition, empty, (first, 2), "it wrote nothing", api_version)
         _expect_end(partition, first, (first, 2), "the epoch before", api_version)
         _expect_end(partition, last, (last, 3), "the epoch after", api_version)
+
+
+def _three_epochs(peers: JoinedCluster) -> tuple[WatchedPartition, list[int]]:
+    """Return a partition of two, three and four records in three epochs of the real broker."""
+    member = peers.join()
+    partition = peers.beside(member)
+    epochs, end = [], 0
+    for count in (2, 3, 4):
+        epochs.append(_led_by_real_broker(peers, partition, member))
+        partition.produce(count)
+        end += count
+        if count < 4:
+            _led_by_member(peers, partition, member, end)
+    return partition, epochs
+
+
+@judges("EPOCH-019")
+@needs_broker(Use.JOINABLE)
+@at_versions("OffsetForLeaderEpoch", "0", "1+")
+def test_deleted_records_take_the_epochs_with_them_that_have_no_others(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """Up to the second of two records, both, one and all three of the next epoch, and all."""
+    partition, (first, second, third) = _three_epochs(peers)
+    known = {first: 2, second: 5, third: 9}
+    with requirement("EPOCH-019"):
+        for offset, begins in ((0, known), (1, known), (2, known), (3, {**known, first: 3}),
+                               (5, {**known, first: 5}), (6, {**known, first: 6, second: 6}),
+                               (9, {**known, first: 9, second: 9})):  # fmt: skip
+            _delete_below(partition, offset)
+            for epoch, end in begins.items():
+                _expect_end(partition, epoch, (epoch, end), f"deleted to {offset}", api_version)
+
+
+@judges("LISTO-010")
+@needs_broker(Use.JOINABLE)
+@at_versions("ListOffsets", "4+")
+def test_list_offsets_earliest_returns_the_epoch_of_the_first_record_that_is_left(
+    peers: JoinedCluster, api_version: int
+) -> None:
+    """The current epoch is that of the last four records of nine."""
+    partition, (first, second, third) = _three_epochs(peers)
+    with requirement("LISTO-010"):
+        for offset, epoch in (
+            (0, first), (1, first), (2, second), (4, second), (5, third), (9, third)
+        ):  # fmt: skip
+            _delete_below(partition, offset)
+            request = list_offsets_request(partition.topic, EARLIEST)
+            answer = partition.broker.ask(request, api_version)
+            earliest = only(only(answer.topics, "topic").partitions, "partition")
+            expect_error(earliest.error_code, ErrorCode.NONE, f"deleted to {offset}")
+            found = (earliest.offset, earliest.leader_epoch)
+            told = f"deleted to {offset}: (offset, epoch) is {found}, expected {(offset, epoch)}"
+            assert found == (offset, epoch), told
 
 
 def _led_by_real_broker(

@@ -1,0 +1,1 @@
+"""What stays for users from release to release: docs/stability.md."""

@@ -1,1 +1,1 @@
-"""What stays for users from release to release: docs/stability.md."""
+"""The names that a release promises: docs/stability.md."""

@@ -47,10 +47,15 @@ class Installed:
         )
 
 
-def run(*words: object) -> None:
+def run(*words: object, **environment: str) -> None:
     """Run a program that has to succeed, in the root of this tree."""
     ended = subprocess.run(
-        [str(word) for word in words], cwd=ROOT, capture_output=True, text=True, check=False
+        [str(word) for word in words],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
 

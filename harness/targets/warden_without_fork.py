@@ -2,10 +2,10 @@
 
 ``python -m harness.targets.warden_without_fork [--remove DIR] [--log FILE -- COMMAND ...]``
 
-The warden starts COMMAND, whose output is appended to FILE, and prints ``pid 123`` or
-``error REASON``. Then it waits for whatever comes first: the end of file on standard input, of
-which the parent holds the other end, or the end of COMMAND. It kills COMMAND, deletes the folder
-given with ``--remove``, and exits with COMMAND's exit status (128 + n after signal n).
+The warden starts COMMAND, appends its output to FILE, and prints ``pid 123`` or ``error REASON``.
+Then it waits for whatever comes first: the end of file on standard input, of which the parent holds
+the other end, or the end of COMMAND. It kills COMMAND, deletes the folder given with ``--remove``,
+and exits with COMMAND's exit status (128 + n after signal n).
 
 ``--remove DIR`` alone is a keeper of a folder: it deletes DIR after the end of file.
 

@@ -152,7 +152,7 @@ def _may_use(file: Path) -> bool:
 
 
 def _used(file: Path) -> list[str]:
-    """What a file uses that Windows lacks."""
+    """Names in a file that Windows lacks."""
     found = USES.findall(file.read_text("utf-8"))
     names = {f"{module}.{name}" for module, name, _ in found if name in ABSENT.get(module, ())}
     return sorted(names | {module for _, _, module in found if module in MODULES})

@@ -29,7 +29,7 @@ OF_WINDOWS = "colorama"
 
 
 def _download(tag: str, python: str, folder: Path, *names: str) -> set[str]:
-    """The distributions whose wheels are found. Raises AssertionError: pip finds none for one."""
+    """The distributions that pip finds wheels of. Raises AssertionError: pip finds none for one."""
     system = ("--only-binary=:all:", "--platform", tag, "--python-version", python)
     run(*PIP, *system, "--dest", folder, *names)
     return {file.name.split("-")[0].replace("_", "-").lower() for file in folder.glob("*.whl")}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +26,8 @@ NAMES_CAN_BE_FLUSHED: Final = hasattr(os, "O_DIRECTORY")
 OPENED_AS_OURS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """Flags for each file that is opened by number: other programs do not inherit it, no byte of it is
 converted."""
+RESET_ON_CLOSE: Final = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
+"""The value of SO_LINGER with which a socket resets its connection when it is closed."""
 ASSUMED_MEMORY_BYTES: Final = 4 * 1024**3
 """The memory of a machine that does not report it."""
 _HELD = {errno.EACCES, errno.EAGAIN, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK)}

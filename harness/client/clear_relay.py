@@ -10,12 +10,12 @@ from __future__ import annotations
 import selectors
 import socket
 import ssl
-import struct
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Self
 
+from harness.base.operating_system import RESET_ON_CLOSE
 from harness.client.entrance import Entrance
 from harness.client.errors import BrokerMisbehaved
 from harness.security.doors import door_at
@@ -27,7 +27,6 @@ STEP_S = 0.2
 READ_BYTES = 64 * 1024
 HELD_BYTES = 1024 * 1024
 """Per direction: a side that does not read stops the other one, as without a relay."""
-_RESET = struct.pack("ii", 1, 0)
 
 
 class ClearWays:
@@ -180,5 +179,5 @@ class _Passage:
 
 def _reset(side: socket.socket) -> None:
     with suppress(OSError):
-        side.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        side.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
     side.close()

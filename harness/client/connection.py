@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self, TypeVar, cast
 
+from harness.base.operating_system import RESET_ON_CLOSE
 from harness.base.pace import time_left
 from harness.client import grease
 from harness.client.entrance import Entrance
@@ -101,7 +102,7 @@ class Connection:
 
     def reset(self) -> None:
         """Close with RST instead of FIN."""
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         self._socket.close()
 
     # -- requests and responses ------------------------------------------------------------

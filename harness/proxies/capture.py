@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import struct
 import time
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
+from harness.base.operating_system import RESET_ON_CLOSE
 from harness.capture.file_forms import FileForm, Pcap, Pcapng
 from harness.capture.segment import SocketAddress
 from harness.capture.writing import CaptureWriter, WrittenConnection, endpoint
@@ -24,7 +24,6 @@ from harness.proxies.event import Event, Listener
 GIB = 1 << 30
 NAMED = ".pcapng"
 _BUFFER_BYTES = 1 << 18
-_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _SAME = (
     "can_write_eof", "close", "get_extra_info", "get_protocol", "get_write_buffer_limits",
     "get_write_buffer_size", "is_closing", "is_reading", "pause_reading", "resume_reading",
@@ -246,6 +245,6 @@ class _TappedTransport(asyncio.Transport):
     def abort(self) -> None:
         if not self._transport.is_closing():
             sock = self._transport.get_extra_info("socket")
-            linger = sock.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, len(_RESET_ON_CLOSE))
-            self._gave_end(reset=linger == _RESET_ON_CLOSE)
+            linger = sock.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, len(RESET_ON_CLOSE))
+            self._gave_end(reset=linger == RESET_ON_CLOSE)
         self._transport.abort()

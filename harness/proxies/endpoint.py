@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import struct
 from collections.abc import Callable
 from typing import Protocol, cast
 
+from harness.base.operating_system import RESET_ON_CLOSE
 from harness.proxies.counters import Traffic
 from harness.proxies.stream import Stream
-
-_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Owner(Protocol):
@@ -167,7 +165,7 @@ class ProxyEndpoint(asyncio.Protocol):
             return
         sock = self.transport.get_extra_info("socket")
         with contextlib.suppress(OSError):
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         self.transport.abort()
 
     def _write_end(self) -> None:

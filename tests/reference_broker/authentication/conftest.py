@@ -34,12 +34,17 @@ class Secured:
         return self.settings["ssl.truststore.location"]
 
 
+def settings_of(target: ReferenceBroker) -> dict[str, str]:
+    """The settings of the file by which the run enters the broker."""
+    assert target.secured is not None
+    lines = Path(target.secured.file).read_text().splitlines()
+    return dict(line.partition("=")[::2] for line in lines)
+
+
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     wanted = WantedSecurity(SecurityProtocol.SASL_SSL, Mechanism.SCRAM_SHA_256)
     settings = {"connection.failed.authentication.delay.ms": "20"}
     folder: Path = tmp_path_factory.mktemp("secured")
     with ReferenceBroker(log_dir=folder, security=wanted, settings=settings) as target:
-        assert target.secured is not None
-        lines = Path(target.secured.file).read_text().splitlines()
-        yield Secured(target, dict(line.partition("=")[::2] for line in lines))
+        yield Secured(target, settings_of(target))

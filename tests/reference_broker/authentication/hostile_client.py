@@ -20,21 +20,21 @@ class HostileClient:
     """``ca`` None: no TLS."""
 
     def __init__(self, address: Address, ca: str | None) -> None:
-        self._socket = socket.create_connection(address, 20)
+        self.socket = socket.create_connection(address, 20)
         if ca is not None:
             context = ssl.create_default_context(cafile=ca)
-            self._socket = context.wrap_socket(self._socket, server_hostname=address.host)
+            self.socket = context.wrap_socket(self.socket, server_hostname=address.host)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._socket.close()
+        self.socket.close()
 
     def send(self, data: bytes) -> Self:
         """Bytes as they are; the broker may have closed the connection."""
         with suppress(OSError):
-            self._socket.sendall(data)
+            self.socket.sendall(data)
         return self
 
     def read(self) -> bytes | None:
@@ -54,7 +54,11 @@ class HostileClient:
 
     def token(self, token: bytes) -> SaslAuthenticateResponse | None:
         """Send a token in SaslAuthenticate."""
-        answer = self.ask(authenticate(token))
+        return self.send(frame(authenticate(token))).answer_to_token()
+
+    def answer_to_token(self) -> SaslAuthenticateResponse | None:
+        """The next frame, None at the end of the stream."""
+        answer = self.read()
         if answer is None:
             return None
         message = decode_response(api_named("SaslAuthenticate"), 2, answer)[1]
@@ -69,7 +73,7 @@ class HostileClient:
         data = b""
         while len(data) < count:
             try:
-                more = self._socket.recv(count - len(data))
+                more = self.socket.recv(count - len(data))
             except (ConnectionError, ssl.SSLError):
                 return None
             if not more:

@@ -158,11 +158,10 @@ class BrokerUnderTest:
         """
         base_ms = DEFAULT_TIMEOUT_MS * patience() if timeout_ms is None else timeout_ms
         at, timeout_ms = through or self.address, self.scaled_ms(base_ms)
-        watch = self.user_watch if authenticates and door is None else None
-        observer = self.observer if watch is None else watch.beside(self.observer)
-        connection = Connection(
-            at, client_id, timeout_ms, observer, self.grants, self.greases, authenticates, door
-        )
+        user = self.user_watch if authenticates and door is None else None
+        watch = None if user is None else user.new_connection()
+        given = (self.observer, self.grants, self.greases, authenticates, door, watch)
+        connection = Connection(at, client_id, timeout_ms, *given)
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection

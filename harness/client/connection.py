@@ -21,6 +21,7 @@ from harness.client.entrance import Entrance
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.grants import FrameGate, Grants
 from harness.client.transcript import Transcript
+from harness.client.user_watch import FrameWatch
 from harness.client.wire_coverage import Observer
 from harness.codec import CodecError
 from harness.codec.apis import Api, api_of
@@ -65,6 +66,7 @@ class Connection:
         greases: bool = False,
         authenticates: bool = True,
         door: Door | None = None,
+        watch: FrameWatch | None = None,
     ) -> None:
         """Connect at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
@@ -75,10 +77,11 @@ class Connection:
         With ``grants`` every send raises NotGranted for a request that must not go out.
         ``authenticates``: False leaves the SASL of the listener to the caller, with any request.
         ``door``: enters in place of the way that the address has.
+        ``watch``: sees the frames, whatever is in them.
         ``greases``: messages go out with unknown tagged fields, see :mod:`harness.client.grease`.
         """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
-        self._observer, self._greases = observer, greases
+        self._observer, self._greases, self._watch = observer, greases, watch
         is_free = grants is None or grants.everything or not authenticates
         self._gate = None if is_free or grants is None else FrameGate(grants)
         self.transcript = Transcript(f"to {address[0]}:{address[1]}")
@@ -184,6 +187,8 @@ class Connection:
     def send_frame(self, payload: bytes) -> None:
         """Send ``payload`` with its length in front."""
         self._send_all(frame(payload), "sent", payload)
+        if self._watch is not None:
+            self._watch.sent(payload)
 
     def _keep_session(self) -> None:
         """Authenticate again before the session ends (KIP-368), where no answer is awaited and all
@@ -255,6 +260,8 @@ class Connection:
         self._fill(stop, deadline)
         payload = bytes(self._buffer[LENGTH_BYTES:stop])
         del self._buffer[:stop]
+        if self._watch is not None:
+            self._watch.received(payload)
         awaited = self._awaited[0] if self._awaited else None
         self.transcript.add(
             "received",

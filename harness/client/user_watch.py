@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from harness.client.wire_coverage import Observer
+
+class FrameWatch(Protocol):
+    """Sees the whole frames of one connection, without their lengths."""
+
+    def sent(self, payload: bytes) -> None:
+        """A request, or anything else, goes out."""
+
+    def received(self, payload: bytes) -> None:
+        """A frame of the broker has come."""
 
 
 class UserWatch(Protocol):
-    """Sees the requests and answers of that user, and counts the refused ones."""
+    """Counts the requests of that user which were refused."""
 
     @property
     def count(self) -> int:
         """The number of refusals so far."""
 
-    def beside(self, observer: Observer | None) -> Observer:
-        """Return the observer of a new connection, which calls ``observer`` too."""
+    def new_connection(self) -> FrameWatch:
+        """Return the watch of a new connection."""

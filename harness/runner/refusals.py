@@ -13,13 +13,16 @@ from __future__ import annotations
 import csv
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.client.wire_coverage import Observer
-from harness.codec.apis import api_of
+from harness.codec import CodecError, decode_prefix
+from harness.codec.apis import APIS, Api
+from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
+from harness.codec.header import decode_request_header, decode_response
 from harness.codec.messages import (
     AddPartitionsToTxnResponse,
     FetchRequest,
@@ -58,10 +61,11 @@ _EMPTY = '""'
 
 
 class _Asked(NamedTuple):
-    """The newest request of an API on a connection."""
+    """A request; ``message``: None if its body has another form."""
 
-    message: Message
+    api: Api
     version: int
+    message: Message | None
 
 
 class _Place(NamedTuple):
@@ -77,6 +81,32 @@ def _table() -> Mapping[_Place, str]:
             _Place(row["api"], row["error"], row["field"]): row["operation"]
             for row in csv.DictReader(file, delimiter="\t")
         }
+
+
+class _WatchedConnection:
+    """Pairs the requests and answers of one connection, also those that a test makes of bytes."""
+
+    def __init__(self, see: Callable[[_Asked, Message], None]) -> None:
+        self._see = see
+        self._asked: dict[int, _Asked] = {}
+
+    def sent(self, payload: bytes) -> None:
+        """Remember a request that can be read, by its correlation id."""
+        with suppress(CodecError):
+            header, start = decode_request_header(payload, tolerant=True)
+            api, version = APIS[header.request_api_key], header.request_api_version
+            message: Message | None = None
+            with suppress(CodecError):
+                message, _ = decode_prefix(api.request, version, payload, start, tolerant=True)
+            self._asked[header.correlation_id] = _Asked(api, version, message)
+
+    def received(self, payload: bytes) -> None:
+        """See the answer to a request that is remembered."""
+        asked = self._asked.pop(int.from_bytes(payload[:4], signed=True), None)
+        if asked is not None:
+            with suppress(CodecError):
+                _, answer = decode_response(asked.api, asked.version, payload, tolerant=True)
+                self._see(asked, answer)
 
 
 class Refusals:
@@ -102,36 +132,22 @@ class Refusals:
         """The number of refusals so far."""
         return len(self.found)
 
-    def beside(self, observer: Observer | None) -> Observer:
-        """Return the observer of one connection, which calls ``observer`` first."""
-        requests: dict[int, _Asked] = {}
+    def new_connection(self) -> _WatchedConnection:
+        """Return the watch of one connection."""
+        return _WatchedConnection(self._see)
 
-        def observe(message: Message, version: int) -> None:
-            if observer is not None:
-                observer(message, version)
-            api = api_of(type(message))
-            if message.message_spec.type == "request":
-                requests[api.key] = _Asked(message, version)
-            else:
-                self._see(api.key, message, requests.get(api.key))
-
-        return observe
-
-    def _see(self, api_key: int, answer: Message, asked: _Asked | None) -> None:
+    def _see(self, asked: _Asked, answer: Message) -> None:
         for error, field, structs in _refused(answer, ()):
             if self._only_cluster and error != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
                 continue
-            name = _name(error, structs if asked is None else (*structs, asked.message))
+            around = structs if asked.message is None else (*structs, asked.message)
+            name = _name(error, around)
             if _is_refused_to_all(answer, error, name, asked):
                 continue
-            right = MissingRight(
-                operation_of(api_of(type(answer)).name, error, field),
-                _NAMES[error][0],
-                self._pattern(error, name),
-            )
-            right = right if asked is None else _by_request(right, asked)
-            only_api = api_key if field == _OF_A_PART else None
-            self.found.append(Refusal(right, self._now_s(), only_api))
+            operation = operation_of(asked.api.name, error, field)
+            right = MissingRight(operation, _NAMES[error][0], self._pattern(error, name))
+            only_api = asked.api.key if field == _OF_A_PART else None
+            self.found.append(Refusal(_by_request(right, asked), self._now_s(), only_api))
 
     def _pattern(self, error: ErrorCode, name: str | None) -> str:
         """The name, or the prefix of the run, which also what has an id alone was made with."""
@@ -147,13 +163,11 @@ def operation_of(api: str, error: ErrorCode, field: str) -> str:
     return _table().get(_Place(api, error.name, field), _BY_BROKERS)
 
 
-def _is_refused_to_all(
-    answer: Message, error: ErrorCode, name: str | None, asked: _Asked | None
-) -> bool:
+def _is_refused_to_all(answer: Message, error: ErrorCode, name: str | None, asked: _Asked) -> bool:
     """True where no right would help: the internal topics, and a missing transactional id."""
     if isinstance(answer, AddPartitionsToTxnResponse):
         return name in _INTERNAL
-    request = None if asked is None else asked.message
+    request = asked.message
     is_of_transaction = error == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     if is_of_transaction and isinstance(request, ProduceRequest):
         return request.transactional_id is None
@@ -197,4 +211,5 @@ def _name(error: ErrorCode, structs: tuple[Struct, ...]) -> str | None:
     fields = (*_NAMES[error][1], _OF_CONFIGS, _OF_COORDINATORS)
     names = [getattr(struct, field, None) for struct in structs for field in fields]
     texts = [name for name in names if isinstance(name, str)]
-    return next(filter(None, texts), "" if texts else None)
+    has_id = any(getattr(struct, "topic_id", ZERO_UUID) != ZERO_UUID for struct in structs)
+    return next(filter(None, texts), None if has_id or not texts else "")

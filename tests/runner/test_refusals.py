@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import pytest
 
-from harness.client.user_watch import UserWatch
+from harness.client.user_watch import FrameWatch, UserWatch
 from harness.client.waiting import last_seen
-from harness.client.wire_coverage import Observer
 from harness.codec import messages as m
 from harness.codec.error_code import ErrorCode
+from harness.codec.header import encode_request, encode_response
 from harness.codec.structs import Message
-from harness.conformance.missing_rights import MissingRight
+from harness.conformance.missing_rights import MissingRight, Refusal
 from harness.runner.refusals import Refusals, operation_of
 from suites.protocol.support.permissions.matrix import Row, rows
 
@@ -32,13 +33,21 @@ SEVERAL_FORMS = {
 """The least operation, where others include it or a form of the request needs more."""
 
 
-def seen(*exchange: tuple[Message, int], areas: Sequence[str] = ()) -> list[MissingRight]:
-    """The rights that messages of one connection show to be missing."""
+def watched(*exchange: tuple[Message, Message, int], areas: Sequence[str] = ()) -> list[Refusal]:
+    """The refusals of a connection with these requests, their answers and versions."""
     refusals = Refusals(PREFIX, areas)
-    observe = refusals.beside(None)
-    for message, version in exchange:
-        observe(message, version)
-    return [one.right for one in refusals.found]
+    connection = refusals.new_connection()
+    for number, (request, _, version) in enumerate(exchange):
+        connection.sent(encode_request(request, version, number))
+    for number, (_, answer, version) in enumerate(exchange):
+        connection.received(encode_response(answer, version, number))
+    assert refusals.count == len(refusals.found)
+    return refusals.found
+
+
+def seen(*exchange: tuple[Message, Message, int], areas: Sequence[str] = ()) -> list[MissingRight]:
+    """The rights that the same show to be missing."""
+    return [one.right for one in watched(*exchange, areas=areas)]
 
 
 def produced(error: ErrorCode, name: str = "kc-1") -> m.ProduceResponse:
@@ -52,65 +61,96 @@ def shown(error: ErrorCode, name: str | None = "kc-1") -> m.MetadataResponse:
     return m.MetadataResponse(topics=[topic])
 
 
-def transactional_id_of(transactional_id: str | None) -> m.ProduceRequest:
-    return m.ProduceRequest(transactional_id=transactional_id, acks=-1)
+PRODUCE = m.ProduceRequest(acks=-1)
+NO_CREATION = m.MetadataRequest(topics=[], allow_auto_topic_creation=False)
 
 
 @pytest.mark.parametrize(
-    ("message", "right"),
+    ("request_", "answer", "version", "right"),
     [
-        (produced(E.TOPIC_AUTHORIZATION_FAILED), ("WRITE", "topic", "kc-*")),
-        (produced(E.TOPIC_AUTHORIZATION_FAILED, "other"), ("WRITE", "topic", "other")),
-        (shown(E.TOPIC_AUTHORIZATION_FAILED, None), ("DESCRIBE", "topic", "kc-*")),
-        (shown(E.TOPIC_AUTHORIZATION_FAILED, ""), ("DESCRIBE", "topic", '""')),
-        (m.HeartbeatResponse(error_code=E.GROUP_AUTHORIZATION_FAILED), ("READ", "group", "kc-*")),
+        (PRODUCE, produced(E.TOPIC_AUTHORIZATION_FAILED), 9, ("WRITE", "topic", "kc-*")),
+        (PRODUCE, produced(E.TOPIC_AUTHORIZATION_FAILED, "other"), 9, ("WRITE", "topic", "other")),
         (
+            NO_CREATION,
+            shown(E.TOPIC_AUTHORIZATION_FAILED, None),
+            12,
+            ("DESCRIBE", "topic", "kc-*"),
+        ),
+        (NO_CREATION, shown(E.TOPIC_AUTHORIZATION_FAILED, ""), 9, ("DESCRIBE", "topic", '""')),
+        (
+            m.HeartbeatRequest(group_id="kc-2"),
+            m.HeartbeatResponse(error_code=E.GROUP_AUTHORIZATION_FAILED),
+            4,
+            ("READ", "group", "kc-*"),
+        ),
+        (
+            m.HeartbeatRequest(group_id="another group"),
+            m.HeartbeatResponse(error_code=E.GROUP_AUTHORIZATION_FAILED),
+            4,
+            ("READ", "group", "another group"),
+        ),
+        (
+            m.DescribeAclsRequest(),
             m.DescribeAclsResponse(error_code=E.CLUSTER_AUTHORIZATION_FAILED),
+            3,
             ("DESCRIBE", "cluster", "kafka-cluster"),
         ),
         (
+            m.VoteRequest(),
             m.VoteResponse(error_code=E.CLUSTER_AUTHORIZATION_FAILED),
+            0,
             ("CLUSTER_ACTION", "cluster", "kafka-cluster"),
         ),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Message) else " ".join(value),
 )
 def test_a_refusal_names_operation_resource_and_name(
-    message: Message, right: tuple[str, str, str]
+    request_: Message, answer: Message, version: int, right: tuple[str, str, str]
 ) -> None:
-    assert seen((message, 0)) == [MissingRight(*right)]
-
-
-def test_a_name_that_only_the_request_has_is_found() -> None:
-    request = m.HeartbeatRequest(group_id="another group")
-    answer = m.HeartbeatResponse(error_code=E.GROUP_AUTHORIZATION_FAILED)
-    assert seen((request, 0), (answer, 0)) == [MissingRight("READ", "group", "another group")]
+    assert seen((request_, answer, version)) == [MissingRight(*right)]
 
 
 def test_other_errors_are_no_refusals() -> None:
-    assert not seen((produced(E.NONE), 9), (produced(E.UNKNOWN_TOPIC_OR_PARTITION), 9))
+    for error in (E.NONE, E.UNKNOWN_TOPIC_OR_PARTITION):
+        assert not seen((PRODUCE, produced(error), 9))
+
+
+def test_a_request_of_another_form_has_its_refusal_too() -> None:
+    """The body breaks off; an answer to nothing, and one that breaks off, say nothing."""
+    refusals = Refusals(PREFIX)
+    connection = refusals.new_connection()
+    connection.sent(encode_request(NO_CREATION, 9, 7)[:-2])
+    answer = encode_response(shown(E.TOPIC_AUTHORIZATION_FAILED), 9, 7)
+    connection.received(answer[:-1])
+    assert not refusals.found
+    connection.received(answer)
+    assert not refusals.found
+    connection.sent(encode_request(NO_CREATION, 9, 7)[:-2])
+    connection.received(answer)
+    assert [one.right.operation for one in refusals.found] == ["DESCRIBE"]
 
 
 def test_a_request_that_may_create_topics_needs_that_right() -> None:
-    for may, version, operation in (
-        (True, 4, "CREATE"),
-        (False, 4, "DESCRIBE"),
-        (True, 3, "DESCRIBE"),
+    creating = m.MetadataRequest(topics=[], allow_auto_topic_creation=True)
+    answer = shown(E.TOPIC_AUTHORIZATION_FAILED)
+    for request, version, operation in (
+        (creating, 4, "CREATE"),
+        (NO_CREATION, 4, "DESCRIBE"),
+        (creating, 3, "DESCRIBE"),
     ):
-        request = m.MetadataRequest(topics=[], allow_auto_topic_creation=may)
-        answer = shown(E.TOPIC_AUTHORIZATION_FAILED)
-        (found,) = seen((request, version), (answer, version))
+        (found,) = seen((request, answer, version))
         assert found.operation == operation
 
 
 def test_records_of_a_transaction_without_an_id_lack_no_right() -> None:
     answer = produced(E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    assert not seen((transactional_id_of(None), 9), (answer, 9))
-    found = seen((transactional_id_of("kc-2"), 9), (answer, 9))
-    assert found == [MissingRight("WRITE", "transactional-id", "kc-*")]
+    assert not seen((PRODUCE, answer, 9))
+    named = m.ProduceRequest(transactional_id="kc-2", acks=-1)
+    assert seen((named, answer, 9)) == [MissingRight("WRITE", "transactional-id", "kc-*")]
 
 
 def test_no_right_adds_an_internal_topic_to_a_transaction() -> None:
+    request = m.AddPartitionsToTxnRequest(v3_and_below_transactional_id="kc-2")
+
     def added(name: str) -> m.AddPartitionsToTxnResponse:
         response = m.AddPartitionsToTxnResponse
         refused = response.AddPartitionsToTxnPartitionResult(
@@ -119,43 +159,45 @@ def test_no_right_adds_an_internal_topic_to_a_transaction() -> None:
         topic = response.AddPartitionsToTxnTopicResult(name=name, results_by_partition=[refused])
         return response(results_by_topic_v3_and_below=[topic])
 
-    assert not seen((added("__consumer_offsets"), 3))
-    assert seen((added("other"), 3)) == [MissingRight("WRITE", "topic", "other")]
+    assert not seen((request, added("__consumer_offsets"), 3))
+    assert seen((request, added("other"), 3)) == [MissingRight("WRITE", "topic", "other")]
 
 
 def test_areas_of_refusals_lack_rights_to_the_cluster_alone() -> None:
     denied = m.CreateAclsResponse.AclCreationResult(error_code=E.CLUSTER_AUTHORIZATION_FAILED)
-    answers = (
-        (shown(E.TOPIC_AUTHORIZATION_FAILED), 9),
-        (m.CreateAclsResponse(results=[denied]), 3),
+    exchange = (
+        (NO_CREATION, shown(E.TOPIC_AUTHORIZATION_FAILED), 9),
+        (m.CreateAclsRequest(), m.CreateAclsResponse(results=[denied]), 3),
     )
     for area in ("ACL", "AUTHZ"):
-        assert seen(*answers, areas=[area]) == [MissingRight("ALTER", "cluster", "kafka-cluster")]
-    assert len(seen(*answers, areas=["META"])) == 2
+        assert seen(*exchange, areas=[area]) == [MissingRight("ALTER", "cluster", "kafka-cluster")]
+    assert len(seen(*exchange, areas=["META"])) == 2
 
 
 def test_configs_that_creation_leaves_out_concern_that_api_alone() -> None:
     topic = m.CreateTopicsResponse.CreatableTopicResult(
         name="kc-1", topic_config_error_code=E.TOPIC_AUTHORIZATION_FAILED
     )
-    refusals = Refusals(PREFIX)
-    refusals.beside(None)(m.CreateTopicsResponse(topics=[topic]), 7)
-    (found,) = refusals.found
+    answer = m.CreateTopicsResponse(topics=[topic])
+    (found,) = watched((m.CreateTopicsRequest(), answer, 7))
     assert found.right.operation == "DESCRIBE_CONFIGS"
     assert found.only_api == 19
 
 
 def test_a_replica_needs_the_right_of_brokers() -> None:
     partition = m.FetchResponse.PartitionData(error_code=E.TOPIC_AUTHORIZATION_FAILED)
-    topic = m.FetchResponse.FetchableTopicResponse(topic="kc-1", partitions=[partition])
+    topic = m.FetchResponse.FetchableTopicResponse(
+        topic="kc-1", topic_id=UUID(int=7), partitions=[partition]
+    )
     answer = m.FetchResponse(responses=[topic])
     state = m.FetchRequest.ReplicaState(replica_id=1)
-    for request, right in (
-        (m.FetchRequest(replica_id=1), BY_BROKERS),
-        (m.FetchRequest(replica_state=state), BY_BROKERS),
-        (m.FetchRequest(), MissingRight("READ", "topic", "kc-*")),
+    for request, version, right in (
+        (m.FetchRequest(replica_id=1), 11, BY_BROKERS),
+        (m.FetchRequest(replica_state=state), 15, BY_BROKERS),
+        (m.FetchRequest(), 11, MissingRight("READ", "topic", "kc-*")),
+        (m.FetchRequest(), 15, MissingRight("READ", "topic", "kc-*")),
     ):
-        assert seen((request, 11), (answer, 11)) == [right]
+        assert seen((request, answer, version)) == [right]
 
 
 @pytest.mark.parametrize("row", rows().values(), ids=lambda row: row.requirement)
@@ -194,7 +236,7 @@ class RefusedAtEachLook:
     def __init__(self) -> None:
         self.count = 0
 
-    def beside(self, observer: Observer | None) -> Observer:
+    def new_connection(self) -> FrameWatch:
         raise NotImplementedError
 
     def look(self) -> int:

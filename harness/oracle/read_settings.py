@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
+from harness.client.coordinator import ask_for_coordinator
 from harness.client.only import only
+from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeConfigsRequest
+from harness.conformance.missing_rights import MissingRight, capability_of
 from harness.conformance.outcome import NotApplicable
 from harness.oracle.likeness import CAPABILITY
 from harness.reference_broker.settings import known_settings
 
+_NAME_OF_NO_TOPIC, _NAME_OF_NO_GROUP = ".", "kafka-conformance"
 BROKER = 4
 """The resource type."""
 STATIC = 4
@@ -16,18 +20,45 @@ STATIC = 4
 NODE_ID, RACK = "node.id", "broker.rack"
 _OF_THE_MACHINE = frozenset({"log.dirs", "advertised.listeners"})
 """Settings with values of that machine, which the normal form of responses leaves out."""
+_OF_ITS_DOORS = frozenset(
+    {"listener.security.protocol.map", "authorizer.class.name", "super.users"}
+)
+_BEGIN_OF_ITS_DOORS = ("ssl.", "sasl.", "allow.everyone.", "delegation.token.")
+"""Settings of a listener's security: the specification is entered by a plain one, with all rights,
+and secrets and files of that machine are not to be had."""
 
 
 def read_settings(broker: BrokerUnderTest) -> dict[str, str]:
     """Return the settings for a specification like this broker, which is alone in its cluster.
 
     Values that the broker reports as its defaults are left out: they are compared. Raises
-    NotApplicable if there are other brokers, or if the broker does not show its settings.
+    NotApplicable if there are other brokers, if the broker does not show its settings, or if the
+    user of the run has not all rights, as that of the specification has.
     """
+    _require_all_rights(broker)
     identity = identity_of(broker)
     shown = _static_settings(broker, int(identity[NODE_ID]))
-    known = known_settings() - _OF_THE_MACHINE
-    return {**identity, **{name: text for name, text in shown.items() if name in known}}
+    known = known_settings() - _OF_THE_MACHINE - _OF_ITS_DOORS
+    taken = {
+        name: text
+        for name, text in shown.items()
+        if name in known and not name.startswith(_BEGIN_OF_ITS_DOORS)
+    }
+    return {**identity, **taken}
+
+
+def _require_all_rights(broker: BrokerUnderTest) -> None:
+    """Ask for a topic and a group that the run has not made. Raises NotApplicable."""
+    topic = only(broker.metadata([_NAME_OF_NO_TOPIC]).topics, "topic")
+    lacking = []
+    if topic.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+        lacking.append(MissingRight("ALL", "topic", "*"))
+    if broker.advertised("FindCoordinator"):
+        group = ask_for_coordinator(broker, _NAME_OF_NO_GROUP)
+        if group.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
+            lacking.append(MissingRight("ALL", "group", "*"))
+    if lacking:
+        raise NotApplicable(capability_of(lacking))
 
 
 def identity_of(broker: BrokerUnderTest) -> dict[str, str]:

@@ -326,8 +326,13 @@ class ClientConnection(asyncio.Protocol):
             self._read(False)
 
     def _reserve(self) -> bool:
-        """Take memory for the next request; False if none is left: then it waits."""
+        """Take memory for the next request; False if none is left: then it waits.
+
+        The frames of an authentication take none: class SaslServerAuthenticator has no pool.
+        """
         wanted_bytes = self._buffer.request_bytes
+        if self._gate is not None and not self._gate.is_open:
+            return True
         if wanted_bytes <= self._memory.uncounted_bytes or self._reserved_bytes:
             return True
         if not self._memory.take(wanted_bytes, self._resume):

@@ -41,7 +41,10 @@ _NAMES: Mapping[ErrorCode, tuple[str, tuple[str, ...]]] = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: ("topic", ("name", "topic", "topic_name")),
     ErrorCode.GROUP_AUTHORIZATION_FAILED: ("group", ("group_id",)),
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: (_CLUSTER, ()),
-    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: ("transactional-id", ("transactional_id",)),
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: (
+        "transactional-id",
+        ("transactional_id", "v3_and_below_transactional_id"),
+    ),
     ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED: ("user", ("owner_principal_name",)),
 }
 """By the error: the kind of the resource, and the fields that have its name."""
@@ -150,11 +153,15 @@ class Refusals:
             self.found.append(Refusal(_by_request(right, asked), self._now_s(), only_api))
 
     def _pattern(self, error: ErrorCode, name: str | None) -> str:
-        """The name, or the prefix of the run, which also what has an id alone was made with."""
+        """The name, or the prefix of the run, which also what has an id alone was made with.
+
+        A test of letters has names with the prefix in capitals.
+        """
         if error == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             return CLUSTER_NAME
-        if name is None or name.startswith(self._name_prefix):
-            return f"{self._name_prefix}*"
+        begin = self._name_prefix if name is None else name[: len(self._name_prefix)]
+        if begin.lower() == self._name_prefix.lower():
+            return f"{begin}*"
         return name or _EMPTY
 
 

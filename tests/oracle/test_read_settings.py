@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from harness.base.address import Address
+from harness.base.authorizers import STANDARD
 from harness.client.broker import BrokerUnderTest
 from harness.conformance.outcome import NotApplicable
 from harness.oracle.read_settings import identity_of, read_settings
@@ -32,6 +33,19 @@ def settings_of(given: Mapping[str, str], without: int | None = None) -> dict[st
 def test_given_settings_are_read_and_defaults_are_not() -> None:
     given = {"node.id": "7", "num.partitions": "3", "log.retention.ms": "86400000"}
     assert settings_of(given) == given
+
+
+def test_the_security_of_a_listener_is_not_read() -> None:
+    """As it stands, the specification would want a certificate that is elsewhere."""
+    own = {"node.id": "7", "num.partitions": "3"}
+    of_doors = {
+        "authorizer.class.name": STANDARD,
+        "super.users": "User:ANONYMOUS",
+        "ssl.client.auth": "required",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "delegation.token.expiry.time.ms": "3600000",
+    }
+    assert settings_of({**own, **of_doors}) == own
 
 
 def test_id_and_rack_of_broker_are_read_without_described_configs() -> None:

@@ -90,6 +90,12 @@ NO_CREATION = m.MetadataRequest(topics=[], allow_auto_topic_creation=False)
             ("READ", "group", "another group"),
         ),
         (
+            m.HeartbeatRequest(group_id="KC-2"),
+            m.HeartbeatResponse(error_code=E.GROUP_AUTHORIZATION_FAILED),
+            4,
+            ("READ", "group", "KC-*"),
+        ),
+        (
             m.DescribeAclsRequest(),
             m.DescribeAclsResponse(error_code=E.CLUSTER_AUTHORIZATION_FAILED),
             3,

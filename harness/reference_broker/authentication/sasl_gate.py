@@ -38,9 +38,14 @@ class SaslGate:
         self._limit_bytes = limit_bytes
 
     @property
+    def is_open(self) -> bool:
+        """True if the next frame is a request of an authenticated client."""
+        return self._session.is_open
+
+    @property
     def limit_bytes(self) -> int:
         """The largest frame that may come next."""
-        return self._limit_bytes if self._session.is_open else self._first_limit_bytes
+        return self._limit_bytes if self.is_open else self._first_limit_bytes
 
     def begin(self, payload: bytes, serve: Serve) -> Response | WaitingRequest:
         """Carry out a request of the client, or a step of its authentication.

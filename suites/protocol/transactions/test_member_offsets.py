@@ -130,6 +130,7 @@ def test_txn_offset_commit_adds_group_to_transaction(
     producer, topic = TxnProducer(broker, "TXN-034", newer=True), broker.create_topic()
     group = fresh_group(broker, topic)
     commit(broker, group, {topic: [entry(COMMITTED)]})
+    broker.metadata([OFFSETS_TOPIC])  # a user to which it is hidden is refused here
     with requirement("TXN-034"):
         found = commit_pending(producer, group, {topic: [pending(PENDING)]}, api_version)
         expect_codes(found, {(topic.name, 0): ErrorCode.NONE}, "without AddOffsetsToTxn")

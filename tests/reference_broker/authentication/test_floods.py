@@ -11,10 +11,11 @@ import psutil
 import pytest
 
 from harness.client.connection import Connection
+from harness.client.errors import ResponseTimeout
 from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
-from harness.codec.messages import MetadataRequest
+from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.security.settings import Mechanism, SecurityProtocol
 from harness.targets.reference import ReferenceBroker
 from harness.targets.run_security import WantedSecurity
@@ -27,6 +28,7 @@ WRONG = frame(handshake("PLAIN")) + frame(authenticate(b"\0judge\0wrong"))
 UNKNOWN = frame(handshake("SCRAM-SHA-256")) + frame(authenticate(b"n,,n=unknown,r=abc"))
 LOGINS, AT_ONCE = 1_000, 100
 DELAY_MS = 300
+QUEUED_BYTES = 32_768
 MIB = 1024 * 1024
 MOST_READ_BYTES = 12 * MIB
 """More than the buffers of both sockets and of the connection hold."""
@@ -40,7 +42,11 @@ RECORD = b"\x16\x03\x03\x40\x00" + bytes(0x4000)
 def unencrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     """A listener with SASL and without TLS, which answers failures late."""
     wanted = WantedSecurity(SecurityProtocol.SASL_PLAINTEXT, Mechanism.PLAIN)
-    settings = {"connection.failed.authentication.delay.ms": f"{DELAY_MS}"}
+    settings = {
+        "connection.failed.authentication.delay.ms": f"{DELAY_MS}",
+        "queued.max.request.bytes": f"{QUEUED_BYTES}",
+        "socket.request.max.bytes": f"{QUEUED_BYTES}",
+    }
     folder: Path = tmp_path_factory.mktemp("unencrypted")
     with ReferenceBroker(log_dir=folder, security=wanted, settings=settings) as target:
         yield Secured(target, settings_of(target))
@@ -123,3 +129,31 @@ def test_logins_that_reset_their_connection_leave_nothing(unencrypted: Secured) 
         assert last.is_closed()
     expect_served(unencrypted)
     assert process.num_fds() <= descriptors + 1
+
+
+def test_a_login_needs_no_memory_of_requests(unencrypted: Secured) -> None:
+    """A request without its last byte has all of it; the request behind the login waits."""
+    request = MetadataRequest(topics=[])
+    padding = "c" * (QUEUED_BYTES - len(encode_request(request, 4, 1, "")))
+    whole = frame(encode_request(request, 4, 1, padding))
+    with Connection(unencrypted.address) as first:
+        first.send_bytes(whole[:-1])
+        wait_until_taken(unencrypted)
+        with Connection(unencrypted.address) as second:
+            second.send(MetadataRequest(topics=[]), 4)
+            second.expect_silence(DELAY_MS)
+            first.send_bytes(whole[-1:])
+            assert first.receive_frame()
+            assert isinstance(answer := second.receive(), MetadataResponse)
+            assert answer.brokers
+
+
+def wait_until_taken(secured: Secured) -> None:
+    """Wait until the broker has read a length, so that a request of another client waits."""
+    for _ in range(LOGINS):
+        with Connection(secured.address, timeout_ms=DELAY_MS) as connection:
+            try:
+                connection.ask(MetadataRequest(topics=[]), 4)
+            except ResponseTimeout:
+                return
+    raise AssertionError("requests are served beside one that has all the memory")

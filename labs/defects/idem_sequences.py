@@ -194,6 +194,14 @@ class ARepeatedBatchIsToldWhereTheLastStands(_KnowsWhatIsStored):
         answer.base_offset = self.latest[batch.line]
 
 
+class ARepeatedBatchIsCountedBack(_KnowsWhatIsStored):
+    """The broker counts the offset of a repeated batch from its sequences, and forgets the wrap."""
+
+    def edit_repeated(self, batch: SentBatch, answer: Answer) -> None:
+        if batch.last < batch.first:
+            answer.base_offset += LAST_SEQUENCE + 1
+
+
 class WhatIsForgottenIsStoredAgain(StoresSomeAgain):
     """The broker takes a batch from before the last five for a new one."""
 
@@ -353,6 +361,8 @@ DEFECTS = [
     rule("IDEM-005", r"error is DUPLICATE_SEQUENCE_NUMBER \(46\)", ARepeatedBatchIsAnError),
     rule("IDEM-005", r"once more: acknowledged at offset \d",
          ARepeatedBatchIsToldWhereTheLastStands),
+    rule("IDEM-005", r"from sequence \d+ once more: acknowledged at offset 214748365\d",
+         ARepeatedBatchIsCountedBack),
     rule("IDEM-006", r"refused, yet the log grew", WhatIsForgottenIsStoredAgain),
     rule("IDEM-007", rf"\d records from sequence \d, .*: {TAKEN}", TheFirstSequenceDecides),
     changed_field("IDEM-008", "an_older_epoch_is_fenced",

@@ -18,7 +18,7 @@ from suites.protocol.support.committed_offsets import (
 )
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 from suites.replication.support.expect import expect_error
-from suites.replication.support.followed_logs import followed_log
+from suites.replication.support.followed_logs import followed_log, let_follower_lead
 
 TIMEOUT_MS, HELD_MS = 4_000, 500
 ONE_LOG = {
@@ -29,7 +29,7 @@ ONE_LOG = {
 """All groups are in partition 0; its follower may be behind for the whole test."""
 TOO_LATE = {ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.REQUEST_TIMED_OUT}
 """The second up to 3.9."""
-BEFORE, IN_TIME, LATE = 11, 22, 33
+BEFORE, IN_TIME, LATE, MOVED = 11, 22, 33, 44
 
 
 @judges("OFFS-035")
@@ -68,3 +68,31 @@ def test_commit_waits_for_replicas_until_its_timeout(peers: JoinedCluster) -> No
         told = f"the follower does not fetch the commit: error is {ErrorCode.describe(late)}"
         assert late in TOO_LATE, told
         log.follow(follower, log.log_end())
+
+
+@judges("OFFS-036")
+@needs_broker(Use.JOINABLE, ONE_LOG)
+def test_commit_that_waits_fails_where_another_broker_becomes_coordinator(
+    peers: JoinedCluster,
+) -> None:
+    """The follower in sync does not fetch the commit, and becomes the leader of the log."""
+    broker, group = peers.broker, peers.broker.unique_group()
+    topic, version = broker.create_topic(), broker.version("OffsetCommit", FIRST_IN_KAFKA)
+    await_coordinator(broker)
+
+    def first() -> int:
+        return ask_to_commit(broker, group, {topic: [entry(BEFORE)]}, version)[topic.name, 0]
+
+    broker.eventually(lambda: first() == ErrorCode.NONE, "the coordinator takes commits")
+    follower = peers.join()
+    log = followed_log(peers, follower, OFFSETS_TOPIC)
+    with broker.connect("OFFS-036") as connection:
+        end = log.log_end()
+        connection.send(commit_request(group, {topic: [entry(MOVED)]}, version), version)
+        broker.eventually(lambda: log.log_end() > end, "the commit is written")
+        let_follower_lead(log, follower)
+        with requirement("OFFS-036"):
+            answer = connection.receive()
+            assert isinstance(answer, OffsetCommitResponse)
+            code = answer.topics[0].partitions[0].error_code
+            expect_error(code, ErrorCode.NOT_COORDINATOR, "the coordinator has changed")

@@ -159,6 +159,26 @@ def test_resent_batch_among_last_five_returns_original_offset_without_append(
 
 @judges("IDEM-005")
 @at_versions("Produce", "3-8", "9-12", "13+")
+def test_resent_batch_whose_sequences_wrap_returns_original_offset(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Batches that end at the last sequence, at 0 and behind it; each producer begins with one."""
+    topic, log_end = broker.create_topic(), 1
+    append(broker, topic, new_producer(broker).batch(0, b"first"))
+    for first, count in ((LAST_SEQUENCE - 1, 2), (LAST_SEQUENCE - 1, 3), (LAST_SEQUENCE, 4)):
+        batch = new_producer(broker).batch(first, *[b"r"] * count)
+        if broker.produce(topic, batch).error_code != ErrorCode.NONE:
+            raise NotApplicable("any_first_sequence", f"no producer may start at {first}")
+        where = f"{count} records from sequence {first} once more"
+        with requirement("IDEM-005"):
+            _expect_at(broker, topic, batch, api_version, log_end, where)
+            log_end += count
+            end = broker.end_offset(topic)
+            assert end == log_end, f"{where}: the log of {log_end} ends at {end}"
+
+
+@judges("IDEM-005")
+@at_versions("Produce", "3-8", "9-12", "13+")
 def test_resent_compressed_batch_returns_original_offset_without_append(
     broker: BrokerUnderTest, api_version: int
 ) -> None:

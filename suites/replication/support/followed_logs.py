@@ -12,6 +12,7 @@ from harness.codec.messages import AlterPartitionReassignmentsRequest
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
+from suites.replication.support.elections import elect_preferred
 
 
 def followed_log(peers: JoinedCluster, follower: Membership, name: str) -> WatchedPartition:
@@ -32,6 +33,16 @@ def followed_log(peers: JoinedCluster, follower: Membership, name: str) -> Watch
         log.follow(follower, offset)
     log.await_isr(*replicas)
     return log
+
+
+def let_follower_lead(log: WatchedPartition, follower: Membership) -> None:
+    """Elect this broker, which is in sync, as the leader of the log."""
+    first = [follower.broker_id, *(each for each in log.replicas if each != follower.broker_id)]
+    _move(log.broker, log.topic.name, first)
+    log.broker.eventually(
+        lambda: _replicas(log.broker, log.topic.name) == first, f"{first} are the replicas"
+    )
+    elect_preferred(log.broker, log, follower.broker_id)
 
 
 def _move(broker: BrokerUnderTest, name: str, replicas: list[int]) -> None:

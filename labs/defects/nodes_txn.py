@@ -57,6 +57,16 @@ def any_broker_ends_transactions(answer: EndTxnResponse) -> None:
         answer.error_code = NONE
 
 
+@answers("TXN-073", r"the expired id: error is INVALID_PRODUCER_EPOCH", asked=of_client("TXN-073"))
+def the_next_coordinator_reads_no_tombstones(answer: AddPartitionsToTxnResponse) -> None:
+    """A new coordinator brings transactional ids back that have expired."""
+    for topic in answer.results_by_topic_v3_and_below:
+        for one in topic.results_by_partition:
+            is_late = one.partition_index == 1  # which is added behind the failover alone
+            if is_late and one.partition_error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING:
+                one.partition_error_code = ErrorCode.INVALID_PRODUCER_EPOCH
+
+
 @answers("TXN-021", r"partition \d: the values are", asked=of_client("TXN-021"))
 def aborts_at_other_brokers_are_not_listed(answer: FetchResponse) -> None:
     """The leaders of partitions return no aborted transactions."""
@@ -126,6 +136,7 @@ DEFECTS = [
         [
             the_next_transaction_begins_early,
             a_prepared_transaction_ends_otherwise,
+            the_next_coordinator_reads_no_tombstones,
             rule("TXN-028", r"the (new leader|former leader is back): ", ANewLeaderKnowsNoAborts),
         ],
         private=True,

@@ -30,6 +30,11 @@ ONE_REPLICA = {"min.insync.replicas": "1"}
 CONCURRENT = ErrorCode.CONCURRENT_TRANSACTIONS
 TIMEOUT_MS = 600_000
 LATE_MS = 60_000
+EXPIRING = {
+    "transactional.id.expiration.ms": "500",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "2000",
+}
+FAR_AHEAD = 100
 BOTH = pytest.mark.parametrize("commit", [True, False], ids=["commit", "abort"])
 
 
@@ -102,12 +107,15 @@ def test_add_partitions_before_all_markers_are_written_returns_concurrent_transa
         expect_error(second, CONCURRENT, "the partition without a marker")
         assert markers == [], f"the markers are {markers} behind a link that is cut"
         cluster.links[node, away].heal()
+        markers = cluster.last_seen(lambda: markers_of(leader, topic), bool, LATE_MS)
+        told = "the link is healed, and the coordinator gets no request"
+        assert markers == [(1, commit)], f"{told}: the markers (offset, is a commit) are {markers}"
         code = cluster.last_seen(
             lambda: _added(producer, near), lambda code: code == ErrorCode.NONE, LATE_MS
         )
         expect_error(code, ErrorCode.NONE, "the link is healed")
-        markers = markers_of(leader, topic)
-        assert markers == [(1, commit)], f"the markers (offset, is a commit) are {markers}"
+        found = markers_of(leader, topic)
+        assert found == markers, f"the markers (offset, is a commit) are {found}"
 
 
 def _at_new_coordinator(cluster: Cluster, producer: TxnProducer, former: int) -> TxnProducer:
@@ -166,6 +174,43 @@ def test_new_coordinator_completes_prepared_and_continues_open_transaction(
         version = reader.broker.reading_version(other)
         values = committed_values(fetched(reader, other, version, READ_COMMITTED))
         assert values == [b"before", b"behind"], f"the open one: the values are {values}"
+
+
+def _refused(producer: TxnProducer, topic: Topic, partition: int) -> int:
+    """The error of an epoch that no producer has, as the coordinator is loaded: it begins none."""
+    raised = producer.other(epoch=producer.epoch + FAR_AHEAD)
+    version = producer.version("AddPartitionsToTxn")
+    return raised.add({topic: [partition]}, version)[topic.name, partition]
+
+
+@judges("TXN-073")
+@needs_broker(Use.CLUSTER, EXPIRING)
+def test_expired_transactional_id_is_unknown_to_next_coordinator(cluster: Cluster) -> None:
+    """It has committed before; another id of the same coordinator is in a transaction all the
+    time."""
+    topic, active = cluster.create_topic([cluster.nodes[:3]] * 2), _producer(cluster, "TXN-073")
+    active.begin({topic: [0]})
+    former, idle = _node(cluster, active), _another_at(cluster, active)
+    idle.begin({topic: [0]})
+    code = idle.end(commit=True).error_code
+    if code != ErrorCode.NONE:
+        raise PreparationFailed(f"EndTxn: {ErrorCode.describe(code)}", code)
+    unmapped = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    cluster.await_that(
+        lambda: _refused(idle, topic, 0), unmapped.__eq__, "an idle id expires", LATE_MS
+    )
+    cluster.kill(former)
+    with requirement("TXN-073"):
+        now = _at_new_coordinator(cluster, idle, former)
+        code = cluster.last_seen(
+            lambda: _refused(now, topic, 1), lambda code: code not in NOT_READY, LATE_MS
+        )
+        expect_error(code, unmapped, "the expired id")
+        now = _at_new_coordinator(cluster, active, former)
+        code = cluster.last_seen(
+            lambda: now.end(commit=True).error_code, lambda code: code not in NOT_READY, LATE_MS
+        )
+        expect_error(code, ErrorCode.NONE, "the commit of the other id")
 
 
 @judges("TXN-028")

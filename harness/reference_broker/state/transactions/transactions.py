@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.base.ids import TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.memory_budget import PER_THING_BYTES, MemoryBudget
 from harness.reference_broker.state.producers.producer_ids import ProducerIds
@@ -47,22 +47,29 @@ class TransactionLimits:
 
 
 class Transactions:
-    """The transactional ids by name; a change is put only if its record was written."""
+    """The transactional ids by name; a change is put only if its record was written.
 
-    __slots__ = ("_budget", "_by_id", "ids", "limits", "log", "rounds")
+    An expired id is known until all replicas in sync have its tombstone: the next coordinator
+    must not know it again.
+    """
+
+    __slots__ = ("_budget", "_by_id", "_leaving", "ids", "limits", "log", "rounds")
 
     def __init__(self, limits: TransactionLimits, log: TransactionLog, ids: ProducerIds) -> None:
         self.limits, self.log, self.ids = limits, log, ids
         self.rounds = MarkerRounds()
         self._by_id: dict[str, Transaction] = {}
+        self._leaving: dict[str, Offset] = {}
         self._budget = MemoryBudget(limits.memory_bytes, self._used_bytes)
 
     def all(self) -> Collection[Transaction]:
         """Return all transactional ids, in the order of their first use."""
+        self._let_go()
         return self._by_id.values()
 
     def find(self, transactional_id: str) -> Transaction | None:
         """Return a transactional id's state; None if it is unknown."""
+        self._let_go()
         return self._by_id.get(transactional_id)
 
     def problem_with_coordinator(self, transactional_id: str) -> ErrorCode:
@@ -89,6 +96,7 @@ class Transactions:
     def put(self, one: Transaction) -> None:
         """Put a state in place, as it was written or read."""
         self._by_id[one.transactional_id] = one
+        self._leaving.pop(one.transactional_id, None)
         partition = self.log.partition_of(one.transactional_id)
         if one.state in DECIDED and partition is not None:
             self.rounds.begin(one, partition)
@@ -96,13 +104,24 @@ class Transactions:
             self.rounds.end(one.transactional_id)
 
     def forget(self, transactional_id: str, now: TimeMs) -> None:
-        """Remove an expired id, if its tombstone can be written."""
+        """Write the tombstone of an expired id, if that is possible and was not done before."""
+        partition = self.log.partition_of(transactional_id)
+        if partition is None or transactional_id in self._leaving:
+            return
         if self.log.forget(transactional_id, now):
-            self.drop(transactional_id)
+            self._leaving[transactional_id] = partition.log.end_offset
+
+    def _let_go(self) -> None:
+        """Remove the expired ids whose tombstones all replicas in sync have."""
+        for transactional_id, end in list(self._leaving.items()):
+            partition = self.log.partition_of(transactional_id)
+            if partition is not None and partition.high_watermark >= end:
+                self.drop(transactional_id)
 
     def drop(self, transactional_id: str) -> None:
         """Forget an id that another broker coordinates now; write nothing to the log."""
         self._by_id.pop(transactional_id, None)
+        self._leaving.pop(transactional_id, None)
         self.rounds.end(transactional_id)
 
     def in_partition(self, partition: Partition) -> list[str]:

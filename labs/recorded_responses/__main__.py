@@ -23,7 +23,12 @@ from harness.differential.explained import judged, load_explained
 from harness.differential.generator import Ranges, conversations, shared_versions
 from harness.differential.player import PlayedAnswer, Player, answer_limit_ms
 from harness.oracle.own_objects import names_group_of_all
-from harness.oracle.recorded import RecordedConversation, recorded_of, write_recorded
+from harness.oracle.recorded import (
+    RecordedConversation,
+    recorded_of,
+    recorded_releases,
+    write_recorded,
+)
 from harness.oracle.specification import Specification
 from harness.oracle.subjects import SUBJECTS, client_id_of, companions_of
 from harness.targets.asking import ask_api_versions
@@ -48,7 +53,7 @@ def main(release: str, seed: int, exchanges: int, names: tuple[str, ...]) -> Non
 
     Each conversation is played several times; one with responses that vary is left out.
     """
-    known = recorded_of(release) if names else {}
+    known = recorded_of(release) if names and release in recorded_releases() else {}
     with tempfile.TemporaryDirectory(prefix="kafka-conformance-record-") as logs, ExitStack() as up:
         info = probe(up.enter_context(parse_target(f"kafka:{release}", log_dir=Path(logs))))
         recorder = ConversationRecorder(up, info, _both_serve(up, info, release))

@@ -40,6 +40,18 @@ RESPONSES = ({HOW: How.ANSWERED, "error_code": 0}, {HOW: How.CLOSED})
 ONE = RecordedConversation("Metadata", Conversation("Metadata: a test", STEPS), RESPONSES)
 
 
+TRANSACTIONS = frozenset(
+    {
+        *("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "WriteTxnMarkers"),
+        *("DescribeTransactions", "ListTransactions"),
+    }
+)
+WHOLE = [
+    one for one in recorded_releases() if one != RELEASES[-1] and "Produce" in recorded_of(one)
+]
+"""The older releases of which more than the transactions is recorded."""
+
+
 def test_written_conversations_are_read_as_they_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,8 +117,9 @@ def test_built_in_broker_responds_as_recorded(api: str) -> None:
     assert (found.own, found.of_companions) == (None, ())
 
 
-@pytest.mark.parametrize("release", [one for one in recorded_releases() if one != RELEASES[-1]])
-def test_built_in_broker_like_release_responds_as_recorded(release: str) -> None:
+@contextmanager
+def replayed_like(release: str) -> Iterator[ReplayedConversations]:
+    """The built-in broker like a release, beside what is recorded of the release."""
     with Specification(release, SETTINGS) as broker:
         address = Address(*broker.address)
         pairs = ask_api_versions(address, TIMEOUT_MS)
@@ -115,9 +128,44 @@ def test_built_in_broker_like_release_responds_as_recorded(release: str) -> None
         with ReplayedConversations(
             release, target, address, served, "kc-", TIMEOUT_MS
         ) as conversations:
-            for api in ("Produce", "DescribeGroups", "CreateTopics"):
-                found = conversations.differences(api, 100)
-                assert (found.own, found.of_companions) == (None, ()), api
+            yield conversations
+
+
+@pytest.mark.parametrize("release", WHOLE)
+def test_built_in_broker_like_release_responds_as_recorded(release: str) -> None:
+    with replayed_like(release) as conversations:
+        for api in ("Produce", "DescribeGroups", "CreateTopics"):
+            found = conversations.differences(api, 100)
+            assert (found.own, found.of_companions) == (None, ()), api
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize(
+    ("release", "api"),
+    [
+        (release, api)
+        for release in recorded_releases()
+        for api in sorted(TRANSACTIONS)
+        if release != RELEASES[-1] and recorded_of(release).get(api)
+    ],
+)
+def test_transactions_like_release_are_answered_as_recorded(release: str, api: str) -> None:
+    with replayed_like(release) as conversations:
+        found = conversations.differences(api, 200)
+    assert (found.own, found.of_companions) == (None, ())
+    assert found.compared == {
+        step.version
+        for one in recorded_of(release)[api]
+        for step in one.conversation.steps
+        if step.api == api
+    }
+
+
+def test_transactions_of_each_release_that_has_them_are_recorded() -> None:
+    """DescribeTransactions and ListTransactions came with 3.0."""
+    older = {"1.1.1": 5, "2.8.2": 5, "3.9.2": 7, "4.4.0": 7}
+    found = {release: recorded_of(release).keys() & TRANSACTIONS for release in older}
+    assert {release: len(names) for release, names in found.items()} == older
 
 
 def test_wrong_field_is_found_and_repeats() -> None:

@@ -210,6 +210,19 @@ def test_offsets_of_a_producer_without_an_epoch_fail_with_missing_partitions_bef
     assert codes == ({0: MAPPING, 9: UNKNOWN} if like in ("4.4.0", "3.9.2") else {0: -1, 9: -1})
 
 
+@pytest.mark.parametrize(("like", "indexes"), [("2.8.2", [0, 0]), ("1.1.1", [0])])
+def test_offsets_of_a_producer_without_an_epoch_fail_once_for_each_name_since_2_4(
+    like: str, indexes: list[int]
+) -> None:
+    parts = [{"partition_index": 0, "committed_metadata": text} for text in ("a", "b")]
+    fields = {"group_id": "group", "producer_id": 7, "producer_epoch": -1, "transactional_id": "id"}
+    topics = [{"name": TOPIC, "partitions": parts}]
+    answer = asked(like, "TxnOffsetCommit", 0, {**fields, "topics": topics})
+    (topic,) = answer["topics"]
+    failed = [(one["partition_index"], one["error_code"]) for one in topic["partitions"]]
+    assert failed == [(index, -1) for index in indexes]
+
+
 @pytest.mark.parametrize("like", ["4.4.0", "3.9.2"])
 def test_unknown_state_that_is_named_twice_is_answered_once(like: str) -> None:
     answer = asked(like, "ListTransactions", 0, {"state_filters": ["none", "Empty", "none"]})

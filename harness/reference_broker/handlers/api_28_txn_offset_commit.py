@@ -52,6 +52,7 @@ _FIRST_VERSION_WITH_ABORTABLE = 4
 _FIRST_VERSION_THAT_ADDS = 5
 _TRANSACTION_IS_VERIFIED = (3, 7)  # class GroupMetadataManager (storeOffsets)
 _ALL_IS_CHECKED = (3, 0)  # class GroupCoordinator (validateOffsetCommit)
+_ALL_ARE_FAILED = (2, 4)  # class TxnOffsetCommitRequest (getErrorResponse)
 _GROUP_MUST_EXIST = (4, 0)  # class OffsetMetadataManager
 _Partition = TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition
 _TopicResult = TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic
@@ -96,11 +97,9 @@ def _stored(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome
     ]
     codes = _codes_of(request, asked, context) if asked else []
     results, committed = topics.answered(codes)
-    answer = TxnOffsetCommitResponse(topics=results)
     if _is_unforeseen(request, codes, context):
-        for topic in results:
-            for part in topic.partitions:
-                part.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+        return Answer(TxnOffsetCommitResponse(topics=_failed(request, results, context)))
+    answer = TxnOffsetCommitResponse(topics=results)
     kept = [one for one in committed if not one.error_code]
     if not kept:
         return Answer(answer)
@@ -122,6 +121,26 @@ def _is_unforeseen(
         and request.producer_epoch == _NO_PRODUCER
         and ErrorCode.UNKNOWN_SERVER_ERROR in codes
     )
+
+
+def _failed(
+    request: TxnOffsetCommitRequest, results: list[_TopicResult], context: RequestContext
+) -> list[_TopicResult]:
+    """Return the results of a request that fails as a whole; since 2.4 all that it names."""
+    if context.state.like.since(*_ALL_ARE_FAILED):
+        results = [
+            _TopicResult(
+                name=topic.name,
+                partitions=[
+                    _Result(partition_index=one.partition_index) for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    for topic in results:
+        for part in topic.partitions:
+            part.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+    return results
 
 
 def _codes_of(

@@ -24,6 +24,10 @@ HISTORY_PARTS = (
                 (KAFKA, "10", "own"),
                 (f"{KAFKA},nodes=3", "8", "own"),
                 (f"{KAFKA},nodes=3", "8", "confluent-kafka"),
+                ("reference,nodes=3", "6", "kafka-python"),
+                (f"{KAFKA},nodes=3", "6", "kafka-python"),
+                ("reference,nodes=3", "6", "java"),
+                (f"{KAFKA},nodes=3", "6", "java"),
                 ("kafka:3.9.2", "8", "own"),
                 ("kafka:2.8.2", "8", "own"),
             )

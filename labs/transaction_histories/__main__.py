@@ -17,8 +17,10 @@ from harness.histories.judgement import HistoryVerdict
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from labs.crash_loops.stage import SETTINGS, nodes_of
+from labs.transaction_histories.client_families import CLIENTS, OWN
 from labs.transaction_histories.nemesis import KINDS, kinds_for, plan
-from labs.transaction_histories.run import CLIENTS, OWN, WORKLOADS, TransactionRun, play
+from labs.transaction_histories.run import TransactionRun, play
+from labs.transaction_histories.workloads import WORKLOADS
 
 IN_MEMORY = "reference"
 """The built-in broker alone keeps its logs in memory, unless it has a disk."""
@@ -29,7 +31,7 @@ IN_MEMORY = "reference"
 @click.option("--workload", "workloads", multiple=True, type=click.Choice(WORKLOADS),
               default=WORKLOADS, show_default=True, help="May be repeated.")  # fmt: skip
 @click.option("--client", type=click.Choice(CLIENTS), default=OWN, show_default=True,
-              help="The transformers are always our own.")  # fmt: skip
+              help="The library of the producers and the consumer.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Of the transactions and the faults.")
 @click.option("--runs", default=1, show_default=True, help="Of this and the next seeds.")
 @click.option("--faults", default=4, show_default=True, help="Of each workload.")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from threading import Event
 from typing import Any
 
 from confluent_kafka import (
@@ -18,9 +17,9 @@ from confluent_kafka import (
 )
 
 from harness.histories.history import ClientAction, OperationOutcome
+from labs.transaction_histories.library_reader import Ends, LibraryReader, PolledRecord
 from labs.transaction_histories.notes import TransactionNotes
 from labs.transaction_histories.producer import MustAbort
-from labs.transaction_histories.reader import CONSUMER, CommittedEnds
 from labs.transaction_histories.wire import DELIVERY_S, GivenUp
 
 POLL_S, SETUP_MS, BACKOFF_MS, ANSWER_MS = 0.1, 1000, 50, 2500
@@ -34,7 +33,6 @@ NETWORK: dict[str, Any] = {
     "retry.backoff.ms": BACKOFF_MS,
     "log_level": 0,
 }
-Ends = Callable[[int], CommittedEnds]
 
 
 class ConfluentProducer:
@@ -42,6 +40,7 @@ class ConfluentProducer:
 
     def __init__(self, name: str, bootstrap: str, topic: str, notes: TransactionNotes) -> None:
         self.name, self._topic, self._notes = name, topic, notes
+        self._bootstrap = bootstrap
         self._settings = {
             **NETWORK,
             "bootstrap.servers": bootstrap,
@@ -52,6 +51,7 @@ class ConfluentProducer:
             "linger.ms": 1,
         }
         self._producer: Producer | None = None
+        self._groups: dict[str, object] = {}
 
     def begin(self, label: str) -> None:
         """Open a transaction. Raises GivenUp: there is no identity in time."""
@@ -86,6 +86,31 @@ class ConfluentProducer:
         said = "" if error is None else str(error)
         self._notes.add(self.name, OK if error is None else INFO, ClientAction.SEND, partition,
                         offset, value, said)  # fmt: skip
+
+    def send_offsets(self, group: str, offsets: Mapping[int, int]) -> None:
+        """Commit these offsets of a group in the transaction. Raises MustAbort."""
+        assert self._producer is not None
+        self._note_offsets(INVOKE, offsets)
+        places = [TopicPartition(self._topic, at, offset) for at, offset in offsets.items()]
+        metadata = self._metadata_of(group)
+        try:
+            self._patiently(partial(self._producer.send_offsets_to_transaction, places, metadata))
+        except (MustAbort, GivenUp) as failed:
+            self._note_offsets(INFO, offsets)
+            raise MustAbort(str(failed)) from failed
+        self._note_offsets(OK, offsets)
+
+    def _metadata_of(self, group: str) -> object:
+        """The metadata of a group without members; the library gets it from a consumer alone."""
+        if group not in self._groups:
+            member = Consumer({**NETWORK, "bootstrap.servers": self._bootstrap, "group.id": group})
+            self._groups[group] = member.consumer_group_metadata()
+            member.close()
+        return self._groups[group]
+
+    def _note_offsets(self, outcome: OperationOutcome, offsets: Mapping[int, int]) -> None:
+        for at, offset in offsets.items():
+            self._notes.add(self.name, outcome, ClientAction.SEND_OFFSETS, at, offset)
 
     def commit(self) -> bool:
         """True if it is surely committed; else it is aborted, or of unknown outcome."""
@@ -131,10 +156,8 @@ class ConfluentProducer:
                     raise GivenUp(str(error)) from failed
 
 
-class ConfluentReader:
-    """Reads every partition from its beginning until the others are done and all is read."""
-
-    name = CONSUMER
+class ConfluentReader(LibraryReader):
+    """A consumer that is assigned its partitions."""
 
     def __init__(
         self,
@@ -145,9 +168,7 @@ class ConfluentReader:
         ends: Ends,
         give_up_s: float,
     ) -> None:
-        """``ends``: of a partition, as another client sees them."""
-        self._give_up_s = give_up_s
-        self._topic, self._notes, self._partitions, self._ends = topic, notes, partitions, ends
+        super().__init__(topic, notes, partitions, ends, give_up_s)
         self._settings = {
             **NETWORK,
             "bootstrap.servers": bootstrap,
@@ -157,34 +178,24 @@ class ConfluentReader:
             "isolation.level": "read_committed",
             "fetch.wait.max.ms": 100,
         }
+        self._consumer: Consumer | None = None
 
-    def run(self, stop: Event) -> None:
-        """Poll until ``stop``, then to the end of each partition, when no transaction is open."""
-        consumer = Consumer(self._settings)
-        assigned = [TopicPartition(self._topic, each, 0) for each in range(self._partitions)]
-        consumer.assign(assigned)
-        while not stop.is_set():
-            self._poll(consumer)
-        deadline = time.monotonic() + self._give_up_s
-        while not self._is_at_end(consumer, assigned) and time.monotonic() < deadline:
-            self._poll(consumer)
-        if self._is_at_end(consumer, assigned):
-            self._notes.add(self.name, OK, ClientAction.FINISH)
-        else:
-            self._notes.stuck(self.name, "a transaction hangs")
-        consumer.close()
+    def open_consumer(self) -> None:
+        self._consumer = Consumer(self._settings)
+        self._consumer.assign([TopicPartition(self.topic, each, 0) for each in self.partitions])
 
-    def _is_at_end(self, consumer: Consumer, assigned: list[TopicPartition]) -> bool:
-        """True if no transaction is open, and all has been read."""
-        ends = {each.partition: self._ends(each.partition) for each in assigned}
-        return all(
-            one.offset >= ends[one.partition].stable == ends[one.partition].high_watermark
-            for one in consumer.position(assigned)
-        )
-
-    def _poll(self, consumer: Consumer) -> None:
-        for message in consumer.consume(100, POLL_S):
+    def poll(self) -> Iterable[PolledRecord]:
+        assert self._consumer is not None
+        for message in self._consumer.consume(100, POLL_S):
             value, offset = message.value(), message.offset()
             if message.error() is None and value is not None and offset is not None:
-                self._notes.add(self.name, OK, ClientAction.POLL, message.partition() or 0,
-                                offset, value.decode())  # fmt: skip
+                yield message.partition() or 0, offset, value.decode()
+
+    def position(self, partition: int) -> int:
+        assert self._consumer is not None
+        (found,) = self._consumer.position([TopicPartition(self.topic, partition)])
+        return int(found.offset)
+
+    def close_consumer(self) -> None:
+        assert self._consumer is not None
+        self._consumer.close()

@@ -5,28 +5,32 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol
 
-from harness.base.address import Address
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.histories.history import ClientAction, ClientOperation, OperationOutcome
 from harness.histories.judgement import HistoryVerdict, Judgement
 from harness.histories.transaction_checker import check_transactions
 from harness.histories.transaction_mode import FENCES_EACH_END, TransactionMode
-from harness.targets.asking import ask_api_versions
-from harness.targets.proxied import ProxiedTarget, proxied
+from harness.targets.proxied import proxied
 from harness.targets.target import Target
 from labs.crash_loops.reading import NotReadable
-from labs.crash_loops.stage import ASK_MS, cluster_of
+from labs.crash_loops.stage import cluster_of
 from labs.hang_limit import HANGS_AFTER_S
 from labs.late_end.__main__ import negotiates_newer
+from labs.transaction_histories.client_families import (
+    NEGOTIATES_NEWER,
+    OWN,
+    ClientFamily,
+    FamilyNeeds,
+    HistoryReader,
+    RunWires,
+    family,
+)
 from labs.transaction_histories.committed import GIVE_UP_S, final_read
-from labs.transaction_histories.confluent import ConfluentProducer, ConfluentReader
 from labs.transaction_histories.nemesis import (
     CUT,
     KILL,
@@ -36,32 +40,24 @@ from labs.transaction_histories.nemesis import (
     TransactionNemesis,
 )
 from labs.transaction_histories.notes import READER, TransactionNotes
-from labs.transaction_histories.producer import WireProducer
-from labs.transaction_histories.reader import (
-    CONSUMER,
-    CommittedReader,
-    committed_ends,
-    read_offset,
-)
-from labs.transaction_histories.wire import ClientWire
+from labs.transaction_histories.reader import read_offset
+from labs.transaction_histories.wire import GivenUp
 from labs.transaction_histories.workloads import (
+    APPENDS,
     INPUTS,
     PARTITIONS,
+    TRANSFERS,
+    TRANSFORMS,
     Appends,
     Feeds,
-    TransactionalClient,
     TransactionWorker,
     Transfers,
     Transforms,
     amount_of,
 )
 
-APPENDS, TRANSFERS, TRANSFORMS = "appends", "transfers", "transforms"
-WORKLOADS = (APPENDS, TRANSFERS, TRANSFORMS)
 PRODUCERS = 3
 PAUSE_S = 0.05
-OWN, CONFLUENT = "own", "confluent-kafka"
-CLIENTS = (OWN, CONFLUENT)
 MORE = 3
 """Committed transactions of each producer that are awaited before each fault and at the end."""
 REPLICAS = 3
@@ -103,17 +99,11 @@ class TransactionRun:
         return Counter(one.outcome for one in self.history if one.action is ClientAction.COMMIT)
 
 
-class _Reader(Protocol):
-    """A consumer of all partitions."""
-
-    def run(self, stop: threading.Event) -> None: ...
-
-
 class _Load:
     """The threads of a workload, and their unexpected errors."""
 
     def __init__(
-        self, workers: list[TransactionWorker], reader: _Reader, run: TransactionRun
+        self, workers: list[TransactionWorker], reader: HistoryReader, run: TransactionRun
     ) -> None:
         self._workers, self._failed = workers, list[BaseException]()
         self._run = run
@@ -174,7 +164,7 @@ def play(
     patience: RunPatience | None = None,
 ) -> TransactionRun:
     """Carry out the workload on a started target; errors of the run make its verdict unknown."""
-    newer = client == OWN and negotiates_newer(target)  # librdkafka 2.16 has the older one
+    newer = client in NEGOTIATES_NEWER and negotiates_newer(target)
     mode = TransactionMode(
         transaction_version=FENCES_EACH_END if newer else 0,
         late_requests=any(fault.kind in DELAYING for fault in faults),
@@ -197,10 +187,11 @@ def _carry_out(run: TransactionRun, target: Target, *, newer: bool) -> None:
         cluster = opened.enter_context(cluster_of(target))
         topic = _topic(cluster)
         behind = opened.enter_context(proxied(target, seed=run.seed))
-        wires = _Wires(target, behind, topic)
+        wires = RunWires(target, behind, topic)
         opened.callback(wires.close)
-        workers = list(_workers(run, wires, newer=newer))
-        reader = _reader(run, wires)
+        needs = FamilyNeeds(wires, run.notes, newer, run.patience.read_s, opened)
+        clients = family(run.client, needs)
+        workers, reader = list(_workers(run, clients, wires)), clients.reader()
         with _under_way(_Load(workers, reader, run)) as load:
             nemesis = TransactionNemesis(target, behind, run.notes)
             for fault in run.faults:
@@ -210,12 +201,20 @@ def _carry_out(run: TransactionRun, target: Target, *, newer: bool) -> None:
             else:
                 load.await_more()
         load.raise_failed()
-        if run.workload == TRANSFORMS:
-            for worker in workers:
-                if isinstance(worker, Transforms):
-                    read_offset(wires.new(READER), run.notes, READER, worker.group,
-                                worker.partition)  # fmt: skip
+        _read_offsets(run, wires, workers)
         _read_all(run, cluster, topic)
+
+
+def _read_offsets(
+    run: TransactionRun, wires: RunWires, workers: Iterable[TransactionWorker]
+) -> None:
+    try:
+        for worker in workers:
+            if isinstance(worker, Transforms):
+                wire = wires.new(READER)
+                read_offset(wire, run.notes, READER, worker.group, worker.partition)
+    except GivenUp as problem:
+        run.notes.stuck(READER, str(problem))
 
 
 def _read_all(run: TransactionRun, cluster: Cluster, topic: Topic) -> None:
@@ -224,35 +223,6 @@ def _read_all(run: TransactionRun, cluster: Cluster, topic: Topic) -> None:
                    run.patience.read_s)  # fmt: skip
     except NotReadable as problem:
         run.notes.stuck(READER, str(problem))
-
-
-class _Wires:
-    """Makes the connections of each thread: all through the proxies."""
-
-    def __init__(self, target: Target, behind: ProxiedTarget, topic: Topic) -> None:
-        self._addresses: Mapping[int, Address] = {
-            node: behind.address_of(node) for node in target.nodes
-        }
-        self._versions = ask_api_versions(target.addresses[0], ASK_MS)
-        self._topic, self._made = topic, list[ClientWire]()
-
-    def new(self, client_id: str) -> ClientWire:
-        made = ClientWire(self._addresses, self._versions, self._topic, client_id)
-        self._made.append(made)
-        return made
-
-    @property
-    def bootstrap(self) -> str:
-        """The addresses as clients of other people take them."""
-        return ",".join(map(str, self._addresses.values()))
-
-    @property
-    def topic(self) -> str:
-        return self._topic.name
-
-    def close(self) -> None:
-        for wire in self._made:
-            wire.close()
 
 
 @contextmanager
@@ -264,34 +234,19 @@ def _under_way(load: _Load) -> Iterator[_Load]:
         load.stop()
 
 
-def _workers(run: TransactionRun, wires: _Wires, *, newer: bool) -> Iterator[TransactionWorker]:
-    def producer(name: str) -> WireProducer:
-        return WireProducer(name, wires.new(name), run.notes, newer=newer)
-
-    def either(name: str) -> TransactionalClient:
-        if run.client == OWN:
-            return producer(name)
-        return ConfluentProducer(name, wires.bootstrap, wires.topic, run.notes)
-
+def _workers(
+    run: TransactionRun, clients: ClientFamily, wires: RunWires
+) -> Iterator[TransactionWorker]:
     seed = f"{run.seed} {run.workload}"
     if run.workload == TRANSFORMS:
-        yield Feeds(either("feeder"), seed)
+        yield Feeds(clients.producer("feeder"), seed)
         for partition in range(INPUTS):
-            yield Transforms(producer(f"transformer {partition}"), seed, run.notes, partition)
+            name = f"transformer {partition}"
+            yield Transforms(clients.producer(name), seed, run.notes, partition, wires.new(name))
         return
     kind = {APPENDS: Appends, TRANSFERS: Transfers}[run.workload]
     for number in range(PRODUCERS):
-        yield kind(either(f"producer {number}"), seed)
-
-
-def _reader(run: TransactionRun, wires: _Wires) -> _Reader:
-    wire = wires.new(CONSUMER)
-    if run.client == OWN:
-        return CommittedReader(wire, run.notes, PARTITIONS, run.patience.read_s)
-    ends = partial(committed_ends, wire)
-    return ConfluentReader(
-        wires.bootstrap, wires.topic, run.notes, PARTITIONS, ends, run.patience.read_s
-    )
+        yield kind(clients.producer(f"producer {number}"), seed)
 
 
 def _topic(cluster: Cluster) -> Topic:

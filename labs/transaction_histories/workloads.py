@@ -15,6 +15,8 @@ from labs.transaction_histories.producer import MustAbort
 from labs.transaction_histories.reader import read_offset, take
 from labs.transaction_histories.wire import ClientWire, GivenUp
 
+APPENDS, TRANSFERS, TRANSFORMS = "appends", "transfers", "transforms"
+WORKLOADS = (APPENDS, TRANSFERS, TRANSFORMS)
 PAUSE_S = 0.01
 INPUTS, OUTPUTS = 2, 4
 PARTITIONS = INPUTS + OUTPUTS
@@ -43,8 +45,6 @@ class TransactionalClient(Protocol):
 
 class OffsetsClient(TransactionalClient, Protocol):
     """One that commits offsets too."""
-
-    wire: ClientWire
 
     def send_offsets(self, group: str, offsets: dict[int, int]) -> None:
         """Commit offsets in the transaction. Raises MustAbort."""
@@ -141,10 +141,12 @@ class Transforms(TransactionWorker):
         seed: str,
         notes: TransactionNotes,
         partition: int,
+        wire: ClientWire,
     ) -> None:
+        """``wire``: reads the input and the committed offset."""
         super().__init__(producer, seed)
-        self.partition, self._notes, self._wire = partition, notes, producer.wire
-        self.group = f"{producer.wire.topic.name}-group-{partition}"
+        self.partition, self._notes, self._wire = partition, notes, wire
+        self.group = f"{wire.topic.name}-group-{partition}"
         self._position: int | None = None
         self._next = 0
 

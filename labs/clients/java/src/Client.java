@@ -31,6 +31,7 @@ public final class Client {
     groups = new Groups(shared, admin, calls);
     new Topics(admin, calls);
     new Records(shared, calls);
+    new Transactions(shared, calls);
   }
 
   public static void main(String[] words) throws Exception {

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from harness.targets.reference_cluster import ReferenceCluster
 from labs.crash_loops.stage import SETTINGS
-from labs.transaction_histories.nemesis import LOST, RESET, plan
+from labs.transaction_histories.nemesis import LOST, RESET, TransactionFault, plan
 from labs.transaction_histories.planted_bugs import PLANTED, PlantedBug
 from labs.transaction_histories.run import RunPatience, TransactionRun, play
 
 MODULE = "labs.transaction_histories.wrong_coordinator"
 NODES, FAULTS = 3, 2
+LOST_SHARE = 0.5
 SHORT = RunPatience(go_on_s=15, read_s=8)
 """A bug may stop a producer or a consumer for ever."""
 
@@ -55,8 +57,15 @@ def find(bug: PlantedBug, seed: int) -> FoundBug:
         with ReferenceCluster(
             NODES, log_dir=Path(folder), settings=SETTINGS, command=command
         ) as target:
-            faults = plan(f"{seed} {bug.name}", FAULTS, target.nodes, (LOST, RESET))
+            faults = _faults(bug, seed, target.nodes)
             return FoundBug(bug, play(target, bug.workload, seed, faults, patience=SHORT))
+
+
+def _faults(bug: PlantedBug, seed: int, nodes: Sequence[int]) -> list[TransactionFault]:
+    drawn = plan(f"{seed} {bug.name}", FAULTS, nodes, (LOST, RESET))
+    if not bug.lost:
+        return drawn
+    return [replace(fault, kind=LOST, api=bug.lost, share=LOST_SHARE) for fault in drawn]
 
 
 @click.command()

@@ -2,110 +2,36 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from harness.histories.judgement import Anomaly
 from labs.defects.defect import WrongFunction
-from labs.transaction_histories.run import APPENDS, TRANSFORMS
+from labs.transaction_histories import wrong_decisions as decisions
+from labs.transaction_histories import wrong_records as records
+from labs.transaction_histories.workloads import APPENDS, TRANSFERS, TRANSFORMS
 
 STATE = "harness.reference_broker.state"
-TRANSACTIONS = f"{STATE}.transactions"
-SELDOM = 5
-"""One of so many goes wrong."""
+CHECKS = "harness.reference_broker.handlers.transaction_check"
 
 
 @dataclass(frozen=True, slots=True)
 class PlantedBug:
-    """``shows``: an anomaly that a run has within ``operations``, beside others it may have."""
+    """``shows``: an anomaly that a run has within ``operations``, beside others it may have.
+
+    ``ticket``: a bug of this kind, of Apache Kafka or at GitHub. ``lost``: the API whose answers
+    the network has to lose before the bug can show; else any.
+    """
 
     name: str
     meaning: str
+    ticket: str
     wrong: WrongFunction
     shows: Anomaly
     workload: str
+    lost: str = ""
     operations: int = 6000
-
-
-def _seldom() -> Callable[[], bool]:
-    """Return a function that is true for one call of some."""
-    numbers = itertools.count(1)
-    return lambda: next(numbers) % SELDOM == 0
-
-
-def _lost_marker(right: Callable[..., Any]) -> Callable[..., Any]:
-    strikes = _seldom()
-
-    def settle_place(one: Any, place: Any, *rest: Any) -> Any:
-        if len(one.left) > 1 and place not in one.written and strikes():
-            one.left.discard(place)
-            return ()
-        return right(one, place, *rest)
-
-    return settle_place
-
-
-def _reversed_marker(right: Callable[..., Any]) -> Callable[..., Any]:
-    strikes = _seldom()
-
-    def append_marker(partition: Any, marker: Any, now: Any) -> Any:
-        aborts = marker.aborts or strikes()
-        return right(partition, replace(marker, aborts=aborts), now)
-
-    return append_marker
-
-
-def _decision(commits: bool) -> Callable[[property], property]:
-    """Reverse commits, or aborts, of one epoch in some."""
-
-    def instead(right: property) -> property:
-        def aborts(one: Any) -> bool:
-            found: bool = right.fget(one)  # type: ignore[misc]
-            is_struck = one.of.producer_epoch % SELDOM == 0 and found is not commits
-            return not found if is_struck else found
-
-        return property(aborts)
-
-    return instead
-
-
-def _early_stable_offset(_: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda partition: partition.high_watermark
-
-
-def _unlisted_aborts(right: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *words: replace(right(*words), aborted=())
-
-
-def _offsets_end(aborts: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def instead(right: Callable[..., Any]) -> Callable[..., Any]:
-        def end_transaction(self: Any, producer_id: Any, concerns: Any, **_: Any) -> None:
-            right(self, producer_id, concerns, aborts=aborts)
-
-        return end_transaction
-
-    return instead
-
-
-def _same_epoch(right: Callable[..., Any]) -> Callable[..., Any]:
-    def decided(transactions: Any, known: Any, wanted: Any, now: Any) -> Any:
-        return replace(right(transactions, known, wanted, now), producer_epoch=known.producer_epoch)
-
-    return decided
-
-
-def _later_partitions_left_out(right: Callable[..., Any]) -> Callable[..., Any]:
-    strikes = _seldom()
-
-    def add(transactions: Any, name: str, producer: Any, places: Any, *rest: Any) -> Any:
-        known = transactions.find(name)
-        if known is not None and known.places and known.places.isdisjoint(places) and strikes():
-            return right(transactions, name, producer, known.places, *rest)
-        return right(transactions, name, producer, places, *rest)
-
-    return add
 
 
 def _in(module: str, name: str, instead: Callable[[Any], Any]) -> WrongFunction:
@@ -116,61 +42,145 @@ PLANTED = (
     PlantedBug(
         "a_marker_is_lost",
         "A partition of a decided transaction gets no marker.",
-        _in("transactions.marker_writing", "_settle_place", _lost_marker),
+        "KAFKA-5610",
+        _in("transactions.marker_writing", "_settle_place", decisions.lost_marker),
         Anomaly.STUCK, APPENDS,
     ),
     PlantedBug(
         "a_partition_gets_the_other_marker",
         "A partition of a committed transaction gets the marker of an abort.",
-        _in("partition.coordinator_append", "append_marker", _reversed_marker),
+        "redpanda#10669",
+        _in("partition.coordinator_append", "append_marker", records.reversed_marker),
         Anomaly.TORN_TRANSACTION, APPENDS,
     ),
     PlantedBug(
         "a_commit_is_an_abort",
         "The coordinator acknowledges a commit, and aborts.",
-        _in("transactions.marker_rounds", "MarkerRound.aborts", _decision(True)),
+        "KAFKA-17754",
+        _in("transactions.marker_rounds", "MarkerRound.aborts", decisions.decision(True)),
         Anomaly.LOST_WRITE, APPENDS,
     ),
     PlantedBug(
         "an_abort_is_a_commit",
         "The coordinator acknowledges an abort, and commits.",
-        _in("transactions.marker_rounds", "MarkerRound.aborts", _decision(False)),
+        "KAFKA-17754",
+        _in("transactions.marker_rounds", "MarkerRound.aborts", decisions.decision(False)),
         Anomaly.ABORTED_READ, APPENDS,
     ),
     PlantedBug(
         "the_stable_offset_is_early",
         "The last stable offset does not wait for open transactions.",
-        _in("partition.last_stable_offset", "last_stable_offset", _early_stable_offset),
+        "kop#1283",
+        _in("partition.last_stable_offset", "last_stable_offset", records.early_stable_offset),
         Anomaly.DIRTY_READ, APPENDS,
     ),
     PlantedBug(
         "aborts_are_not_listed",
         "Fetch does not list aborted transactions.",
-        _in("fetch.fetch_reading", "_read", _unlisted_aborts),
+        "KAFKA-5376",
+        _in("fetch.fetch_reading", "_read", records.unlisted_aborts),
         Anomaly.ABORTED_READ, APPENDS,
     ),
     PlantedBug(
         "pending_offsets_are_dropped",
         "A commit drops the offsets of its transaction.",
-        _in("groups.committed_offsets", "CommittedOffsets.end_transaction", _offsets_end(True)),
+        "redpanda#6326",
+        _in("groups.committed_offsets", "CommittedOffsets.end_transaction",
+            records.offsets_end(True)),
         Anomaly.CONSUMED_TWICE, TRANSFORMS,
     ),
     PlantedBug(
         "aborted_offsets_are_kept",
         "An abort commits the offsets of its transaction.",
-        _in("groups.committed_offsets", "CommittedOffsets.end_transaction", _offsets_end(False)),
+        "redpanda#10669",
+        _in("groups.committed_offsets", "CommittedOffsets.end_transaction",
+            records.offsets_end(False)),
         Anomaly.NEVER_CONSUMED, TRANSFORMS,
     ),
     PlantedBug(
         "an_end_keeps_the_epoch",
         "The end of a transaction does not raise the epoch.",
-        _in("transactions.ending", "_decided", _same_epoch),
+        "KAFKA-14402",
+        _in("transactions.ending", "_decided", decisions.same_epoch),
         Anomaly.STUCK, APPENDS,
     ),
     PlantedBug(
         "later_partitions_are_left_out",
         "The coordinator forgets a partition that is added behind the first ones.",
-        _in("transactions.adding", "add", _later_partitions_left_out),
+        "KAFKA-13782",
+        _in("transactions.adding", "add", decisions.later_partitions_left_out),
         Anomaly.STUCK, APPENDS,
+    ),
+    PlantedBug(
+        "a_late_transaction_keeps_its_epoch",
+        "The coordinator aborts a late transaction, and its producer may go on.",
+        "KAFKA-6119",
+        _in("transactions.adding", "add", decisions.late_abort_without_fence),
+        Anomaly.UNBALANCED, TRANSFERS,
+    ),
+    PlantedBug(
+        "a_decision_is_never_completed",
+        "A decided transaction has its markers, and never ends.",
+        "KAFKA-16352",
+        _in("transactions.ending", "complete", decisions.endless_decision),
+        Anomaly.STUCK, APPENDS,
+    ),
+    PlantedBug(
+        "the_offsets_are_not_in_the_transaction",
+        "The coordinator does not add the group's partition to the transaction.",
+        "redpanda#6423",
+        _in("transactions.adding", "add", decisions.offsets_left_out),
+        Anomaly.STUCK, TRANSFORMS,
+    ),
+    PlantedBug(
+        "a_producer_id_is_given_twice",
+        "Several transactional ids get one producer id.",
+        "KAFKA-15552",
+        _in("producers.producer_ids", "ProducerIds.new_producer", decisions.one_producer_id),
+        Anomaly.STUCK, APPENDS,
+    ),
+    PlantedBug(
+        "a_new_producer_leaves_the_transaction",
+        "The next producer of a transactional id goes on with the open transaction of "
+        "the former one.",
+        "redpanda#3232",
+        _in("transactions.initializing", "initialize", decisions.open_transaction_left),
+        Anomaly.ABORTED_READ, APPENDS,
+    ),
+    PlantedBug(
+        "a_repeated_batch_is_stored_again",
+        "A leader appends a batch that it has already.",
+        "redpanda#3039",
+        _in("validation.producer_check", "known_duplicate", records.batch_stored_again),
+        Anomaly.DUPLICATE, APPENDS, lost="Produce",
+    ),
+    PlantedBug(
+        "a_repeated_batch_has_another_offset",
+        "A leader acknowledges a batch that it has already with another offset.",
+        "redpanda#3003",
+        _in("validation.producer_check", "known_duplicate", records.offset_before),
+        Anomaly.INCONSISTENT_OFFSET, APPENDS, lost="Produce",
+    ),
+    PlantedBug(
+        "the_stable_offset_is_the_newest_batch",
+        "The last stable offset is at the newest batch of an open transaction.",
+        "redpanda#10097",
+        _in("producers.producer_states", "ProducerStates.remember", records.newest_batch_begins),
+        Anomaly.INTERMEDIATE_READ, APPENDS,
+    ),
+    PlantedBug(
+        "records_come_without_a_check",
+        "A leader takes records of a transaction that does not have the partition.",
+        "KAFKA-14402",
+        WrongFunction(CHECKS, "_is_to_check", records.unchecked_transactions),
+        Anomaly.STUCK, APPENDS,
+    ),
+    PlantedBug(
+        "older_offsets_replace_newer_ones",
+        "Offsets of an earlier commit replace those of a later one.",
+        "KAFKA-5247",
+        _in("groups.committed_offsets", "CommittedOffsets.end_transaction",
+            records.older_offsets),
+        Anomaly.OFFSETS_BACK, TRANSFORMS,
     ),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from harness.codec.messages import FetchResponse
 from harness.codec.records import CONTROL, TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.histories.history import ClientAction, OperationOutcome, from_lines
 from labs.transaction_histories.__main__ import main
+from labs.transaction_histories.client_families import CLIENTS, OWN
 from labs.transaction_histories.committed import delivered
 from labs.transaction_histories.nemesis import KINDS, LATE, LOST, RESET, plan
 from labs.transaction_histories.plant import find
@@ -19,6 +21,7 @@ from labs.transaction_histories.workloads import amount_of
 from tests.targets.kinds import need_kafka
 
 NODES = [1, 2, 3]
+TICKET = re.compile(r"KAFKA-\d+|(redpanda|kop)#\d+")
 
 
 def _run(out: Path, *words: str) -> str:
@@ -35,6 +38,12 @@ def test_transforms_through_lost_answers_are_valid(tmp_path: Path) -> None:
     ok = [one.action for one in history if one.outcome is OperationOutcome.OK]
     few = {action: ok.count(action) for action in ClientAction if ok.count(action) < 4}
     assert set(few) == {ClientAction.FAULT, ClientAction.FINISH}, few
+
+
+def test_each_planted_bug_names_a_ticket_of_its_kind() -> None:
+    tickets = {bug.name: bug.ticket for bug in PLANTED}
+    assert [name for name, ticket in tickets.items() if not TICKET.fullmatch(ticket)] == []
+    assert len(tickets) == len(PLANTED) == 20
 
 
 @pytest.mark.slow
@@ -61,8 +70,10 @@ def test_all_workloads_through_drawn_faults_are_valid(target: str, tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.deep
-def test_workloads_by_librdkafka_are_valid(tmp_path: Path) -> None:
-    words = ("--target", "reference,nodes=3", "--client", "confluent-kafka", "--seed", "5")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # kafka-python at its import
+@pytest.mark.parametrize("client", [name for name in CLIENTS if name != OWN])
+def test_workloads_by_client_libraries_are_valid(client: str, tmp_path: Path) -> None:
+    words = ("--target", "reference,nodes=3", "--client", client, "--seed", "5")
     assert _run(tmp_path, *words).count(": valid") == 3
 
 

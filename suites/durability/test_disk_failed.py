@@ -17,7 +17,7 @@ from harness.runner.brokers.power_loss_broker import PowerLossBroker
 from harness.runner.marks import judges, needs_broker
 from suites.durability.support.brief_sessions import BRIEF
 from suites.durability.support.broken_logs import await_back
-from suites.durability.support.failing_disks import ROOM_BYTES, Filled, Refusal
+from suites.durability.support.failing_disks import ROOM_BYTES, Filled, RefusedAppend
 from suites.durability.support.half_on_disk import HalfOnDisk
 from suites.durability.support.log_dirs import TWO, HalfFailed
 
@@ -41,7 +41,7 @@ def harm(request: pytest.FixtureRequest) -> tuple[Change, Change]:
     return kinds[request.param]
 
 
-def _expect_storage_error(refusal: Refusal | None, what: str) -> None:
+def _expect_storage_error(refusal: RefusedAppend | None, what: str) -> None:
     assert refusal is not None, f"{what} it acknowledges more than its disk has room for"
     code = ErrorCode.KAFKA_STORAGE_ERROR
     told = f"{what} the last record's error is {refusal}, expected {ErrorCode.describe(code)}"

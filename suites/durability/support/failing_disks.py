@@ -18,7 +18,7 @@ ATTEMPTS = 10 * ROOM_BYTES // VALUE_BYTES
 """A number of records that fit on no such disk; most are never sent."""
 
 
-class Refusal(NamedTuple):
+class RefusedAppend(NamedTuple):
     """The end of an attempt: an error code, or ``silence`` (the client received no response)."""
 
     code: int
@@ -36,20 +36,20 @@ class Filled:
         self.acknowledged: Stored = []
         self.last = b""
 
-    def append(self) -> Refusal | None:
+    def append(self) -> RefusedAppend | None:
         """One record more; None: it is acknowledged."""
         self.last = b"%s-%d " % (self.topic.name.encode(), len(self.acknowledged))
         self.last = self.last.ljust(VALUE_BYTES, b".")
         try:
             answer = self.client.produce(self.topic, batch_of(self.last), partition=self.partition)
         except BrokerMisbehaved as problem:
-            return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, str(problem))
+            return RefusedAppend(ErrorCode.UNKNOWN_SERVER_ERROR, str(problem))
         if answer.error_code != ErrorCode.NONE:
-            return Refusal(answer.error_code)
+            return RefusedAppend(answer.error_code)
         self.acknowledged.append((answer.base_offset, self.last))
         return None
 
-    def until_refused(self) -> Refusal | None:
+    def until_refused(self) -> RefusedAppend | None:
         """Append records until the broker refuses one; None if it acknowledged all."""
         return next(filter(None, (self.append() for _ in range(ATTEMPTS))), None)
 

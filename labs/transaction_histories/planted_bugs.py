@@ -20,8 +20,8 @@ CHECKS = "harness.reference_broker.handlers.transaction_check"
 class PlantedBug:
     """``shows``: an anomaly that a run has within ``operations``, beside others it may have.
 
-    ``ticket``: a bug of this kind, of Apache Kafka or at GitHub. ``lost``: the API whose answers
-    the network has to lose before the bug can show; else any.
+    ``ticket``: a bug of this kind, of Apache Kafka or at GitHub. ``lost``: the API of which
+    answers have to be lost before the bug can show; empty for any.
     """
 
     name: str

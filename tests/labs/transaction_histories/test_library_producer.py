@@ -24,7 +24,7 @@ BEGIN, SEND, COMMIT, ABORT = (
 
 
 class PlannedLibrary(LibraryProducer):
-    """A library whose calls in ``failing`` fail, and whose records in ``refused`` do."""
+    """A library in which the calls in ``failing`` fail, and the records in ``refused``."""
 
     def __init__(self, *failing: str, refused: Sequence[str] = ()) -> None:
         self.notes = TransactionNotes()

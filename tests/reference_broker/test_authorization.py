@@ -310,3 +310,17 @@ def test_operations_are_those_that_the_client_may_do(node: Node) -> None:
     expected = 1 << rights.ALTER | 1 << rights.DESCRIBE
     assert ask(node, request, 0).cluster_authorized_operations == expected
     assert ask(node, request, 0, ADMIN).cluster_authorized_operations == 0b1111110100000
+
+
+def test_only_the_first_batch_shows_that_records_are_of_a_transaction(node: Node) -> None:
+    """Behind it, in bytes that are no whole batch, nothing counts (RequestUtils, flag)."""
+    (of_transaction,) = produce("t", transactional=True).topic_data[0].partition_data
+    (plain,) = produce("t").topic_data[0].partition_data
+    first, second = bytes(plain.records or b""), bytes(of_transaction.records or b"")
+    too_short = second[:8] + (10).to_bytes(4) + second[12:]
+    for records in (first + second, second[:-1], too_short, second[:20], b""):
+        request = produce("t")
+        request.topic_data[0].partition_data[0].records = records
+        assert set(codes(ask(node, request, 9))) == {TOPIC_CODE}
+    request.topic_data[0].partition_data[0].records = second + first
+    assert set(codes(ask(node, request, 9))) == {ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}

@@ -3,6 +3,7 @@
 Behaviour
 - Each user has a result with its mechanisms and their iterations, and nothing of the credentials.
 - Without a list, or with an empty one: all users.
+- Where there is no error, its message is empty, not null.
 - A user that is named twice gets DUPLICATE_RESOURCE, one without a credential RESOURCE_NOT_FOUND.
 """
 
@@ -25,7 +26,7 @@ def handle(request: DescribeUserScramCredentialsRequest, context: RequestContext
     named = Counter(each.name for each in request.users or ())
     users = named or Counter(context.state.scram_credentials.users())
     results = [_result(user, count, context) for user, count in users.items()]
-    return Answer(DescribeUserScramCredentialsResponse(error_message=None, results=results))
+    return Answer(DescribeUserScramCredentialsResponse(results=results))
 
 
 def _result(user: str, count: int, context: RequestContext) -> _Result:
@@ -47,4 +48,4 @@ def _result(user: str, count: int, context: RequestContext) -> _Result:
         _Info(mechanism=mechanism, iterations=credential.iterations)
         for mechanism, credential in sorted(found.items())
     ]
-    return _Result(user=user, error_message=None, credential_infos=infos)
+    return _Result(user=user, credential_infos=infos)

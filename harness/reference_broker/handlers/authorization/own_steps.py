@@ -28,6 +28,7 @@ from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_T
 TOPIC_REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _MAGIC_AT, _ATTRIBUTES_AT, _LENGTH = 16, 22, slice(8, 12)
 _BEFORE_LENGTH, _FIRST_MAGIC_WITH_PRODUCERS, _TRANSACTIONAL = 12, 2, 1 << 4
+_LEAST_LENGTH = 14  # class ByteBufferLogInputStream
 _NO_ID = UUID(int=0)
 _GROUP_KEY, _TRANSACTION_KEY, _SHARE_KEY = range(3)
 _KEYS = {_GROUP_KEY: rights.GROUP, _TRANSACTION_KEY: rights.TRANSACTIONAL_ID}
@@ -41,24 +42,21 @@ def transactional_records(
     request: messages.ProduceRequest, context: RequestContext
 ) -> ErrorCode | None:
     """Check the right to the transactional id, if any batch is of a transaction."""
-    if not any(map(_is_transactional, _batches_of(request))):
+    if not any(map(_is_transactional, _first_batches_of(request))):
         return None
     name = request.transactional_id
     allowed = name is not None and rights.may(context, rights.WRITE, rights.TRANSACTIONAL_ID, name)
     return None if allowed else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
-def _batches_of(request: messages.ProduceRequest) -> Iterator[bytes]:
-    """Yield the beginning of each batch, as far as the records can be read."""
+def _first_batches_of(request: messages.ProduceRequest) -> Iterator[bytes]:
+    """Yield the beginning of the first batch of each partition, where it is whole."""
     for topic in request.topic_data:
         for partition in topic.partition_data:
-            data, at = bytes(partition.records or b""), 0
-            while at + _ATTRIBUTES_AT < len(data):
-                yield data[at : at + _ATTRIBUTES_AT + 1]
-                length = int.from_bytes(data[at:][_LENGTH], "big", signed=True)
-                if length <= 0:
-                    break
-                at += _BEFORE_LENGTH + length
+            data = bytes(partition.records or b"")
+            length = int.from_bytes(data[_LENGTH], "big", signed=True)
+            if len(data) > _ATTRIBUTES_AT and _LEAST_LENGTH <= length <= len(data) - _BEFORE_LENGTH:
+                yield data[: _ATTRIBUTES_AT + 1]
 
 
 def _is_transactional(head: bytes) -> bool:

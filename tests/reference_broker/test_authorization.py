@@ -324,3 +324,17 @@ def test_only_the_first_batch_shows_that_records_are_of_a_transaction(node: Node
         assert set(codes(ask(node, request, 9))) == {TOPIC_CODE}
     request.topic_data[0].partition_data[0].records = second + first
     assert set(codes(ask(node, request, 9))) == {ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}
+
+
+def test_refused_records_of_a_transaction_have_one_result_a_partition(node: Node) -> None:
+    request = produce("t", "u", "t", "t", transactional=True)
+    request.topic_data[1].partition_data = []
+    request.topic_data[3].partition_data[0].index = 1
+    answer = ask(node, request, 9)
+    found = {
+        topic.name: [(one.index, one.error_code) for one in topic.partition_responses]
+        for topic in answer.responses
+    }
+    refused = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    assert len(answer.responses) == 1
+    assert found == {"t": [(0, refused), (1, refused)]}

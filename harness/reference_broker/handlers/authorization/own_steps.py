@@ -59,6 +59,33 @@ def _first_batches_of(request: messages.ProduceRequest) -> Iterator[bytes]:
                 yield data[: _ATTRIBUTES_AT + 1]
 
 
+def all_records_refused(
+    request: messages.ProduceRequest, error: ErrorCode, _: RequestContext
+) -> messages.ProduceResponse:
+    """Return the error for each partition once, and leave out topics without any.
+
+    Source: class ProduceRequest, getErrorResponse.
+    """
+    topics: dict[tuple[str, UUID], dict[int, None]] = {}
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            topics.setdefault((topic.name, topic.topic_id), {})[data.index] = None
+    made = messages.ProduceResponse
+    return made(
+        responses=[
+            made.TopicProduceResponse(
+                name=name,
+                topic_id=topic_id,
+                partition_responses=[
+                    made.PartitionProduceResponse(index=index, error_code=error, base_offset=-1)
+                    for index in partitions
+                ],
+            )
+            for (name, topic_id), partitions in topics.items()
+        ]
+    )
+
+
 def _is_transactional(head: bytes) -> bool:
     return head[_MAGIC_AT] >= _FIRST_MAGIC_WITH_PRODUCERS and bool(
         head[_ATTRIBUTES_AT] & _TRANSACTIONAL

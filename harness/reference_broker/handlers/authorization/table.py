@@ -114,10 +114,7 @@ _Committed, _Created = messages.OffsetCommitResponse, messages.CreateTopicsRespo
 _OF_CLIENTS: Mapping[int, Sequence[Step]] = {
     0: (
         own_steps.unanswered_produce,
-        whole(
-            own_steps.transactional_records,
-            refusal=topics.PRODUCED.of_all(_Produced, "responses", "topic_data"),
-        ),
+        whole(own_steps.transactional_records, refusal=own_steps.all_records_refused),
         parts("topic_data", _WRITE_TOPIC, topics.PRODUCED, _Produced, "responses"),
     ),
     2: (_by_topic(_DESCRIBE_TOPIC, topics.LISTED_OFFSETS, messages.ListOffsetsResponse),),

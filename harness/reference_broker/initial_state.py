@@ -220,6 +220,7 @@ def _transaction_limits(settings: BrokerSettings) -> TransactionLimits:
         fenced_may_return=settings.like.since(*_FENCED_MAY_RETURN),
         later_epochs_count=not settings.like.since(*_ENDS_HAVE_THE_EPOCH),
         start_is_kept=not settings.like.since(*_START_IS_FORGOTTEN),
+        two_phase=settings.flag("transaction.two.phase.commit.enable"),
     )
 
 

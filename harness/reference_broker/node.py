@@ -38,6 +38,7 @@ from harness.reference_broker.handlers.table import (
     advertised_like,
     carried_out,
     handlers_of,
+    with_unstable,
 )
 from harness.reference_broker.initial_state import state_of
 from harness.reference_broker.node_upkeep import GroupAlarmTimer, upkeep_of
@@ -89,8 +90,12 @@ class _Served(NamedTuple):
     by_key: Mapping[int, ApiRange]
 
     @classmethod
-    def of(cls, like: EmulatedRelease, handlers: Mapping[int, ServedApi]) -> "_Served":
+    def of(
+        cls, like: EmulatedRelease, handlers: Mapping[int, ServedApi], *, unstable: bool
+    ) -> "_Served":
         apis = advertised_like(like, handlers)
+        if unstable:
+            apis = with_unstable(apis, like)
         return cls(Advertised(apis, like.release), {one.api_key: one for one in apis})
 
 
@@ -142,9 +147,12 @@ class Node:
         self.purgatory = Purgatory(lambda: self.carry_out([]))
         self._handlers = self._node_role.handlers
         like, between = settings.like, settings.like.between_nodes
-        self._for_nodes = _Served.of(between, self._handlers)
+        unstable = settings.flag("unstable.api.versions.enable")
+        self._for_nodes = _Served.of(between, self._handlers, unstable=unstable)
         is_one = self._node_role.role is not None or like == between
-        self._for_clients = self._for_nodes if is_one else _Served.of(like, self._handlers)
+        self._for_clients = (
+            self._for_nodes if is_one else _Served.of(like, self._handlers, unstable=unstable)
+        )
         self._group_alarms = GroupAlarmTimer(self.state.groups, self.carry_out)
         in_cluster = node_role is not None
         self.upkeep = list(upkeep_of(self.state, settings, self.carry_out, in_cluster=in_cluster))

@@ -8,7 +8,11 @@ Behaviour
 Version notes
 - v3   the producer may send its id and epoch (KIP-360)
 - v4   PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)
-- v6   two-phase commit (KIP-939): not released
+- v6   two-phase commit (KIP-939); served only with unstable.api.versions.enable, since 4.1. The
+       transactions never time out; transaction.two.phase.commit.enable has to allow it
+
+Not done
+- v6: the right TWO_PHASE_COMMIT where there is an authorizer.
 """
 
 from harness.codec.error_code import ErrorCode
@@ -22,6 +26,8 @@ from harness.reference_broker.handlers.transaction_coordinator import (
 )
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.initializing import initialize
+from harness.reference_broker.state.transactions.transaction import NO_TIMEOUT_MS
+from harness.reference_broker.state.transactions.transactions import TransactionLimits
 
 API_KEY = 22
 _NONE = -1
@@ -57,8 +63,9 @@ def _identity(
         return context.state.producer_ids.new_producer()
     if not name:
         return ErrorCode.INVALID_REQUEST
-    if not 0 < request.transaction_timeout_ms <= transactions.limits.max_timeout_ms:
-        return ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    timeout_ms = _timeout_ms(request, transactions.limits)
+    if isinstance(timeout_ms, ErrorCode):
+        return timeout_ms
     problem = problem_with_transactional_id(name, context)
     if problem is not ErrorCode.NONE:
         return problem
@@ -66,7 +73,20 @@ def _identity(
     return initialize(
         transactions,
         name,
-        request.transaction_timeout_ms,
+        timeout_ms,
         None if request.producer_id == _NONE else expected,
         context.now(),
     )
+
+
+def _timeout_ms(request: InitProducerIdRequest, limits: TransactionLimits) -> int | ErrorCode:
+    """Return the timeout of the producer's transactions; none with two-phase commit."""
+    if request.enable2_pc and not limits.two_phase:
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if request.keep_prepared_txn:
+        return ErrorCode.UNSUPPORTED_VERSION
+    if request.enable2_pc:
+        return NO_TIMEOUT_MS
+    if not 0 < request.transaction_timeout_ms <= limits.max_timeout_ms:
+        return ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    return request.transaction_timeout_ms

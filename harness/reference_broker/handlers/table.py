@@ -4,7 +4,7 @@ A request of an API that is not advertised closes the connection, like one of an
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -166,6 +166,19 @@ def handlers_of(
     if _ENVELOPE_KEY in handlers:
         return {**handlers, **{key: one for key, one in of_users if key in _LISTENED_TO}}
     return {**handlers, **_USERS_HANDLERS}
+
+
+_UNSTABLE = {22: (6, (4, 1))}
+"""By API key: the unstable version, and the first release that has it."""
+
+
+def with_unstable(apis: tuple[ApiRange, ...], likeness: EmulatedRelease) -> tuple[ApiRange, ...]:
+    """Return the ranges with the versions that unstable.api.versions.enable adds."""
+    found = []
+    for one in apis:
+        highest, since = _UNSTABLE.get(one.api_key, (one.highest, ()))
+        found.append(replace(one, highest=highest) if likeness.since(*since) else one)
+    return tuple(found)
 
 
 def advertised_like(

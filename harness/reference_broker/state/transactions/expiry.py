@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from harness.base.ids import TimeMs
 from harness.reference_broker.state.transactions.ending import abort_and_fence
+from harness.reference_broker.state.transactions.transaction import NO_TIMEOUT_MS
 from harness.reference_broker.state.transactions.transaction_states import (
     TRANSITIONS,
     TransactionEvent,
@@ -19,7 +20,7 @@ from harness.reference_broker.state.transactions.transactions import Transaction
 def abort_overdue(transactions: Transactions, now: TimeMs) -> None:
     """Abort each transaction that is open for longer than its producer's timeout; fence it."""
     for one in list(transactions.all()):
-        is_open = one.state is TransactionState.ONGOING
+        is_open = one.state is TransactionState.ONGOING and one.timeout_ms != NO_TIMEOUT_MS
         if is_open and one.started_at + one.timeout_ms < now:
             abort_and_fence(transactions, one, now)
 

@@ -22,6 +22,8 @@ Place = tuple[str, PartitionIndex]
 NO_ID, NO_EPOCH = ProducerId(-1), ProducerEpoch(-1)
 _LAST_EPOCH = 2**15 - 2  # the highest one is kept for fencing
 NOT_STARTED = TimeMs(-1)
+NO_TIMEOUT_MS = 2**31 - 1
+"""The timeout of transactions that never time out (KIP-939)."""
 EPOCH_BUMPS = 2
 """The transaction version since which each end of a transaction raises the epoch (KIP-890)."""
 

@@ -34,6 +34,7 @@ class TransactionLimits:
     is loaded from the log (seen on 4.0.2, not on 4.1.1).
     `later_epochs_count`: an end with an epoch that the producer has not got yet is judged by the
     state of the transaction, if none is open (up to 2.5, KAFKA-9600).
+    `two_phase`: a producer may begin transactions that never time out (KIP-939).
     `memory_bytes` limits the estimated memory of all transactional ids; Kafka has no such setting.
     """
 
@@ -43,6 +44,7 @@ class TransactionLimits:
     fenced_may_return: bool = True
     start_is_kept: bool = False
     later_epochs_count: bool = False
+    two_phase: bool = False
     memory_bytes: int = 256 * 1024 * 1024
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.transactions.expiry import abort_overdue, forget_expired
+from harness.reference_broker.state.transactions.transaction import NO_TIMEOUT_MS
 from harness.reference_broker.state.transactions.transaction_loading import load_transactions
 from harness.reference_broker.state.transactions.transaction_states import TransactionState
 from tests.reference_broker.made_transactions import (
@@ -34,6 +37,15 @@ def test_a_transaction_is_aborted_after_its_timeout_and_its_producer_is_fenced()
     assert known(state.transactions).state is TransactionState.COMPLETE_ABORT
     fenced = ended(state.transactions, producer, commits=True)
     assert fenced is ErrorCode.PRODUCER_FENCED
+
+
+def test_a_transaction_without_a_timeout_is_never_aborted() -> None:
+    state = made_state()
+    begun(state.transactions)
+    open_one = known(state.transactions)
+    state.transactions.put(replace(open_one, timeout_ms=NO_TIMEOUT_MS))
+    abort_overdue(state.transactions, at(NO_TIMEOUT_MS + 1))
+    assert known(state.transactions).state is TransactionState.ONGOING
 
 
 def test_an_unused_transactional_id_expires_and_one_in_a_transaction_does_not() -> None:

@@ -1,4 +1,4 @@
-"""Defects of leader epochs whose records are deleted, at a leader among virtual brokers."""
+"""Defects of leader epochs without records that are left, at a leader among virtual brokers."""
 
 from __future__ import annotations
 

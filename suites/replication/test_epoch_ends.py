@@ -144,13 +144,21 @@ def test_deleted_records_take_the_epochs_with_them_that_have_no_others(
     """Up to the second of two records, both, one and all three of the next epoch, and all."""
     partition, (first, second, third) = _three_epochs(peers)
     known = {first: 2, second: 5, third: 9}
-    with requirement("EPOCH-019"):
-        for offset, begins in ((0, known), (1, known), (2, known), (3, {**known, first: 3}),
-                               (5, {**known, first: 5}), (6, {**known, first: 6, second: 6}),
-                               (9, {**known, first: 9, second: 9})):  # fmt: skip
-            _delete_below(partition, offset)
-            for epoch, end in begins.items():
-                _expect_end(partition, epoch, (epoch, end), f"deleted to {offset}", api_version)
+    cases = {
+        **dict.fromkeys((0, 1, 2), known),
+        3: {**known, first: 3},
+        5: {**known, first: 5},
+        6: {**known, first: 6, second: 6},
+        9: {**known, first: 9, second: 9},
+    }
+    with requirement("EPOCH-019") as check:
+        for offset, ends in cases.items():
+            where = f"deleted to {offset}"
+            with check.subtest(where):
+                _delete_below(partition, offset)
+                _expect_end(partition, first, (first, ends[first]), where, api_version)
+                _expect_end(partition, second, (second, ends[second]), where, api_version)
+                _expect_end(partition, third, (third, ends[third]), where, api_version)
 
 
 @judges("LISTO-010")
@@ -161,18 +169,18 @@ def test_list_offsets_earliest_returns_the_epoch_of_the_first_record_that_is_lef
 ) -> None:
     """The current epoch is that of the last four records of nine."""
     partition, (first, second, third) = _three_epochs(peers)
-    with requirement("LISTO-010"):
-        for offset, epoch in (
-            (0, first), (1, first), (2, second), (4, second), (5, third), (9, third)
-        ):  # fmt: skip
-            _delete_below(partition, offset)
-            request = list_offsets_request(partition.topic, EARLIEST)
-            answer = partition.broker.ask(request, api_version)
-            earliest = only(only(answer.topics, "topic").partitions, "partition")
-            expect_error(earliest.error_code, ErrorCode.NONE, f"deleted to {offset}")
-            found = (earliest.offset, earliest.leader_epoch)
-            told = f"deleted to {offset}: (offset, epoch) is {found}, expected {(offset, epoch)}"
-            assert found == (offset, epoch), told
+    epochs = {0: first, 1: first, 2: second, 4: second, 5: third, 9: third}
+    with requirement("LISTO-010") as check:
+        for offset, epoch in epochs.items():
+            where = f"deleted to {offset}"
+            with check.subtest(where):
+                _delete_below(partition, offset)
+                request = list_offsets_request(partition.topic, EARLIEST)
+                answer = partition.broker.ask(request, api_version)
+                earliest = only(only(answer.topics, "topic").partitions, "partition")
+                expect_error(earliest.error_code, ErrorCode.NONE, where)
+                found, expected = (earliest.offset, earliest.leader_epoch), (offset, epoch)
+                assert found == expected, f"{where}: (offset, epoch) is {found}, not {expected}"
 
 
 def _led_by_real_broker(

@@ -28,7 +28,7 @@ ONE_LOG = {"offsets.topic.num.partitions": "1", "replica.lag.time.max.ms": "6000
 def _written_assignment(
     peers: JoinedCluster, part: bytes
 ) -> tuple[ClientMember, Membership, WatchedPartition]:
-    """Return a member whose SyncGroup with this part is in the leader's log alone."""
+    """Return a member; its SyncGroup with this part is in the leader's log alone."""
     await_coordinator(peers.broker)
     group = ClassicGroup(peers.broker)
     member = group.member()

@@ -72,7 +72,8 @@ def test_connections_above_the_rate_of_their_address_are_closed(broker: BrokerUn
 
 def _own_address(broker: BrokerUnderTest) -> str:
     """Return the address from which this machine connects to the broker."""
-    with socket.create_connection(tuple(broker.address)) as connection:
+    host, port = broker.address
+    with socket.create_connection((host, port)) as connection:
         return str(connection.getsockname()[0])
 
 

@@ -114,7 +114,7 @@ class Transactions:
             self._leaving[transactional_id] = partition.log.end_offset
 
     def _let_go(self) -> None:
-        """Remove the expired ids whose tombstones all replicas in sync have."""
+        """Remove the expired ids with tombstones that all replicas in sync have."""
         for transactional_id, end in list(self._leaving.items()):
             partition = self.log.partition_of(transactional_id)
             if partition is not None and partition.high_watermark >= end:

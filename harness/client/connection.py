@@ -21,7 +21,7 @@ from harness.client.entrance import Entrance
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.grants import FrameGate, Grants
 from harness.client.transcript import Transcript
-from harness.client.user_watch import FrameWatch
+from harness.client.user_watch import ConnectionWatch
 from harness.client.wire_coverage import Observer
 from harness.codec import CodecError
 from harness.codec.apis import Api, api_of
@@ -66,7 +66,7 @@ class Connection:
         greases: bool = False,
         authenticates: bool = True,
         door: Door | None = None,
-        watch: FrameWatch | None = None,
+        watch: ConnectionWatch | None = None,
     ) -> None:
         """Connect at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class FrameWatch(Protocol):
+class ConnectionWatch(Protocol):
     """Sees the whole frames of one connection, without their lengths."""
 
     def sent(self, payload: bytes) -> None:
@@ -22,5 +22,5 @@ class UserWatch(Protocol):
     def count(self) -> int:
         """The number of refusals so far."""
 
-    def new_connection(self) -> FrameWatch:
+    def new_connection(self) -> ConnectionWatch:
         """Return the watch of a new connection."""

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from harness.client.user_watch import FrameWatch, UserWatch
+from harness.client.user_watch import ConnectionWatch, UserWatch
 from harness.client.waiting import last_seen
 from harness.codec import messages as m
 from harness.codec.error_code import ErrorCode
@@ -242,7 +242,7 @@ class RefusedAtEachLook:
     def __init__(self) -> None:
         self.count = 0
 
-    def new_connection(self) -> FrameWatch:
+    def new_connection(self) -> ConnectionWatch:
         raise NotImplementedError
 
     def look(self) -> int:

@@ -1,6 +1,7 @@
 """A broker's requests to the controller for topics that a client's request needs.
 
-Source: class AutoTopicCreationManager.
+The broker has checked the right of the client, and asks as itself: a client that may look for its
+group need not have the right to create the offsets topic. Source: class AutoTopicCreationManager.
 """
 
 from __future__ import annotations
@@ -8,16 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from harness.codec.header import encode_request
-from harness.codec.messages import CreateTopicsRequest
+from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse
 from harness.reference_broker.cluster.forwarding import Forwarding
 from harness.reference_broker.effects import CreationWanted
 
 _LOG = logging.getLogger(__name__)
-_VERSION = 7
 _TIMEOUT_MS = 30_000
-_HOST = "127.0.0.1"
-_CLIENT_ID = "auto-topic-creation"
 
 
 class TopicCreation:
@@ -32,11 +29,10 @@ class TopicCreation:
         if wanted.name in self._asked_for:
             return
         self._asked_for.add(wanted.name)
-        payload = encode_request(_request(wanted), _VERSION, 0, _CLIENT_ID)
-        answered = self._forwarding.forward(payload, _HOST)
+        answered = self._forwarding.create(_request(wanted))
         answered.add_done_callback(lambda future: self._done(wanted.name, future))
 
-    def _done(self, name: str, answered: asyncio.Future[bytes]) -> None:
+    def _done(self, name: str, answered: asyncio.Future[CreateTopicsResponse]) -> None:
         self._asked_for.discard(name)
         if not answered.cancelled() and answered.exception() is not None:
             _LOG.info("topic %s was not created: %s", name, answered.exception())

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.base import authorizers
+from harness.codec.apis import api_of
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ApiVersionsRequest, BrokerHeartbeatRequest
+from harness.codec.header import decode_response, encode_request
+from harness.codec.messages import (
+    ApiVersionsRequest,
+    BrokerHeartbeatRequest,
+    FindCoordinatorRequest,
+)
 from harness.reference_broker.cluster.link_security import LinkSecurity, link_security
 from harness.reference_broker.cluster.peer import Peer, PeerGone
+from harness.reference_broker.node import Response
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.security.authority import Authority
 from harness.security.secret import Secret
@@ -88,3 +96,27 @@ def test_a_node_without_credentials_is_refused_at_its_start(tmp_path: Path) -> N
     with pytest.raises(SettingError, match="username and password are missing"):
         link_security(BrokerSettings.of(given), "INTERNAL")
     assert link_security(BrokerSettings.of(given), "PLAINTEXT") is None
+
+
+def test_a_topic_that_a_client_needs_is_created_by_the_node(tmp_path: Path) -> None:
+    """The offsets topic, at the first look for a group: a client needs no right to create it."""
+    settings = settings_by("SASL_PLAINTEXT", tmp_path)
+    settings[authorizers.SUPER_USERS] = "User:node"
+    look = encode_request(FindCoordinatorRequest(coordinator_keys=["a group"]), 4, 1, "c")
+
+    async def scenario() -> None:
+        async with running(given=settings) as cluster:
+            node = cluster.brokers[1].node
+            assert node is not None
+
+            def is_found() -> bool:
+                begun = node.begin(look, "127.0.0.1", user="node")
+                assert isinstance(begun, Response)
+                payload = b"".join(bytes(part) for part in begun.parts or ())
+                answer: Any = decode_response(api_of(FindCoordinatorRequest), 4, payload)[1]
+                return [one.error_code for one in answer.coordinators] == [ErrorCode.NONE]
+
+            assert not is_found()
+            await until(is_found)
+
+    asyncio.run(scenario())

@@ -14,14 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self, TypeVar, cast
 
-from harness.base.operating_system import RESET_ON_CLOSE
 from harness.base.pace import time_left
 from harness.client import grease
 from harness.client.entrance import Entrance
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.grants import FrameGate, Grants
 from harness.client.transcript import Transcript
-from harness.client.user_watch import ConnectionWatch
+from harness.client.user_watch import UserFrames
 from harness.client.wire_coverage import Observer
 from harness.codec import CodecError
 from harness.codec.apis import Api, api_of
@@ -66,7 +65,7 @@ class Connection:
         greases: bool = False,
         authenticates: bool = True,
         door: Door | None = None,
-        watch: ConnectionWatch | None = None,
+        watch: UserFrames | None = None,
     ) -> None:
         """Connect at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
@@ -105,7 +104,7 @@ class Connection:
 
     def reset(self) -> None:
         """Close with RST instead of FIN."""
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._socket.close()
 
     # -- requests and responses ------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class ConnectionWatch(Protocol):
+class UserFrames(Protocol):
     """Sees the whole frames of one connection, without their lengths."""
 
     def sent(self, payload: bytes) -> None:
@@ -22,5 +22,5 @@ class UserWatch(Protocol):
     def count(self) -> int:
         """The number of refusals so far."""
 
-    def new_connection(self) -> ConnectionWatch:
+    def new_connection(self) -> UserFrames:
         """Return the watch of a new connection."""

@@ -47,7 +47,7 @@ class MissingRight(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RightRefused:
     """A request of the run's user that the broker refused for a missing right.
 
     Attributes:
@@ -88,7 +88,7 @@ def rights_in(capability: str) -> tuple[MissingRight, ...]:
 
 
 def by_rights(
-    records: Sequence[CheckRecord], refusals: Sequence[Refusal], declared: Collection[str]
+    records: Sequence[CheckRecord], refusals: Sequence[RightRefused], declared: Collection[str]
 ) -> list[CheckRecord]:
     """Return the records of one case, not applicable where a missing right decided them.
 
@@ -111,8 +111,8 @@ def by_rights(
 
 
 def _owners(
-    records: Sequence[CheckRecord], refusals: Sequence[Refusal]
-) -> Iterator[tuple[Refusal, CheckRecord | None]]:
+    records: Sequence[CheckRecord], refusals: Sequence[RightRefused]
+) -> Iterator[tuple[RightRefused, CheckRecord | None]]:
     """Each refusal with the subtest within which it came."""
     subtests = [(_Span.of(record), record) for record in records if record.subtest is not None]
     for one in refusals:
@@ -120,7 +120,7 @@ def _owners(
         yield one, next(within, None)
 
 
-def _counts(refusal: Refusal, owner: CheckRecord | None, record: CheckRecord) -> bool:
+def _counts(refusal: RightRefused, owner: CheckRecord | None, record: CheckRecord) -> bool:
     if refusal.only_api not in (None, record.api_key):
         return False
     if owner is not None:
@@ -128,7 +128,7 @@ def _counts(refusal: Refusal, owner: CheckRecord | None, record: CheckRecord) ->
     return refusal.at_s <= _Span.of(record).end_s
 
 
-def _turned(record: CheckRecord, refusals: Sequence[Refusal]) -> CheckRecord:
+def _turned(record: CheckRecord, refusals: Sequence[RightRefused]) -> CheckRecord:
     concerned = [one for one in refusals if one.only_api in (None, record.api_key)]
     if not concerned or record.verdict not in _TURNED:
         return record

@@ -30,7 +30,7 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from harness.codec.structs import Message, Struct
-from harness.conformance.missing_rights import MissingRight, Refusal
+from harness.conformance.missing_rights import MissingRight, RightRefused
 
 TABLE = Path(__file__).with_name("needed_rights.tsv")
 _CLUSTER, CLUSTER_NAME = "cluster", "kafka-cluster"
@@ -128,7 +128,7 @@ class Refusals:
     ) -> None:
         self._name_prefix, self._now_s = name_prefix, now_s
         self._only_cluster = not AREAS_OF_REFUSALS.isdisjoint(areas)
-        self.found: list[Refusal] = []
+        self.found: list[RightRefused] = []
 
     @property
     def count(self) -> int:
@@ -150,7 +150,7 @@ class Refusals:
             operation = operation_of(asked.api.name, error, field)
             right = MissingRight(operation, _NAMES[error][0], self._pattern(error, name))
             only_api = asked.api.key if field == _OF_A_PART else None
-            self.found.append(Refusal(_by_request(right, asked), self._now_s(), only_api))
+            self.found.append(RightRefused(_by_request(right, asked), self._now_s(), only_api))
 
     def _pattern(self, error: ErrorCode, name: str | None) -> str:
         """The name, or the prefix of the run, which also what has an id alone was made with.

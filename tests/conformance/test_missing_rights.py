@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from harness.conformance.missing_rights import (
     MissingRight,
-    Refusal,
+    RightRefused,
     by_rights,
     capability_of,
     rights_in,
@@ -37,11 +37,11 @@ def record(
     return replace(made, at=at, duration_ms=(end_s - begin_s) * 1000, subtest=subtest)
 
 
-def refused(at_s: float, right: MissingRight = WRITE, only_api: int | None = None) -> Refusal:
-    return Refusal(right, BEGAN_S + at_s, only_api)
+def refused(at_s: float, right: MissingRight = WRITE, only_api: int | None = None) -> RightRefused:
+    return RightRefused(right, BEGAN_S + at_s, only_api)
 
 
-def verdicts(records: list[CheckRecord], *refusals: Refusal) -> list[Verdict]:
+def verdicts(records: list[CheckRecord], *refusals: RightRefused) -> list[Verdict]:
     return [one.verdict for one in by_rights(records, refusals, DECLARED)]
 
 

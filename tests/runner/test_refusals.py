@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from harness.client.user_watch import ConnectionWatch, UserWatch
+from harness.client.user_watch import UserFrames, UserWatch
 from harness.client.waiting import last_seen
 from harness.codec import messages as m
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import encode_request, encode_response
 from harness.codec.structs import Message
-from harness.conformance.missing_rights import MissingRight, Refusal
+from harness.conformance.missing_rights import MissingRight, RightRefused
 from harness.runner.refusals import Refusals, operation_of
 from suites.protocol.support.permissions.matrix import Row, rows
 
@@ -33,7 +33,9 @@ SEVERAL_FORMS = {
 """The least operation, where others include it or a form of the request needs more."""
 
 
-def watched(*exchange: tuple[Message, Message, int], areas: Sequence[str] = ()) -> list[Refusal]:
+def watched(
+    *exchange: tuple[Message, Message, int], areas: Sequence[str] = ()
+) -> list[RightRefused]:
     """The refusals of a connection with these requests, their answers and versions."""
     refusals = Refusals(PREFIX, areas)
     connection = refusals.new_connection()
@@ -242,7 +244,7 @@ class RefusedAtEachLook:
     def __init__(self) -> None:
         self.count = 0
 
-    def new_connection(self) -> ConnectionWatch:
+    def new_connection(self) -> UserFrames:
         raise NotImplementedError
 
     def look(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AddPartitionsToTxnResponse,
+    DescribeTransactionsResponse,
     FetchResponse,
     WriteTxnMarkersResponse,
 )
@@ -51,11 +52,20 @@ def a_start_reads_no_tombstones(_: StartedAgain, __: SeenRequest, answer: Messag
                 one.partition_error_code = ErrorCode.INVALID_PRODUCER_EPOCH
 
 
+@after_start("TXN-074", r"the ids are", partitions=of_producers.DESCRIBED)
+def a_start_forgets_timeouts(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """The log of the coordinator has no timeouts of transactions."""
+    if isinstance(answer, DescribeTransactionsResponse):
+        for one in answer.transaction_states:
+            one.transaction_timeout_ms = 0
+
+
 DEFECTS = [
     replace(made, private=True)
     for made in (
         a_start_forgets_coordinators,
         a_start_forgets_idle_transactions,
+        a_start_forgets_timeouts,
         a_start_reads_no_tombstones,
     )
 ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from harness.client.broker import BrokerUnderTest
 from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import WriteTxnMarkersRequest
+from harness.codec.messages import DescribeTransactionsRequest, WriteTxnMarkersRequest
 from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.brokers.persistent_broker import PersistentBroker
@@ -26,7 +27,12 @@ from suites.protocol.support.transaction_log import (
 from suites.protocol.support.transactional import TxnProducer
 
 COORDINATOR_EPOCH = 10  # higher than that of any coordinator of the test's broker
-MARKED, OPEN, EXPIRED = 7, 9, 11  # numbers of partitions, by which a defect recognizes the test
+MARKED, OPEN, EXPIRED, DESCRIBED = (
+    7,
+    9,
+    11,
+    13,
+)  # numbers of partitions, by which a defect recognizes the test
 TIMEOUT_MS = 600_000
 FAR_AHEAD = 100
 FORGETFUL = {
@@ -158,3 +164,55 @@ def test_expired_transactional_id_stays_unknown_after_restart(
         assert code not in (ErrorCode.NONE, unmapped), f"{when} the id in a transaction: {code}"
         code = again.end(commit=True).error_code
         expect_error(code, ErrorCode.NONE, f"{when} the commit of the other id")
+
+
+Described = list[tuple[object, ...]]
+
+
+def _described(client: BrokerUnderTest, *producers: TxnProducer) -> Described:
+    """What DescribeTransactions returns of each; the begin of an open transaction alone."""
+    names = [one.name for one in producers]
+    answer = client.ask(DescribeTransactionsRequest(transactional_ids=names))
+    return [
+        (
+            ErrorCode(one.error_code).name,
+            one.transaction_state,
+            one.transaction_timeout_ms,
+            one.producer_id,
+            one.producer_epoch,
+            [(topic.topic, *topic.partitions) for topic in one.topics],
+            one.topics and one.transaction_start_time_ms,
+        )
+        for one in answer.transaction_states
+    ]
+
+
+@judges("TXN-074")
+@needs_broker(Use.PERSISTENT)
+@ENDS
+def test_described_transactions_are_the_same_after_restart(
+    persistent_broker: PersistentBroker, when: str
+) -> None:
+    """An open transaction of two partitions, a committed one and an id without any; each has
+    another timeout."""
+    client = persistent_broker.client
+    client.version("DescribeTransactions")
+    topic = client.create_topic(DESCRIBED)
+    producers = [TxnProducer(client, "TXN-074", timeout_ms=TIMEOUT_MS + n) for n in range(3)]
+    open_, ended, _ = producers
+    for partition in (1, 3):
+        open_.write(topic, b"x", partition=partition)
+    ended.write(topic, b"y")
+    ended.finish(commit=True)
+    states = ["Ongoing", "CompleteCommit", "Empty"]
+    before = client.last_seen(
+        lambda: _described(client, *producers), lambda all_: [one[1] for one in all_] == states
+    )
+    if [one[1:3] for one in before] != [(s, TIMEOUT_MS + n) for n, s in enumerate(states)]:
+        raise PreparationFailed(f"the ids are described before the restart as {before}")
+    end(persistent_broker, when)
+    persistent_broker.start()
+    client.await_served(topic)
+    with requirement("TXN-074"):
+        after = client.last_seen(lambda: _described(client, *producers), before.__eq__)
+        assert after == before, f"{when} the ids are {after}, before {before}"

@@ -170,7 +170,7 @@ Described = list[tuple[object, ...]]
 
 
 def _described(client: BrokerUnderTest, *producers: TxnProducer) -> Described:
-    """What DescribeTransactions returns of each; the begin of an open transaction alone."""
+    """The fields of each in DescribeTransactions; the begin of an open transaction alone."""
     names = [one.name for one in producers]
     answer = client.ask(DescribeTransactionsRequest(transactional_ids=names))
     return [

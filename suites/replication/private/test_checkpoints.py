@@ -10,9 +10,11 @@ from harness.conformance.checks import requirement
 from harness.runner.broker_request import Use
 from harness.runner.marks import judges, needs_broker
 from suites.protocol.support.appended import append, batch_of
+from suites.replication.support.alike import await_known_as_committed
 from suites.replication.support.checkpoints import epochs_noted, high_watermark_noted
 from suites.replication.support.failover import change_leader
 
+CLIENT_ID = "checkpoints"
 LEADERS = 3
 REFRESHED_WITHIN_MS = 15_000
 """The interval is 5 s by default."""
@@ -71,6 +73,7 @@ def test_high_watermark_checkpoint_follows_committed_offset(cluster: Cluster) ->
             )
             assert noted == BATCHES, f"broker {node} notes {noted}, committed are {BATCHES}"
         append(cluster.at(leader), topic, batch_of(b"last"))
+        await_known_as_committed(cluster, topic, CLIENT_ID)
         cluster.stop(leader)
         noted = high_watermark_noted(cluster, leader, topic)
         assert noted == BATCHES + 1, f"at its end the leader notes {noted}, not {BATCHES + 1}"

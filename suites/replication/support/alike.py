@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from harness.client.cluster import Cluster
+from harness.client.errors import PreparationFailed
 from harness.client.record_bytes import record_bytes
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -29,6 +30,21 @@ def expect_alike(cluster: Cluster, topic: Topic, name: str) -> None:
             f"{topic.name} up to {end}: replicas {first} and {node} differ: "
             f"{_difference(logs[first], logs[node])}"
         )
+
+
+def await_known_as_committed(cluster: Cluster, topic: Topic, name: str) -> None:
+    """Wait until each replica knows that all records are committed; raises PreparationFailed.
+
+    A leader without this knowledge lowers the high watermark of its followers. ``name``: the client
+    id of the reads.
+    """
+    end = cluster.leader_client(topic).end_offset(topic)
+    for node in cluster.replicas(topic):
+        data = cluster.last_seen(
+            partial(read_as, name, cluster.at(node), topic, 0), partial(_is_enough, end)
+        )
+        if not _is_enough(end, data):
+            raise PreparationFailed(f"replica {node} has the high watermark {data.high_watermark}")
 
 
 def _log_of(cluster: Cluster, topic: Topic, node: int, end: int, name: str) -> bytes:

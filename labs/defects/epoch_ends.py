@@ -55,7 +55,7 @@ class TheEarliestEpochStays(Replicas):
 DEFECTS = [
     replace(made, private=True, joined=True)
     for made in (
-        rule("EPOCH-019", r"deleted to 3: epoch \d+: \(epoch, end\) is", DeletedEpochsStay),
-        rule("LISTO-010", r"deleted to 2: \(offset, epoch\) is", TheEarliestEpochStays),
+        rule("EPOCH-019", r"deleted to \d: epoch \d+: \(epoch, end\) is", DeletedEpochsStay),
+        rule("LISTO-010", r"deleted to \d: \(offset, epoch\) is", TheEarliestEpochStays),
     )
 ]

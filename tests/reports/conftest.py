@@ -13,6 +13,7 @@ import reports.build
 from harness.targets.java import spark_java_home
 from reports.build import ReportPaths, build_report
 from reports.given import Wording
+from reports.joined_columns import JudgedAsOne
 
 from .browser import _browser, _pages  # noqa: F401  fixtures
 from .made_matrix import HEADLINE, MUTANTS
@@ -28,6 +29,7 @@ WORDING = Wording(
     {0: "Produce"},
     frozenset({"PROD-004"}),
     headlines={run: HEADLINE for run, *_ in RUNS},
+    as_one=[JudgedAsOne("kafka", ("42", "r-b"), HEADLINE)],
     mutants=MUTANTS,
     name_of_unknown_api="unknown {}".format,
 )

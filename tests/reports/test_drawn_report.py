@@ -21,6 +21,7 @@ from reports.dataset import find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
 from reports.histories import histories
+from reports.joined_columns import joined_columns
 from reports.matrix import Matrix, read_matrix, read_table
 from reports.verdicts import WORST_FIRST
 
@@ -39,6 +40,9 @@ def _matrix(drawn_report: DrawnReport) -> Matrix:
         evidence=read_evidence(matrix, [dataset]),
         mutants=MUTANTS,
         headlines=WORDING.headlines,
+        joined=joined_columns(
+            {run.target: run.run for run in matrix.counted_runs.values()}, WORDING.as_one
+        ),
     )
 
 

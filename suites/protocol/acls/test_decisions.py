@@ -25,6 +25,7 @@ from suites.protocol.support.permissions.forms import code_of
 from suites.protocol.support.permissions.scene import scene_of
 from suites.protocol.support.principals import Principal, ordinary_user
 from suites.protocol.support.rights import require_authorizer
+from suites.protocol.support.seen_address import seen_address
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 FREE = {"allow.everyone.if.no.acl.found": "true"}
@@ -209,12 +210,12 @@ def test_permissions_imply_the_describing_operations(broker: BrokerUnderTest) ->
 @judges("ACL-015")
 def test_an_entry_is_for_its_host(broker: BrokerUnderTest) -> None:
     require_authorizer(broker)
-    version = broker.version("Fetch", "4-12")
+    version, address = broker.version("Fetch", "4-12"), seen_address(broker)
     with scene_of(broker) as scene:
         topic, principal = scene.topic.name, scene.user.principal
         with requirement("ACL-015") as check:
             mine = Binding(topic, principal)
-            here, elsewhere = (mine._replace(host=host) for host in ("127.0.0.1", ELSEWHERE))
+            here, elsewhere = (mine._replace(host=host) for host in (address, ELSEWHERE))
             cases = {
                 "this host": ([here], True),
                 "another host": ([elsewhere], False),

@@ -107,7 +107,6 @@ GATE = (
             command("kafka-conformance", "gate", "{out}/cluster"),
         ),
         lane=WAITS,
-        goes_first=True,
     ),
     Part(
         "broker_tests",
@@ -141,7 +140,6 @@ GATE = (
         ),
         after=("cluster",),
         lane=WAITS,
-        goes_first=True,
     ),
     Part(
         "other_defects",

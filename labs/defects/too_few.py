@@ -48,7 +48,7 @@ def commits_need_no_replicas_in_time(
 
 
 DEFECTS = [
-    replace(commits_need_no_replicas_in_time, private=True),
+    replace(commits_need_no_replicas_in_time, joined=True, private=True),
     who_waited_long_enough_is_acknowledged,
     replace(commits_need_no_replicas, cluster=True, private=True),
 ]

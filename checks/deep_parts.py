@@ -6,7 +6,8 @@ Each slice takes less than 40 minutes on two cores. ``{seed}`` to ``{last_seed}`
 from __future__ import annotations
 
 from checks.deep_history_parts import HISTORY_PARTS
-from checks.gate_parts import CLIENTS, CONTAINERS, DEFECTS, PYTEST, WORKERS
+from checks.defect_parts import DEFECTS, whole_part
+from checks.gate_parts import CLIENTS, CONTAINERS, PYTEST, WORKERS
 from checks.part import Command, Lane, Part, command
 from harness.targets.kafka.migration_plan import Phase
 from harness.targets.releases import releases_meant
@@ -200,6 +201,7 @@ DEEP = (
     ),
     agree("agree"),
     agree("agree_clusters", "--nodes", "3", "--versions", "ends", "--suite", "replication"),
+    whole_part(),
     Part(
         "defects_alone",
         (

@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from checks.clock_lane import TOO_SLOW
+from checks.defect_parts import drawn_parts
 from checks.part import Command, Lane, Part, command
 from harness.conformance.gate import GateExit
 from labs.defects.row_items import CLUSTER_SUITES
-from labs.defects.seen_on import (
-    AUTHORIZED_CLUSTER_SEEN_ON,
-    AUTHORIZED_SEEN_ON,
-    BEHIND_AUTHORIZER,
-    BEHIND_SASL,
-    BEHIND_TLS,
-    CLUSTER_SEEN_ON,
-    ENDED,
-    ENDED_CLUSTER,
-    ENDED_CLUSTER_SEEN_ON,
-    ENDED_SEEN_ON,
-    ENDED_WITH_2_4,
-    ENDED_WITH_2_4_SEEN_ON,
-    JOINED_SEEN_ON,
-    SECURED_SEEN_ON,
-    TLS_SEEN_ON,
-)
 
 WAITS, ALONE = Lane.WAITS, Lane.ALONE
 PYTEST = ("pytest", "-p", "no:cacheprovider")
@@ -40,14 +24,6 @@ PROCESS_TESTS = (
 DEEP_FOLDERS = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS))
 APART = tuple(f"--ignore={folder}" for folder in (REPORTS, *BROKER_TESTS, *PROCESS_TESTS))
 WORKERS = ("--dist", "worksteal", "-n")
-DEFECTS = ("python", "-m", "labs.defects", "--out", "{out}/defects")
-ALONE_SHARE = "1"
-"""The number of rows judged with all tests of their area; only the row's own check may fail.
-
-Each commit judges the same rows so: all others are a part at depth.
-"""
-ALONE_SEED = "9"
-"""The seed that draws these rows on the wire from areas with quick tests."""
 RECORDED_MUTANTS = "16"
 """The number of mutants that must be noticed again."""
 PRIVATE_SHARE = ("-p", "checks.private_share", "--private-share", "16", "--private-draw", "{draw}")
@@ -113,75 +89,7 @@ GATE = (
         (command(*PYTEST, *BROKER_TESTS, "--draw", "{draw}"),),
         lane=WAITS,
     ),
-    Part(
-        "defects",
-        (
-            command(
-                *(*DEFECTS, "--target", "reference", "--on-the-wire"),
-                *("--alone", ALONE_SHARE, "--seed", ALONE_SEED),
-                *("--jobs", "10", "--baseline", "{out}"),
-            ),
-        ),
-        after=("suites",),
-        lane=WAITS,
-        goes_first=True,
-    ),
-    Part(
-        "cluster_defects",
-        (
-            command(
-                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", "0", "--jobs", "5"),
-                *("--baseline", "{out}/cluster"),
-            ),
-            command(
-                *(*DEFECTS, "--target", ENDED_CLUSTER_SEEN_ON, "--alone", "0"),
-                *(word for name in ENDED_CLUSTER for word in ("--requirement", name)),
-            ),
-        ),
-        after=("cluster",),
-        lane=WAITS,
-    ),
-    Part(
-        "other_defects",
-        (
-            command(
-                *(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined"),
-                *("--alone", ALONE_SHARE, "--jobs", "8"),
-            ),
-            command(
-                *("python", "-m", "labs.defects", "--target", "reference", "--built-in"),
-                *("--alone", "0", "--out", "{out}/built-in", "--jobs", "6"),
-                *("--baseline", "{out}"),
-            ),
-            command(
-                *(*DEFECTS, "--target", ENDED_SEEN_ON, "--alone", "0"),
-                *(word for name in ENDED for word in ("--requirement", name)),
-            ),
-            command(
-                *(*DEFECTS, "--target", ENDED_WITH_2_4_SEEN_ON, "--alone", "0"),
-                *(word for name in ENDED_WITH_2_4 for word in ("--requirement", name)),
-            ),
-            command(
-                *(*DEFECTS, "--target", SECURED_SEEN_ON, "--alone", "0"),
-                *(word for name in BEHIND_SASL for word in ("--requirement", name)),
-            ),
-            command(
-                *(*DEFECTS, "--target", AUTHORIZED_SEEN_ON, "--alone", "0", "--jobs", "6"),
-                *(word for name in BEHIND_AUTHORIZER for word in ("--requirement", name)),
-            ),
-            command(
-                *(*DEFECTS, "--target", AUTHORIZED_CLUSTER_SEEN_ON, "--alone", "0"),
-                *("--requirement", "ACL-014"),
-            ),
-            command(
-                *(*DEFECTS, "--target", TLS_SEEN_ON, "--alone", "0"),
-                *(word for name in BEHIND_TLS for word in ("--requirement", name)),
-            ),
-        ),
-        after=("suites",),
-        lane=WAITS,
-        goes_first=True,
-    ),
+    *drawn_parts(),
     Part(
         "process_tests",
         (command(*PYTEST, *PROCESS_TESTS, *DEEP_FOLDERS, "--draw", "{draw}"),),

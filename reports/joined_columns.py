@@ -37,7 +37,7 @@ class JoinedColumn:
 def joined_columns(
     run_of_column: Mapping[str, str], found: Iterable[JudgedAsOne]
 ) -> tuple[JoinedColumn, ...]:
-    """Return the joined columns of which every run is shown; `run_of_column`: by target, its run.
+    """Return the joined columns, if each of their runs is shown; `run_of_column`: run by target.
 
     A newer run of one of the targets ends the column: it was not judged together with the others.
     """

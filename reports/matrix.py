@@ -17,10 +17,8 @@ from .headlines import ReportedHeadline
 from .histories import History, histories
 from .joined_columns import JoinedColumn
 from .mutant_matrix import ReportedMutants
-from .verdicts import LEVELS, WORST_FIRST
+from .verdicts import LEVELS, WORST_FIRST, worst
 from .wire_matrix import SeenOnWire, seen_on_the_wire
-
-_RANKS: Final = {word.name: rank for rank, word in enumerate(WORST_FIRST)}
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class MatrixRow:
         What one target cannot show stands behind what another one shows.
         """
         own = [self.cells[target].verdict for target in targets if target in self.cells]
-        return min(own, key=_RANKS.__getitem__, default=None)
+        return worst(own) if own else None
 
 
 @dataclass(frozen=True)

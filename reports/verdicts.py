@@ -53,9 +53,16 @@ NOT_RUN: Final = VerdictWord(
     "not_run", "·", "The run that counts for this target holds no check of this requirement."
 )
 
+RANKS: Final = {word.name: rank for rank, word in enumerate(WORST_FIRST, start=1)}
+"""By verdict; 1 is the worst."""
 BY_NAME: Final = {word.name: word for word in WORST_FIRST}
 QUIET: Final = frozenset({"passed", "not_supported", "not_applicable"})
 _NAMED = 5
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The verdict that stands for all of them, of which there is one at least."""
+    return min(verdicts, key=RANKS.__getitem__)
 
 
 def refuse_unknown_verdicts(found: Iterable[tuple[str, str | None]], where: str) -> None:

@@ -150,12 +150,13 @@ def run(
                 words = [*options, *_selection(asked), *_at_once(spec, jobs, wanted, asked)]
                 with watch(spec, out, console) as watched:
                     judged.append(judge_target(spec, words, out, watched))
-                record_runs(judged if as_one else [], out)
     except RunInterrupted as stop:
         console.print("interrupted: the run is incomplete")
         judged.append(stop.judged)
+        record_runs(judged if as_one else [], out)
         _show(judged, as_json, is_selected=bool(globs), strict=strict, as_one=as_one)
         sys.exit(RunExit.INCOMPLETE)
+    record_runs(judged if as_one else [], out)
     for lacking in write_parquet(out):
         console.print(lacking, markup=False, soft_wrap=True)
     _show(judged, as_json, is_selected=bool(globs), strict=strict, as_one=as_one)

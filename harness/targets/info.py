@@ -26,13 +26,12 @@ from harness.targets.external import ExternalBroker
 from harness.targets.not_answered import NotAnswered, WantsAuthentication
 from harness.targets.observed_versions import observe_versions
 from harness.targets.secured_cluster import SecuredWay
-from harness.targets.target import SAFETY_CLASSES, Target
+from harness.targets.target import SAFETY_CLASSES, TIME_SCALE_LIMIT, Target
 
 ANSWER_TIMEOUT_MS = 30_000
 METADATA_TIMEOUT_MS = 10_000
 ROUND_TRIP_BASELINE_MS = 5.0
 FIRST_ANSWER_BASELINE_MS = 25.0
-TIME_SCALE_LIMIT = 20.0
 """Baselines: about twice what a just-started Apache Kafka 4.4.0 needs on two shared cores."""
 OBSERVE_STEP_MS = 200
 OBSERVE_TIMEOUT_MS = 1_500
@@ -131,7 +130,7 @@ def probe(target: Target) -> TargetInfo:
         addresses=tuple(target.addresses),
         api_versions=_common([each.ranges for each in asked]),
         capabilities=target.capabilities,
-        time_scale=max((each.scale for each in asked), default=1.0),
+        time_scale=min(max((one.scale for one in asked), default=1.0), target.time_scale_limit),
         log_path=str(target.log_path) if target.log_path else None,
         versions_source=ADVERTISED if all(each.advertised for each in asked) else OBSERVED,
         zookeeper=target.zookeeper,
@@ -206,8 +205,7 @@ def time_scale(pace: AnswerPace) -> float:
     """The factor for waits: max(1, median round trip / 5 ms, first answer / 25 ms), at most 20.
 
     The median is that of several requests on one connection; the first answer counts from the
-    connect, and shows a slow start, a far network or a busy machine. Rounded to two digits. The
-    limit keeps the deadlines of a broken target finite.
+    connect, and shows a slow start, a far network or a busy machine. Rounded to two digits.
     """
     median = statistics.median(pace.round_trips_ms)
     factor = max(

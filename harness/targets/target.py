@@ -66,6 +66,9 @@ SAFETY_CLASSES = ("read", "own-names", "destructive")
 """Classes of requests, by the harm that they can do: a request only asks; it changes only what it
 names, and ours name only what is ours; it acts on a node or on the cluster."""
 
+TIME_SCALE_LIMIT = 20.0
+"""Keeps the deadlines of a broken target finite."""
+
 
 class Target(ABC):
     """A broker (or a cluster) to be judged.
@@ -103,6 +106,8 @@ class Target(ABC):
     where the two differ."""
     round_trips: int = 20
     """The number of requests that measure how quickly it answers."""
+    time_scale_limit: float = TIME_SCALE_LIMIT
+    """The largest factor for the waits of its tests, however slowly it answers."""
     secured: SecuredWay | None = None
     """The way into its listeners, while it runs; None: they are PLAINTEXT."""
 

@@ -107,6 +107,11 @@ def rule(requirement: str, reason: str, made: type[FrameRule]) -> Defect:
     return made_from(made, requirement, reason, made)
 
 
+def joined_alone(made: Defect) -> Defect:
+    """The same defect in a broker that one test has for itself, and that its virtual ones join."""
+    return replace(made, private=True, joined=True)
+
+
 def wrong(
     requirement: str, reason: str, module: str, name: str
 ) -> Callable[[Callable[[Any], Any]], Defect]:

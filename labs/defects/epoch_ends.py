@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from harness.codec.messages import (
     ListOffsetsRequest,
     ListOffsetsResponse,
@@ -11,7 +9,7 @@ from harness.codec.messages import (
     OffsetForLeaderEpochResponse,
 )
 from harness.codec.structs import Message
-from labs.defects.defect import rule
+from labs.defects.defect import joined_alone, rule
 from labs.defects.replicas import Replicas
 
 EARLIEST = -2
@@ -53,7 +51,7 @@ class TheEarliestEpochStays(Replicas):
 
 
 DEFECTS = [
-    replace(made, private=True, joined=True)
+    joined_alone(made)
     for made in (
         rule("EPOCH-019", r"deleted to \d: epoch \d+: \(epoch, end\) is", DeletedEpochsStay),
         rule("LISTO-010", r"deleted to \d: \(offset, epoch\) is", TheEarliestEpochStays),

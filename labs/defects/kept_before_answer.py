@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetCommitResponse, SyncGroupResponse
 from harness.codec.structs import Message
 from labs.defects.changed_field import changed_field
-from labs.defects.defect import Defect
+from labs.defects.defect import Defect, joined_alone
 
 
 def _acknowledged(
@@ -17,7 +15,7 @@ def _acknowledged(
     reason = r"the coordinator has changed: error is NONE"
     made = changed_field(requirement, name, reason, meaning, message, field,
                          ErrorCode.NOT_COORDINATOR, ErrorCode.NONE)  # fmt: skip
-    return replace(made, private=True, joined=True)
+    return joined_alone(made)
 
 
 DEFECTS = [

@@ -7,7 +7,6 @@ them. It recognizes the step by the offsets that the followers of the newest top
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import (
@@ -19,7 +18,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from labs.defects.defect import Defect, rule
+from labs.defects.defect import Defect, joined_alone, rule
 
 Answered = FetchResponse.PartitionData
 CONSUMER = -1
@@ -183,4 +182,4 @@ def _named(
     made: type[FrameRule], edit: Callable[..., object], requirement: str, reason: str
 ) -> Defect:
     made.__name__, made.__doc__ = edit.__name__, edit.__doc__
-    return replace(rule(requirement, reason, made), private=True, joined=True)
+    return joined_alone(rule(requirement, reason, made))

@@ -26,13 +26,14 @@ from harness.conformance.summary import RunSummary
 from harness.conformance.verdict import Verdict
 from harness.targets.secured_cluster import SecuredWay
 from harness.targets.spec import parse_target
+from harness.targets.target import Target
 from labs.defects.all_defects import ALL_DEFECTS
 from labs.defects.baseline import of_requirements
 from labs.defects.broker_pool import RowBrokers
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import judge
 from labs.defects.row_items import ends_first, is_pooled, items_of
-from labs.defects.row_session import RowSession, to_the_end
+from labs.defects.row_session import MakeTarget, RowSession, to_the_end
 from labs.defects.row_unit import (
     Begun,
     Message,
@@ -45,9 +46,13 @@ from labs.defects.row_unit import (
 from labs.defects.struck_target import StruckTargets
 from labs.defects.written_checks import has_failed
 
-CASE_LIMIT_S = 1200
-"""Limit of the start and the end of a target too. On a busy machine one wait of a test may take
-half of it: 30 s, times the scale of time, which is 20 at most.
+TIME_SCALE_LIMIT = 4.0
+"""Under a defect a wait may be for something that never comes. One slow answer of a busy machine
+would make it last twenty times longer.
+"""
+CASE_LIMIT_S = 600
+"""Limit of the start and the end of a target too; more than twice the longest wait of a test, which
+is 60 s, times the scale of time.
 """
 NOT_ASKED = (Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE)
 _DEFECTS = {defect.name: defect for defect in ALL_DEFECTS}
@@ -180,10 +185,11 @@ class RowWorker:
         try:
             targets = StruckTargets(self.spec, addresses, self._pool_for_test, self._secured)
             with targets.under(unit.where, defect) as make_target:
+                make = make_target if defect is None else _with_short_waits(make_target)
                 # What was imported before the wrong function was put in place has the right one.
                 is_stale = unit.where is Where.OFFLINE and defect is not None
                 run = self.session.run_imported_anew if is_stale else self.session.run
-                return run(items, make_target, self.out, name)
+                return run(items, make, self.out, name)
         finally:
             faulthandler.cancel_dump_traceback_later()
 
@@ -194,6 +200,15 @@ class RowWorker:
         """The pool of private brokers; None for a test that has its broker for itself."""
         running = self.session.running
         return self._pool if running is not None and is_pooled(running) else None
+
+
+def _with_short_waits(make_target: MakeTarget) -> MakeTarget:
+    def made(log_dir: Path | None) -> Target:
+        target = make_target(log_dir)
+        target.time_scale_limit = TIME_SCALE_LIMIT
+        return target
+
+    return made
 
 
 def _is_asked(before: RunSummary | None, requirement: str) -> bool:

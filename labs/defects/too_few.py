@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse, ProduceResponse
 from harness.codec.structs import Message
+from labs.defects.defect import joined_alone
 from labs.defects.edited_answer import answers
 from labs.defects.replicas import Replicas, told_to_others
 from suites.replication.test_commits_wait_for_replicas import LATE
@@ -48,7 +49,7 @@ def commits_need_no_replicas_in_time(
 
 
 DEFECTS = [
-    replace(commits_need_no_replicas_in_time, joined=True, private=True),
+    joined_alone(commits_need_no_replicas_in_time),
     who_waited_long_enough_is_acknowledged,
     replace(commits_need_no_replicas, cluster=True, private=True),
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse, WriteTxnMarkersResponse
@@ -15,6 +14,7 @@ from harness.codec.records import (
     decode_batches,
     encode_batch,
 )
+from labs.defects.defect import joined_alone
 from labs.defects.edited_answer import answers
 from labs.defects.one_client import of_client
 
@@ -76,7 +76,7 @@ def a_marker_needs_no_followers(answer: WriteTxnMarkersResponse) -> None:
 
 
 DEFECTS = [
-    replace(a_marker_needs_no_followers, private=True, joined=True),
-    replace(a_written_marker_is_enough, private=True, joined=True),
-    replace(a_written_decision_is_enough, private=True, joined=True),
+    joined_alone(a_marker_needs_no_followers),
+    joined_alone(a_written_marker_is_enough),
+    joined_alone(a_written_decision_is_enough),
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from .judged import worst
-from .rows import RANKS, Row, by, grouped, of_runs
+from ..verdicts import RANKS, worst
+from .rows import Row, by, grouped, of_runs
 
 Place = tuple[str, int, int]
 """Target, API key, version."""

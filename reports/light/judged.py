@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from .rows import RANKS, VERDICTS, Row, by, greatest, grouped, instant, of_runs
+from ..verdicts import RANKS, worst
+from .rows import Row, by, greatest, grouped, instant, of_runs
 
 _NOTE = ("rank", "verdict", "subtest", "reason", "capability_missing", "evidence")
 _TEXTS = ("reason", "capability_missing", "evidence")
@@ -88,11 +89,6 @@ def counts_of(counted: Iterable[Row]) -> Collection[tuple[str, str]]:
     return {(one["target"], one["run"]) for one in counted if one["counts"]}
 
 
-def worst(verdicts: Iterable[str]) -> str:
-    """The verdict that stands for all of them."""
-    return VERDICTS[min(RANKS[verdict] for verdict in verdicts)]
-
-
 def _newest_words(rows: list[Row]) -> Row:
     """Area and level as the newest run has them: catalogues may differ."""
     newest = max(
@@ -104,17 +100,15 @@ def _newest_words(rows: list[Row]) -> Row:
 
 def _part(rows: list[Row]) -> Row:
     """All attempts of a case at a version, joined: a retry never makes it pass."""
-    attempts = [
-        min(RANKS[row["verdict"]] for row in same) for same in grouped(rows, "attempt").values()
-    ]
+    attempts = [worst(row["verdict"] for row in same) for same in grouped(rows, "attempt").values()]
     notes = {tuple(note.values()): note for note in map(_note, rows)}
     return {
         "case": rows[0]["case"],
         "api_version": rows[0]["api_version"],
-        "verdict": VERDICTS[min(attempts)],
+        "verdict": worst(attempts),
         "checks": len(rows),
         "attempts": len(attempts),
-        "unstable": min(attempts) != max(attempts),
+        "unstable": len(set(attempts)) > 1,
         "notes": [note for _, note in sorted(notes.items()) if any(note[name] for name in _TEXTS)],
     }
 

@@ -6,15 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ..arrow import pq
-from ..verdicts import WORST_FIRST
 
 Row = dict[str, Any]
-RANKS: Final = {word.name: rank for rank, word in enumerate(WORST_FIRST, start=1)}
-"""By verdict; 1 is the worst."""
-VERDICTS: Final = {rank: name for name, rank in RANKS.items()}
 
 
 def read_rows(files: Iterable[Path], columns: Sequence[str]) -> list[Row]:

@@ -26,23 +26,25 @@ const joinedCounts = (area, column) => {
   return levels;
 };
 
+// Requirements of all levels by verdict, worst first.
+const allLevels = (levels) => verdicts.slice(0, NOT_RUN).map((_, verdict) =>
+  counted([...levels.values()].map((counts) => counts[verdict])));
+
 const countWords = (levels) => {
-  const all = verdicts.slice(0, NOT_RUN).map((_, verdict) =>
-    counted([...levels.values()].map((counts) => counts[verdict])));
+  const all = allLevels(levels);
   const words = all.map((count, verdict) => (count ? `${count} ${verdicts[verdict].words}` : ""));
   return words.filter(Boolean).join(", ") || verdicts[NOT_RUN].words;
 };
 
-const areaCell = (area, column) => {
+const areaCell = (area, column, compact) => {
   const levels = countsOf(area, column);
   if (!levels.size) return badge(NOT_RUN);
-  const all = verdicts.slice(0, NOT_RUN).map((_, verdict) =>
-    counted([...levels.values()].map((counts) => counts[verdict])));
+  const all = allLevels(levels);
   const must = levels.get("MUST") || all.map(() => 0);
   const asked = counted(must.slice(0, PASSED + 1)); // behind passed stand those not asked
   const loud = all.map((count, verdict) => [count, verdicts[verdict]])
     .filter(([count, verdict]) => count && verdict.name !== "passed");
-  if (isCompact(shownColumns())) return bar(all);
+  if (compact) return bar(all);
   return [
     bar(all),
     element("small", { class: "counts" },
@@ -55,20 +57,20 @@ const areaCell = (area, column) => {
 const areasView = {
   name: "areas", title: "Areas", filters: false,
   note: "Requirements by verdict; in front the MUSTs that passed, of those that could be asked. Enter shows the area's requirements.",
-  show: (columns = shownColumns()) => ({
+  show: (columns = shownColumns(), compact = isCompact(columns)) => ({
     label: "Areas by target",
     columns: ["Area", ...columns.map(headOf)],
     widths: widthsOf(columns, [9, 1], [14, 2]),
-    compact: isCompact(columns),
+    compact,
     lines: areas.map((area) => ({
       key: area, kind: "totals", height: HEIGHT.area, area,
       cell: (column) =>
         column > 0
-          ? areaCell(area, columns[column - 1])
+          ? areaCell(area, columns[column - 1], compact)
           : [element("b", { class: "id" }, area),
             element("span", { class: "statement" },
               plural(requirements.filter((row) => row.area === area).length, "requirement"))],
-      label: (column) => (column > 0 && isCompact(columns)
+      label: (column) => (column > 0 && compact
         ? `${columns[column - 1].name}: ${countWords(countsOf(area, columns[column - 1]))}` : null),
     })),
     shown: plural(areas.length, "area"),

@@ -48,12 +48,12 @@ const cellContent = (cell) => {
 const squareWords = (column, cell) =>
   `${column.name}: ${verdicts[cell.verdict].words}${cell.unstable ? ", unstable" : ""}`;
 
-const requirementLine = (row, columns = shownColumns()) => ({
+const requirementLine = (row, columns = shownColumns(), compact = isCompact(columns)) => ({
   key: row.id, kind: "requirement", height: HEIGHT.requirement, row,
   cell: (column) => {
     if (column > 0) {
       const cell = cellIn(row, columns[column - 1]);
-      return isCompact(columns) ? square(cell.verdict) : cellContent(cell);
+      return compact ? square(cell.verdict) : cellContent(cell);
     }
     return [
       element("b", { class: "id" }, row.id),
@@ -61,7 +61,7 @@ const requirementLine = (row, columns = shownColumns()) => ({
       element("span", { class: "statement", title: row.statement }, row.statement),
     ];
   },
-  label: (column) => (column > 0 && isCompact(columns)
+  label: (column) => (column > 0 && compact
     ? squareWords(columns[column - 1], cellIn(row, columns[column - 1])) : null),
 });
 

@@ -24,7 +24,7 @@ from suites.protocol.support.transaction_log import (
     fetched,
     stable_offset,
 )
-from suites.protocol.support.transactional import TxnProducer
+from suites.protocol.support.transactional import EXPIRING, FAR_AHEAD, TxnProducer
 
 COORDINATOR_EPOCH = 10  # higher than that of any coordinator of the test's broker
 MARKED, OPEN, EXPIRED, DESCRIBED = (
@@ -34,14 +34,9 @@ MARKED, OPEN, EXPIRED, DESCRIBED = (
     13,
 )  # numbers of partitions, by which a defect recognizes the test
 TIMEOUT_MS = 600_000
-FAR_AHEAD = 100
 FORGETFUL = {
     "producer.id.expiration.ms": "500",
     "producer.id.expiration.check.interval.ms": "100",
-}
-EXPIRING = {
-    "transactional.id.expiration.ms": "500",
-    "transaction.remove.expired.transaction.cleanup.interval.ms": "2000",
 }
 LATE_MS = 30_000
 ASKED_AGAIN = 2

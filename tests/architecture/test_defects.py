@@ -75,7 +75,6 @@ def test_every_defect_is_shown_by_target_of_checks() -> None:
 
 
 def test_gate_includes_each_built_in_defect_target() -> None:
-    """All rows of one broker, and a drawn sample of those that only a cluster shows."""
     ours = {spec for spec in SHOWN if spec.startswith(REFERENCE)}
     assert len(ours) == 10
     assert targets_of(GATE) >= ours

@@ -10,7 +10,8 @@ from harness.targets import info
 from harness.targets.asking import AnswerPace
 from harness.targets.errors import TargetStartError
 from harness.targets.external import ExternalBroker
-from harness.targets.info import OBSERVED, TIME_SCALE_LIMIT, TargetInfo, probe, time_scale
+from harness.targets.info import OBSERVED, TargetInfo, probe, time_scale
+from harness.targets.target import TIME_SCALE_LIMIT
 from tests.targets import kinds
 
 INFO = TargetInfo(
@@ -53,6 +54,14 @@ def test_time_scale_grows_with_response_times_up_to_limit(
     first_ms: float, trips_ms: tuple[float, ...], scale: float
 ) -> None:
     assert time_scale(AnswerPace(first_ms, trips_ms)) == scale
+
+
+def test_target_limits_its_time_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(info, "time_scale", lambda _: 9.0)
+    with kinds.stand_in(tmp_path) as target:
+        assert probe(target).time_scale == 9.0
+        target.time_scale_limit = 4.0
+        assert probe(target).time_scale == 4.0
 
 
 def test_probe_asks_metadata_of_given_addresses_alone(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 
 from harness.client.broker import BrokerUnderTest
@@ -18,6 +17,7 @@ from suites.protocol.support.quota_admin import (
     prepare_quotas,
     quota,
 )
+from suites.protocol.support.seen_address import seen_address
 
 RATE, FREE = 2.0, 1_000.0
 """Connections a second; those of ten seconds may come at once. And a rate that no test reaches."""
@@ -70,13 +70,6 @@ def test_connections_above_the_rate_of_their_address_are_closed(broker: BrokerUn
             assert is_free, "without the quota connections are closed"
 
 
-def _own_address(broker: BrokerUnderTest) -> str:
-    """Return the address from which this machine connects to the broker."""
-    host, port = broker.address
-    with socket.create_connection((host, port)) as connection:
-        return str(connection.getsockname()[0])
-
-
 @judges("QUOTA-027")
 @needs_broker(Use.OWN)
 def test_the_rate_of_a_named_address_replaces_that_of_the_default_one(
@@ -84,7 +77,7 @@ def test_the_rate_of_a_named_address_replaces_that_of_the_default_one(
 ) -> None:
     """A higher one, then a lower one, then none beside a default of many connections."""
     broker.version("AlterClientQuotas")
-    of_all, of_this = entity(ip=None), entity(ip=_own_address(broker))
+    of_all, of_this = entity(ip=None), entity(ip=seen_address(broker))
     with requirement("QUOTA-027"):
         prepare_quotas(
             broker, quota(of_this, {CONNECTIONS: FREE}), quota(of_all, {CONNECTIONS: RATE})

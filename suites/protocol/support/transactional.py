@@ -47,6 +47,13 @@ FIRST_WITH_FENCED = {
 """From these versions on a former epoch gives PRODUCER_FENCED (KIP-588)."""
 NO_ID = -1
 TIMEOUT_MS = 60_000
+FAR_AHEAD = 100
+"""A distance of sequences or epochs that no retry explains."""
+EXPIRING = {
+    "transactional.id.expiration.ms": "500",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "2000",
+}
+"""Settings of a broker that soon forgets transactional ids without a transaction."""
 NOT_READY = {*NOT_YET, ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_ENOUGH_REPLICAS}
 BUSY = {*NOT_READY, ErrorCode.CONCURRENT_TRANSACTIONS}
 """Errors after which a producer sends the same request again."""

@@ -21,7 +21,7 @@ from suites.protocol.support.transaction_log import (
     markers_of,
     stable_offset,
 )
-from suites.protocol.support.transactional import NOT_READY, TxnProducer, fenced_code
+from suites.protocol.support.transactional import FAR_AHEAD, NOT_READY, TxnProducer, fenced_code
 from suites.protocol.support.transactional_offsets import (
     FIRST_IMPLICIT,
     end_and_settle,
@@ -39,7 +39,6 @@ FORGETFUL = {
     "producer.id.expiration.ms": str(IDLE_MS),
     "producer.id.expiration.check.interval.ms": str(CHECK_INTERVAL_MS),
 }
-FAR_AHEAD = 100
 
 
 def _add_until_refused(producer: TxnProducer, topic: Topic, version: int) -> int:

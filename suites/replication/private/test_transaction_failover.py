@@ -22,7 +22,7 @@ from suites.protocol.support.transaction_log import (
     markers_of,
     stable_offset,
 )
-from suites.protocol.support.transactional import NOT_READY, TxnProducer
+from suites.protocol.support.transactional import EXPIRING, FAR_AHEAD, NOT_READY, TxnProducer
 from suites.replication.support.cutting import linked_cluster
 from suites.replication.support.failover import bring_back, lose_leader
 
@@ -30,11 +30,6 @@ ONE_REPLICA = {"min.insync.replicas": "1"}
 CONCURRENT = ErrorCode.CONCURRENT_TRANSACTIONS
 TIMEOUT_MS = 600_000
 LATE_MS = 60_000
-EXPIRING = {
-    "transactional.id.expiration.ms": "500",
-    "transaction.remove.expired.transaction.cleanup.interval.ms": "2000",
-}
-FAR_AHEAD = 100
 BOTH = pytest.mark.parametrize("commit", [True, False], ids=["commit", "abort"])
 
 

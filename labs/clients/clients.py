@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
+from harness.clients.calls import Calls
+from harness.clients.one_client import DRIVERS
+from harness.clients.session import ClientSession
+from harness.clients.vocabulary import CALLS, EAGER, STRATEGIES
 from harness.targets.obtain import BrokerSource, obtain
 from labs.clients.official import RELEASE, official
-from labs.clients.one_client import DRIVERS
-from labs.clients.session import Calls, ClientSession
 from labs.clients.tools import TOOLS, CommandLine
-from labs.clients.vocabulary import CALLS, EAGER, STRATEGIES
 
 FRANZ_GO = Path(__file__).with_name("franz_go")
 
@@ -47,6 +48,7 @@ LACKS_OF_TOOLS = {
     "assignment": BY_CONSOLE,
     "commit": BY_CONSOLE,
     "leave": BY_CONSOLE,
+    "transact": "no tool sends transactions",
 }
 
 
@@ -62,7 +64,7 @@ def _tools(release: str) -> Client:
 
 
 def _python(name: str) -> Callable[[str, Path], ClientSession]:
-    words = [sys.executable, "-P", "-m", "labs.clients.one_client", name]
+    words = [sys.executable, "-P", "-m", "harness.clients.one_client", name]
     return lambda bootstrap, log: ClientSession([*words, bootstrap], log)
 
 
@@ -99,6 +101,7 @@ CLIENTS = {
             "franz-go",
             lambda bootstrap, log: ClientSession([str(_franz_go()), bootstrap], log),
             _built_in,
+            {"transact": "its program has no such call"},
         ),
         *map(_tools, TOOLS),
     )

@@ -10,9 +10,9 @@ from typing import TypeVar
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.clients.calls import Calls
 from labs.awaiting import await_right
 from labs.clients.clients import CLIENTS, Client
-from labs.clients.session import Calls
 
 T = TypeVar("T")
 DEADLINE_S = 120.0

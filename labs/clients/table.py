@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 
+from harness.clients.vocabulary import CALLS
 from harness.targets.errors import TargetError
 from harness.targets.java import JavaError
 from labs.clients.clients import BY_CONSOLE, CLIENTS, Client
-from labs.clients.vocabulary import CALLS
 
 
 def offers_table() -> str:

@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from harness.clients.calls import ClientFailed
+from harness.clients.session import ClientSession
 from labs.clients.official import official
-from labs.clients.session import ClientFailed, ClientSession
 from labs.transaction_histories.library_producer import (
     LibraryFailed,
     LibraryProducer,

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.clients.calls import Calls
+from harness.clients.records import FOR_EVER, numbered
+from harness.clients.vocabulary import EAGER
 from harness.negotiation.client_file import ClientFile, find_client
 from harness.negotiation.negotiate import negotiate
 from harness.proxies.direction import Direction
@@ -20,9 +23,6 @@ from harness.targets.proxied import proxied
 from harness.targets.spec import parse_target
 from labs.clients.clients import CLIENTS
 from labs.clients.here import awaited
-from labs.clients.records import FOR_EVER, numbered
-from labs.clients.session import Calls
-from labs.clients.vocabulary import EAGER
 from labs.official_classes.maven import MavenError
 from tests.targets import kinds
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from harness.clients.records import FOR_EVER, in_partition, numbered
 from harness.targets.target import Target
 from labs.clients.here import Here, awaited, for_clients
-from labs.clients.records import FOR_EVER, in_partition, numbered
 
 
 @for_clients("create_topic", "list_topics", "describe_topic", "delete_topic")

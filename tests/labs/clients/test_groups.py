@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from harness.clients.calls import Calls
+from harness.clients.records import FOR_EVER, numbered
+from harness.clients.vocabulary import EAGER, Json
 from labs.clients.here import Here, awaited, for_clients, strategies_of_clients
-from labs.clients.records import FOR_EVER, numbered
-from labs.clients.session import Calls
-from labs.clients.vocabulary import EAGER, Json
 
 PARTITIONS = 4
 EACH = 10

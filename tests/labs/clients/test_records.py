@@ -6,10 +6,10 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
+from harness.clients.records import BEGAN_MS, FOR_EVER, STEP_MS, in_partition, numbered, sent
+from harness.clients.vocabulary import CODECS
 from harness.codec.records import decode_batches
 from labs.clients.here import Here, for_clients
-from labs.clients.records import BEGAN_MS, FOR_EVER, STEP_MS, in_partition, numbered, sent
-from labs.clients.vocabulary import CODECS
 
 RECORDS = [
     sent(0, 0, key="first", value="one", headers=[("a", "1"), ("b", "2"), ("a", "3")]),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.clients.one_client import DRIVERS
+from harness.clients.vocabulary import CALLS
 from labs.clients.clients import CLIENTS, FRANZ_GO, TOOL_CLIENTS
 from labs.clients.official import FOLDER
-from labs.clients.one_client import DRIVERS
 from labs.clients.table import offers_table
 from labs.clients.tools import CommandLine
-from labs.clients.vocabulary import CALLS
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "clients.md"
 
@@ -19,7 +19,7 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "clients.md"
 def answered(client: str) -> set[str]:
     """The calls that its driver has."""
     if client in DRIVERS:
-        text = (FOLDER.parent / "drivers" / f"{DRIVERS[client]}.py").read_text("utf-8")
+        text = (FOLDER.parent / "drivers" / f"{DRIVERS[client][0]}.py").read_text("utf-8")
         return {call for call in CALLS if f"    def {call}(" in text.replace("async def", "def")}
     if client in TOOL_CLIENTS:
         return {call for call in CALLS if hasattr(CommandLine, f"_{call}")}

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.clients.records import BEGAN_MS, FOR_EVER, STEP_MS, in_partition, numbered
+from harness.clients.vocabulary import Json
 from labs.clients.clients import TOOL_CLIENTS, WITH_HEADERS
 from labs.clients.here import Here, awaited
-from labs.clients.records import BEGAN_MS, FOR_EVER, STEP_MS, in_partition, numbered
 from labs.clients.tools import PRINT, CommandLine, printed
-from labs.clients.vocabulary import Json
 from tests.labs.clients.test_records import stored_codec
 
 PARTITIONS = 4

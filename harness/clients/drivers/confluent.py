@@ -25,7 +25,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     NewTopic,
 )
 
-from labs.clients.vocabulary import (
+from harness.clients.vocabulary import (
+    CONSUMER,
     COOPERATIVE,
     EAGER,
     HEARTBEAT_MS,
@@ -107,8 +108,13 @@ class ConfluentDriver:
 
     # -- records -------------------------------------------------------------------------------
 
-    def produce(self, topic: str, codec: str, records: list[Json]) -> list[list[int]]:
-        producer = Producer({**self._shared, "compression.type": codec, "linger.ms": 100})
+    def produce(
+        self, topic: str, codec: str, records: list[Json], idempotent: bool | None = None
+    ) -> list[list[int]]:
+        settings = {} if idempotent is None else {"enable.idempotence": idempotent}
+        producer = Producer(
+            {**self._shared, **settings, "compression.type": codec, "linger.ms": 100}
+        )
         found: dict[int, list[int]] = {}
         problems: list[KafkaError] = []
 
@@ -136,11 +142,37 @@ class ConfluentDriver:
             raise KafkaException(problems[0])
         return [found[number] for number in range(len(records))]
 
-    def _reader(self) -> Consumer:
-        return Consumer({**self._shared, "group.id": "assigned", "enable.auto.commit": False})
+    def transact(
+        self, topic: str, transactional_id: str, partition: int, values: list[str], commits: bool
+    ) -> list[list[int]]:
+        producer = Producer({**self._shared, "transactional.id": transactional_id})
+        places: list[list[int]] = []
+        problems: list[KafkaError] = []
 
-    def read(self, topic: str, partition: int, offset: int, count: int) -> list[Json]:
-        reader = self._reader()
+        def delivered(problem: KafkaError | None, message: Message) -> None:
+            if problem is not None:
+                problems.append(problem)
+            else:
+                places.append([_int(message.partition()), _int(message.offset())])
+
+        producer.init_transactions(REQUEST_S)
+        producer.begin_transaction()
+        for one in values:
+            producer.produce(topic, bytes_of(one), partition=partition, on_delivery=delivered)
+        producer.flush(REQUEST_S)
+        if problems:
+            raise KafkaException(problems[0])
+        (producer.commit_transaction if commits else producer.abort_transaction)(REQUEST_S)
+        return places
+
+    def _reader(self, isolation: str = "read_uncommitted") -> Consumer:
+        settings = {"group.id": "assigned", "enable.auto.commit": False}
+        return Consumer({**self._shared, **settings, "isolation.level": isolation})
+
+    def read(
+        self, topic: str, partition: int, offset: int, count: int, committed: bool = False
+    ) -> list[Json]:
+        reader = self._reader("read_committed" if committed else "read_uncommitted")
         try:
             reader.assign([TopicPartition(topic, partition, offset)])
             return _take(reader, count)
@@ -178,15 +210,13 @@ class ConfluentDriver:
                 **self._shared,
                 "client.id": member,
                 "group.id": group,
-                "partition.assignment.strategy": ASSIGNORS[strategy],
-                "session.timeout.ms": SESSION_MS,
-                "heartbeat.interval.ms": HEARTBEAT_MS,
+                **_of_strategy(strategy),
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
             }
         )
 
-        def revoked(which: Consumer, partitions: list[TopicPartition]) -> None:
+        def revoked(which: Consumer, _: list[TopicPartition]) -> None:
             if commits:
                 _commit(which)
 
@@ -232,6 +262,17 @@ class ConfluentDriver:
 
     def delete_group(self, group: str) -> None:
         self._admin.delete_consumer_groups([group])[group].result(REQUEST_S)
+
+
+def _of_strategy(strategy: str) -> dict[str, Any]:
+    """The broker of a newer group decides about its times."""
+    if strategy == CONSUMER:
+        return {"group.protocol": "consumer"}
+    return {
+        "partition.assignment.strategy": ASSIGNORS[strategy],
+        "session.timeout.ms": SESSION_MS,
+        "heartbeat.interval.ms": HEARTBEAT_MS,
+    }
 
 
 def _commit(consumer: Consumer) -> None:

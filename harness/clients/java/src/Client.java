@@ -49,7 +49,13 @@ public final class Client {
   private Map<String, Object> answer(JsonNode asked) {
     Map<String, Object> said = new HashMap<>();
     try {
-      said.put("answer", calls.get(asked.get("call").asText()).answer(asked));
+      String name = asked.get("call").asText();
+      if (!calls.containsKey(name)) {
+        throw new Lacks("no call " + name);
+      }
+      said.put("answer", calls.get(name).answer(asked));
+    } catch (Lacks why) {
+      said.put("lacks", why.getMessage());
     } catch (Exception problem) {
       problem.printStackTrace();
       said.put("error", problem.toString());

@@ -42,6 +42,9 @@ final class Records {
     settings.putAll(shared);
     settings.put("compression.type", asked.get("codec").asText());
     settings.put("linger.ms", "100");
+    if (asked.has("idempotent")) {
+      settings.put("enable.idempotence", asked.get("idempotent").asText());
+    }
     StringSerializer texts = new StringSerializer();
     List<List<Object>> places = new ArrayList<>();
     try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings, texts, texts)) {
@@ -85,9 +88,14 @@ final class Records {
     return found;
   }
 
-  private KafkaConsumer<String, String> reader() {
+  private KafkaConsumer<String, String> reader(JsonNode asked) {
+    Properties settings = new Properties();
+    settings.putAll(shared);
+    if (asked.path("committed").asBoolean()) {
+      settings.put("isolation.level", "read_committed");
+    }
     StringDeserializer texts = new StringDeserializer();
-    return new KafkaConsumer<>(shared, texts, texts);
+    return new KafkaConsumer<>(settings, texts, texts);
   }
 
   private static TopicPartition place(JsonNode asked) {
@@ -95,7 +103,7 @@ final class Records {
   }
 
   private Object read(JsonNode asked) {
-    try (KafkaConsumer<String, String> reader = reader()) {
+    try (KafkaConsumer<String, String> reader = reader(asked)) {
       reader.assign(List.of(place(asked)));
       reader.seek(place(asked), asked.get("offset").asLong());
       return take(reader, asked.get("count").asInt());
@@ -109,7 +117,7 @@ final class Records {
       times.put(at, pair.get(1).asLong());
     }
     List<List<Object>> found = new ArrayList<>();
-    try (KafkaConsumer<String, String> reader = reader()) {
+    try (KafkaConsumer<String, String> reader = reader(asked)) {
       reader.offsetsForTimes(times).forEach((at, told) ->
           found.add(Arrays.asList(at.partition(), told == null ? null : told.offset())));
     }
@@ -118,7 +126,7 @@ final class Records {
 
   private Object readFromTime(JsonNode asked) {
     TopicPartition at = place(asked);
-    try (KafkaConsumer<String, String> reader = reader()) {
+    try (KafkaConsumer<String, String> reader = reader(asked)) {
       reader.assign(List.of(at));
       Map<TopicPartition, Long> times = Map.of(at, asked.get("timestamp_ms").asLong());
       OffsetAndTimestamp told = reader.offsetsForTimes(times).get(at);

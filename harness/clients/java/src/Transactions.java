@@ -36,6 +36,7 @@ final class Transactions {
     shared.put("reconnect.backoff.ms", "50");
     shared.put("reconnect.backoff.max.ms", "500");
     shared.put("socket.connection.setup.timeout.ms", "1000");
+    calls.put("transact", this::transact);
     calls.put("transaction_open", this::open);
     calls.put("transaction_begin", this::begin);
     calls.put("transaction_send", this::send);
@@ -67,6 +68,24 @@ final class Transactions {
     }
     producer = made;
     return null;
+  }
+
+  /** A whole transaction of a producer of its own; the partition and the offset of each record. */
+  private Object transact(JsonNode asked) throws Exception {
+    open(asked);
+    try {
+      begin(asked);
+      send(asked);
+      producer.flush();
+      List<List<Object>> places = new ArrayList<>();
+      for (Sent one : sends) {
+        places.add(List.of(one.partition(), one.place().get().offset()));
+      }
+      end(asked);
+      return places;
+    } finally {
+      producer.close();
+    }
   }
 
   private Object begin(JsonNode asked) {

@@ -43,8 +43,8 @@ final class Topics {
 
   private static Map<String, String> configs(JsonNode asked) {
     Map<String, String> found = new HashMap<>();
-    asked.get("configs").properties().forEach(
-        one -> found.put(one.getKey(), one.getValue().asText()));
+    JsonNode given = asked.get("configs");
+    given.fieldNames().forEachRemaining(name -> found.put(name, given.get(name).asText()));
     return found;
   }
 
@@ -55,8 +55,10 @@ final class Topics {
   }
 
   private Object describe(JsonNode asked) throws Exception {
+    Object described = admin.describeTopics(List.of(topic(asked)));
+    Map<?, ?> answers = (Map<?, ?>) Either.call(described, "topicNameValues", "values");
     TopicDescription found =
-        admin.describeTopics(List.of(topic(asked))).allTopicNames().get().get(topic(asked));
+        (TopicDescription) ((KafkaFuture<?>) answers.get(topic(asked))).get();
     List<Map<String, Object>> partitions = new ArrayList<>();
     for (TopicPartitionInfo one : found.partitions()) {
       partitions.add(Map.of(

@@ -1,31 +1,30 @@
-"""A client's process from outside: every call of the vocabulary is a method."""
+"""The vocabulary as methods, and the errors of a call."""
 
 from __future__ import annotations
 
-import json
-import os
-import selectors
-import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from labs.clients.vocabulary import Json
-
-ANSWER_S = 120.0
-END_S = 20.0
-LAST_BYTES = 4000
+from harness.clients.vocabulary import Json
 
 
 class ClientFailed(AssertionError):
     """A call failed, or the process ended or did not answer; the text contains its last output."""
 
 
+class ClientGone(ClientFailed):
+    """The process ended, or did not answer in time and was killed."""
+
+
+class DriverBroken(Exception):
+    """The driver does not keep the protocol: a mistake of the driver, and not of a broker."""
+
+
 class Calls:
     """The vocabulary; subclasses implement ``call``."""
 
     def call(self, name: str, **arguments: Any) -> Any:
-        """Make one call. Raises ClientFailed."""
+        """Make one call. Raises ClientFailed, Lacks, DriverBroken."""
         raise NotImplementedError
 
     # -- topics --------------------------------------------------------------------------------
@@ -62,16 +61,51 @@ class Calls:
 
     # -- records -------------------------------------------------------------------------------
 
-    def produce(self, topic: str, records: Sequence[Json], codec: str = "none") -> list[list[int]]:
-        """Return partition and offset of each, in the order of the records."""
+    def produce(
+        self,
+        topic: str,
+        records: Sequence[Json],
+        codec: str = "none",
+        *,
+        idempotent: bool | None = None,
+    ) -> list[list[int]]:
+        """Return partition and offset of each, in the order of the records.
+
+        ``idempotent``: None for the default of the client.
+        """
+        more = {} if idempotent is None else {"idempotent": idempotent}
         found: list[list[int]] = self.call(
-            "produce", topic=topic, codec=codec, records=list(records)
+            "produce", topic=topic, codec=codec, records=list(records), **more
         )
         return found
 
-    def read(self, topic: str, partition: int, offset: int, count: int) -> list[Json]:
+    def transact(
+        self,
+        topic: str,
+        transactional_id: str,
+        values: Sequence[str],
+        *,
+        commits: bool,
+        partition: int = 0,
+    ) -> list[list[int]]:
+        """Return partition and offset of each record of one transaction, committed or aborted."""
+        found: list[list[int]] = self.call(
+            "transact",
+            topic=topic,
+            transactional_id=transactional_id,
+            partition=partition,
+            values=list(values),
+            commits=commits,
+        )
+        return found
+
+    def read(
+        self, topic: str, partition: int, offset: int, count: int, *, committed: bool = False
+    ) -> list[Json]:
+        """``committed``: the consumer reads no aborted records, and no open transaction."""
+        more = {"committed": True} if committed else {}
         found: list[Json] = self.call(
-            "read", topic=topic, partition=partition, offset=offset, count=count
+            "read", topic=topic, partition=partition, offset=offset, count=count, **more
         )
         return found
 
@@ -132,59 +166,3 @@ class Calls:
 
     def delete_group(self, group: str) -> None:
         self.call("delete_group", group=group)
-
-
-class ClientSession(Calls):
-    """A process that reads calls and writes answers."""
-
-    def __init__(
-        self, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
-    ) -> None:
-        self._command, self._log = command, log
-        self._environment = {**os.environ, **(environment or {})}
-
-    def __enter__(self) -> Self:
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=self._environment,
-            )
-        assert self._process.stdout is not None
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._process.stdout, selectors.EVENT_READ)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            self._process.communicate(timeout=END_S)  # the end of its input ends it
-        except (subprocess.TimeoutExpired, BrokenPipeError):
-            self._process.kill()
-            self._process.communicate()
-        self._selector.close()
-
-    def call(self, name: str, **arguments: Any) -> Any:
-        said = self._ask({"call": name, **arguments})
-        if "error" in said:
-            raise ClientFailed(f"{name}: {said['error']}\n{self._last_words()}")
-        return said["answer"]
-
-    def _ask(self, question: Json) -> Json:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.write(json.dumps(question).encode() + b"\n")
-        stdin.flush()
-        if not self._selector.select(ANSWER_S):
-            self._process.kill()
-            raise ClientFailed(f"no answer to {question} in {ANSWER_S} s\n{self._last_words()}")
-        line = stdout.readline()
-        if not line:
-            raise ClientFailed(f"the process ended at {question}\n{self._last_words()}")
-        answer: Json = json.loads(line)
-        return answer
-
-    def _last_words(self) -> str:
-        return self._log.read_bytes()[-LAST_BYTES:].decode("utf-8", "replace")

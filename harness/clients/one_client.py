@@ -1,4 +1,4 @@
-"""The process of a client for Python: ``python -m labs.clients.one_client CLIENT BOOTSTRAP``."""
+"""The process of a client for Python: ``python -m harness.clients.one_client CLIENT BOOTSTRAP``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import sys
 import traceback
 import warnings
 from typing import Any
+
+from harness.clients.vocabulary import CALLS, Lacks
 
 DRIVERS = {
     "confluent-kafka": ("confluent", "ConfluentDriver"),
@@ -26,17 +28,27 @@ async def serve(driver: Any) -> None:
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         arguments = json.loads(line)
         try:
-            answer = getattr(driver, arguments.pop("call"))(**arguments)
+            answer = _method(driver, arguments.pop("call"))(**arguments)
             if inspect.isawaitable(answer):
                 answer = await answer
             said = {"answer": answer}
-        except Exception as problem:
+        except Lacks as why:
+            said = {"lacks": str(why)}
+        except Exception as problem:  # noqa: BLE001 - whatever a client raises is its answer
             traceback.print_exc()  # into the log, for the analysis of a failure
             said = {"error": f"{type(problem).__name__}: {problem}"}
-        print(json.dumps(said), flush=True)
+        sys.stdout.write(f"{json.dumps(said)}\n")
+        sys.stdout.flush()
     closing = driver.close()
     if inspect.isawaitable(closing):
         await closing
+
+
+def _method(driver: Any, call: str) -> Any:
+    """Raises Lacks."""
+    if call not in CALLS or not hasattr(driver, call):
+        raise Lacks(f"no call {call}")
+    return getattr(driver, call)
 
 
 async def main(client: str, bootstrap: str) -> None:
@@ -44,7 +56,7 @@ async def main(client: str, bootstrap: str) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     warnings.simplefilter("ignore")
     module, driver = DRIVERS[client]
-    drivers = importlib.import_module(f"labs.clients.drivers.{module}")
+    drivers = importlib.import_module(f"harness.clients.drivers.{module}")
     await serve(getattr(drivers, driver)(bootstrap))
 
 

@@ -31,7 +31,7 @@ from aiokafka.coordinator.protocol import (  # type: ignore[import-untyped]
 )
 from aiokafka.errors import for_code  # type: ignore[import-untyped]
 
-from labs.clients.vocabulary import (
+from harness.clients.vocabulary import (
     EAGER,
     HEARTBEAT_MS,
     POLL_MS,
@@ -39,11 +39,13 @@ from labs.clients.vocabulary import (
     REQUEST_MS,
     SESSION_MS,
     Json,
+    Lacks,
     bytes_of,
     record,
 )
 
 REQUEST_S = REQUEST_MS / 1000
+READ_COMMITTED = {"isolation_level": "read_committed"}
 ASSIGNORS = {EAGER: RangePartitionAssignor}
 
 
@@ -66,8 +68,8 @@ class AioDriver:
             await admin.close()
 
     @asynccontextmanager
-    async def _reader(self) -> AsyncIterator[Any]:
-        reader = AIOKafkaConsumer(**self._shared, enable_auto_commit=False)
+    async def _reader(self, **settings: Any) -> AsyncIterator[Any]:
+        reader = AIOKafkaConsumer(**self._shared, **settings, enable_auto_commit=False)
         await reader.start()
         try:
             yield reader
@@ -126,9 +128,14 @@ class AioDriver:
 
     # -- records -------------------------------------------------------------------------------
 
-    async def produce(self, topic: str, codec: str, records: list[Json]) -> list[list[int]]:
+    async def produce(
+        self, topic: str, codec: str, records: list[Json], idempotent: bool | None = None
+    ) -> list[list[int]]:
+        settings = {} if idempotent is None else {"enable_idempotence": idempotent}
         kind = None if codec == "none" else codec
-        producer = AIOKafkaProducer(**self._shared, compression_type=kind, linger_ms=100)
+        producer = AIOKafkaProducer(
+            **self._shared, **settings, compression_type=kind, linger_ms=100
+        )
         await producer.start()
         try:
             sends = [
@@ -147,8 +154,25 @@ class AioDriver:
         finally:
             await producer.stop()
 
-    async def read(self, topic: str, partition: int, offset: int, count: int) -> list[Json]:
-        async with self._reader() as reader:
+    async def transact(
+        self, topic: str, transactional_id: str, partition: int, values: list[str], commits: bool
+    ) -> list[list[int]]:
+        producer = AIOKafkaProducer(**self._shared, transactional_id=transactional_id)
+        await producer.start()
+        try:
+            await producer.begin_transaction()
+            sends = [await producer.send(topic, bytes_of(one), None, partition) for one in values]
+            await producer.flush()
+            done = await asyncio.wait_for(asyncio.gather(*sends), REQUEST_S)
+            await (producer.commit_transaction if commits else producer.abort_transaction)()
+            return [[each.partition, each.offset] for each in done]
+        finally:
+            await producer.stop()
+
+    async def read(
+        self, topic: str, partition: int, offset: int, count: int, committed: bool = False
+    ) -> list[Json]:
+        async with self._reader(**READ_COMMITTED if committed else {}) as reader:
             at = TopicPartition(topic, partition)
             reader.assign([at])
             reader.seek(at, offset)
@@ -173,6 +197,8 @@ class AioDriver:
     # -- groups --------------------------------------------------------------------------------
 
     async def join(self, member: str, group: str, topic: str, strategy: str, commits: bool) -> None:
+        if strategy not in ASSIGNORS:
+            raise Lacks(f"no members of the protocol {strategy}")
         consumer = AIOKafkaConsumer(
             **self._shared,
             client_id=member,

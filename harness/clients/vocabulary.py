@@ -1,7 +1,8 @@
 """The calls that a client's process takes, and the form of a record in them.
 
-A call is a JSON object on a line of its own: ``{"call": name, ...arguments}``; the answer is
-``{"answer": ...}`` or ``{"error": text}``. Keys, values and headers are text.
+A call is a JSON object on a line of its own: ``{"call": name, ...arguments}``. The answer is
+``{"answer": ...}``, ``{"error": text}`` when the client failed, or ``{"lacks": text}`` when the
+client has no such function. Keys, values and headers are text.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ CALLS = {
     "delete_records": "delete records before an offset",
     "delete_topic": "delete a topic",
     "produce": "send records with partition, key, timestamp, headers and a codec",
+    "transact": "send records in a transaction, and commit or abort it",
     "read": "read a partition from an offset on",
     "offsets_for_times": "ask for offsets by time",
     "read_from_time": "seek by time and read from there",
@@ -38,6 +40,8 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 EAGER, COOPERATIVE = "eager", "cooperative"
 STRATEGIES = (EAGER, COOPERATIVE)
 """At a rebalance, members give up all partitions, or those alone that move (KIP-429)."""
+CONSUMER = "consumer"
+"""In place of a strategy: the protocol of groups in which the broker assigns (KIP-848)."""
 
 POLL_MS = 200
 POLL_RECORDS = 5
@@ -47,6 +51,10 @@ HEARTBEAT_MS = 300
 REQUEST_MS = 30_000
 
 Json = dict[str, Any]
+
+
+class Lacks(Exception):
+    """The client has no such function; the text is the reason."""
 
 
 def text_of(data: bytes | str | None) -> str | None:

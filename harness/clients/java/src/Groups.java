@@ -14,11 +14,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
-import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.RangeAssignor;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
@@ -64,15 +65,12 @@ final class Groups {
     return partitions.stream().map(TopicPartition::partition).toList();
   }
 
-  private Object join(JsonNode asked) {
+  private Object join(JsonNode asked) throws Lacks {
     Properties settings = new Properties();
     settings.putAll(shared);
     settings.put("client.id", asked.get("member").asText());
     settings.put("group.id", group(asked));
-    settings.put("partition.assignment.strategy",
-        ASSIGNORS.get(asked.get("strategy").asText()).getName());
-    settings.put("session.timeout.ms", "30000");
-    settings.put("heartbeat.interval.ms", "300");
+    addStrategy(settings, asked.get("strategy").asText());
     settings.put("max.poll.records", "5");
     settings.put("enable.auto.commit", "false");
     settings.put("auto.offset.reset", "earliest");
@@ -92,6 +90,20 @@ final class Groups {
     });
     members.put(asked.get("member").asText(), consumer);
     return null;
+  }
+
+  /** The broker of a newer group decides about its times. */
+  private static void addStrategy(Properties settings, String strategy) throws Lacks {
+    if (strategy.equals("consumer")) {
+      if (!ConsumerConfig.configNames().contains("group.protocol")) {
+        throw new Lacks("no setting group.protocol");
+      }
+      settings.put("group.protocol", "consumer");
+      return;
+    }
+    settings.put("partition.assignment.strategy", ASSIGNORS.get(strategy).getName());
+    settings.put("session.timeout.ms", "30000");
+    settings.put("heartbeat.interval.ms", "300");
   }
 
   /** At the same time: a rebalance goes on in polls, of all members. */
@@ -122,7 +134,12 @@ final class Groups {
   }
 
   private Object list(JsonNode asked) throws Exception {
-    return admin.listGroups().all().get().stream().map(GroupListing::groupId).toList();
+    Object listed = Either.call(admin, "listGroups", "listConsumerGroups");
+    List<Object> names = new ArrayList<>();
+    for (Object one : (Collection<?>) ((KafkaFuture<?>) Either.call(listed, "all")).get()) {
+      names.add(Either.call(one, "groupId"));
+    }
+    return names;
   }
 
   private Object describe(JsonNode asked) throws Exception {
@@ -131,7 +148,7 @@ final class Groups {
     List<List<Object>> told = new ArrayList<>();
     found.members().forEach(one ->
         told.add(List.of(one.clientId(), numbers(one.assignment().topicPartitions()))));
-    return Map.of("state", found.groupState().toString(), "members", told);
+    return Map.of("state", Either.call(found, "groupState", "state").toString(), "members", told);
   }
 
   private Object offsets(JsonNode asked) throws Exception {

@@ -19,7 +19,7 @@ from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTo
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
-from labs.clients.vocabulary import (
+from harness.clients.vocabulary import (
     COOPERATIVE,
     EAGER,
     HEARTBEAT_MS,
@@ -28,6 +28,7 @@ from labs.clients.vocabulary import (
     REQUEST_MS,
     SESSION_MS,
     Json,
+    Lacks,
     bytes_of,
     record,
 )
@@ -35,6 +36,7 @@ from labs.clients.vocabulary import (
 REQUEST_S = REQUEST_MS / 1000
 JOIN_MS, JOINED_MS = 5000, 1000
 """A join that is not done within one poll is begun anew in the next, so a poll has to be longer."""
+READ_COMMITTED = {"isolation_level": "read_committed"}
 ASSIGNORS = {EAGER: RangePartitionAssignor, COOPERATIVE: CooperativeStickyAssignor}
 
 
@@ -101,9 +103,14 @@ class KafkaPythonDriver:
 
     # -- records -------------------------------------------------------------------------------
 
-    def produce(self, topic: str, codec: str, records: list[Json]) -> list[list[int]]:
+    def produce(
+        self, topic: str, codec: str, records: list[Json], idempotent: bool | None = None
+    ) -> list[list[int]]:
+        settings = {} if idempotent is None else {"enable_idempotence": idempotent}
         codec_or_none = None if codec == "none" else codec
-        producer = KafkaProducer(**self._shared, compression_type=codec_or_none, linger_ms=100)
+        producer = KafkaProducer(
+            **self._shared, **settings, compression_type=codec_or_none, linger_ms=100
+        )
         try:
             sends = [
                 producer.send(
@@ -121,11 +128,28 @@ class KafkaPythonDriver:
         finally:
             producer.close()
 
-    def _reader(self) -> Any:
-        return KafkaConsumer(**self._shared, enable_auto_commit=False)
+    def transact(
+        self, topic: str, transactional_id: str, partition: int, values: list[str], commits: bool
+    ) -> list[list[int]]:
+        producer = KafkaProducer(**self._shared, transactional_id=transactional_id)
+        try:
+            producer.init_transactions()
+            producer.begin_transaction()
+            sends = [producer.send(topic, bytes_of(one), partition=partition) for one in values]
+            producer.flush(REQUEST_S)
+            done = [send.get(REQUEST_S) for send in sends]
+            (producer.commit_transaction if commits else producer.abort_transaction)()
+            return [[each.partition, each.offset] for each in done]
+        finally:
+            producer.close()
 
-    def read(self, topic: str, partition: int, offset: int, count: int) -> list[Json]:
-        reader = self._reader()
+    def _reader(self, **settings: Any) -> Any:
+        return KafkaConsumer(**self._shared, **settings, enable_auto_commit=False)
+
+    def read(
+        self, topic: str, partition: int, offset: int, count: int, committed: bool = False
+    ) -> list[Json]:
+        reader = self._reader(**READ_COMMITTED) if committed else self._reader()
         try:
             at = TopicPartition(topic, partition)
             reader.assign([at])
@@ -158,6 +182,8 @@ class KafkaPythonDriver:
     # -- groups --------------------------------------------------------------------------------
 
     def join(self, member: str, group: str, topic: str, strategy: str, commits: bool) -> None:
+        if strategy not in ASSIGNORS:
+            raise Lacks(f"no members of the protocol {strategy}")
         consumer = KafkaConsumer(
             **self._shared,
             client_id=member,

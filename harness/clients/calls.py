@@ -24,7 +24,7 @@ class Calls:
     """The vocabulary; subclasses implement ``call``."""
 
     def call(self, name: str, **arguments: Any) -> Any:
-        """Make one call. Raises ClientFailed, Lacks, DriverBroken."""
+        """Make one call. Raises ClientFailed, ClientLacks, DriverBroken."""
         raise NotImplementedError
 
     # -- topics --------------------------------------------------------------------------------

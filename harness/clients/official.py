@@ -43,6 +43,11 @@ def official(
     return ClientSession([*words, MAIN, bootstrap], log, environment, answer_s=answer_s)
 
 
+def official_classes(release: str) -> Path:
+    """The classes of the driver for a release. Raises JavaError or DownloadError."""
+    return compiled(release, _without_compiler)
+
+
 def compiled(release: str, otherwise: Compile) -> Path:
     """The classes, made once in the cache; a change of the sources is another folder."""
     key = hashlib.sha256(release.encode())

@@ -12,7 +12,7 @@ import traceback
 import warnings
 from typing import Any
 
-from harness.clients.vocabulary import CALLS, Lacks
+from harness.clients.vocabulary import CALLS, ClientLacks
 
 DRIVERS = {
     "confluent-kafka": ("confluent", "ConfluentDriver"),
@@ -32,7 +32,7 @@ async def serve(driver: Any) -> None:
             if inspect.isawaitable(answer):
                 answer = await answer
             said = {"answer": answer}
-        except Lacks as why:
+        except ClientLacks as why:
             said = {"lacks": str(why)}
         except Exception as problem:  # noqa: BLE001 - whatever a client raises is its answer
             traceback.print_exc()  # into the log, for the analysis of a failure
@@ -45,9 +45,9 @@ async def serve(driver: Any) -> None:
 
 
 def _method(driver: Any, call: str) -> Any:
-    """Raises Lacks."""
+    """Raises ClientLacks."""
     if call not in CALLS or not hasattr(driver, call):
-        raise Lacks(f"no call {call}")
+        raise ClientLacks(f"no call {call}")
     return getattr(driver, call)
 
 

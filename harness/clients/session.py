@@ -19,20 +19,24 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 from harness.clients.calls import Calls, ClientFailed, ClientGone, DriverBroken
-from harness.clients.vocabulary import Json, Lacks
+from harness.clients.vocabulary import ClientLacks, Json
 
 ANSWER_S: Final = 120.0
 END_S: Final = 20.0
 LINE_BYTES: Final = 16 << 20
 LOG_BYTES: Final = 8 << 20
 """What a driver writes to its log behind these bytes is read, and its end alone is kept."""
-LAST_BYTES: Final = 4000
+LAST_BYTES: Final = 2000
 CHUNK_BYTES: Final = 1 << 16
 SHOWN_CHARS: Final = 200
 
 
 class ClientSession(Calls):
-    """A process that reads calls and writes answers; ``answer_s``: its time for one."""
+    """A process that reads calls and writes answers; ``answer_s``: its time for one.
+
+    ``directory``: where the command runs, by default ours. ``is_gone``: the process has ended, or
+    was killed, because it broke a limit or the protocol.
+    """
 
     def __init__(
         self,
@@ -41,8 +45,10 @@ class ClientSession(Calls):
         environment: Mapping[str, str] | None = None,
         *,
         answer_s: float = ANSWER_S,
+        directory: Path | None = None,
     ) -> None:
         self._command, self._log, self._answer_s = command, log, answer_s
+        self._directory, self.is_gone = directory, False
         self._environment = {**os.environ, **(environment or {})}
         self._unread = bytearray()
 
@@ -53,6 +59,7 @@ class ClientSession(Calls):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=self._environment,
+            cwd=self._directory,
             start_new_session=True,  # what it starts itself ends with it
         )
         assert self._process.stderr is not None
@@ -69,6 +76,7 @@ class ClientSession(Calls):
         self._stdout.close()
 
     def _kill(self) -> None:
+        self.is_gone = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -82,7 +90,7 @@ class ClientSession(Calls):
         if "answer" in said:
             return said["answer"]
         if "lacks" in said:
-            raise Lacks(f"{name}: {said['lacks']}")
+            raise ClientLacks(f"{name}: {said['lacks']}")
         raise ClientFailed(f"{name}: {said['error']}\n{self._kept.end()}")
 
     def _require_silence(self, name: str) -> None:

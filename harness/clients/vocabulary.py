@@ -53,8 +53,13 @@ REQUEST_MS = 30_000
 Json = dict[str, Any]
 
 
-class Lacks(Exception):
-    """The client has no such function; the text is the reason."""
+class ClientLacks(Exception):
+    """The client has no such function; the text is the reason.
+
+    ``capability``: its name in results.
+    """
+
+    capability = "client"
 
 
 def text_of(data: bytes | str | None) -> str | None:

@@ -27,6 +27,8 @@ from harness.targets.process import ChildProcess
 POLL_MS = 100
 INTERRUPT_TIMEOUT_MS = 20_000
 SUITE_NAMES = ("protocol", "replication", "durability")
+CLIENTS_SUITE = "clients"
+"""Asked by clients of other projects, with a command of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,18 @@ def case_arguments(cases: Sequence[str]) -> list[str]:
 
 
 def judge_target(
-    spec: str, options: Sequence[str], out: Path, watch: Callable[[RunProgress], None]
+    spec: str,
+    options: Sequence[str],
+    out: Path,
+    watch: Callable[[RunProgress], None],
+    label: str = "",
 ) -> JudgedTarget:
-    """Run pytest against ``spec``; ``watch`` is called all the time, with what is known of it."""
-    run_id = new_run_id(spec, datetime.now(UTC))
+    """Run pytest against ``spec``; ``watch`` is called all the time, with what is known of it.
+
+    ``label``: the name of the run in the output, by default the target.
+    """
+    label = label or spec
+    run_id = new_run_id(label, datetime.now(UTC))
     run_dir = out / "runs" / run_id
     run_dir.mkdir(parents=True)
     command = [sys.executable, "-P", "-m", "pytest", *suite_options(), "-q", "--color=no"]
@@ -110,10 +120,10 @@ def judge_target(
         _follow(child, run_dir, watch)
     except KeyboardInterrupt as stop:
         _interrupt(child)
-        raise RunInterrupted(_judged(spec, run_dir, child)) from stop
+        raise RunInterrupted(_judged(label, run_dir, child)) from stop
     finally:
         child.kill()
-    return _judged(spec, run_dir, child)
+    return _judged(label, run_dir, child)
 
 
 def _follow(child: ChildProcess, run_dir: Path, watch: Callable[[RunProgress], None]) -> None:

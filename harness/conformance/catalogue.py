@@ -14,6 +14,7 @@ from harness.conformance.toml_entry import TomlEntry, load_table
 REQUIREMENTS_FOLDER = Path(__file__).parent / "requirements"
 
 LEVELS = ("MUST", "SHOULD", "MAY")
+ASKED_BY = BY_HARNESS, BY_CLIENTS = ("harness", "clients")
 
 NEEDS = MappingProxyType(
     {
@@ -89,11 +90,17 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
-    """One area: its prefix, its title and the ids in it, in order."""
+    """One area: its prefix, its title and the ids in it, in order.
+
+    ``asked_by``: ``harness``, whose own requests judge it, or ``clients``, the clients of other
+    projects, which `kafka-conformance clients` runs: its requirements are judged by pairs of a
+    client and a broker, and proved by defects of their own (labs/client_defects).
+    """
 
     name: str
     title: str
     requirements: tuple[str, ...]
+    asked_by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +154,9 @@ def load_catalogue(folder: Path = REQUIREMENTS_FOLDER) -> Catalogue:
     areas: dict[str, Area] = {}
     requirements: dict[str, Requirement] = {}
     for name in names:
-        title, listed = _load_area(folder / f"{name}.toml", name)
-        areas[name] = Area(name=name, title=title, requirements=tuple(r.id for r in listed))
+        title, asked_by, listed = _load_area(folder / f"{name}.toml", name)
+        ids = tuple(r.id for r in listed)
+        areas[name] = Area(name=name, title=title, requirements=ids, asked_by=asked_by)
         requirements.update((r.id, r) for r in listed)
     return Catalogue(
         version=version,
@@ -165,11 +173,12 @@ def _require_same_files(folder: Path, names: tuple[str, ...]) -> None:
         raise CatalogueError(f"{folder / 'catalogue.toml'}: areas: {name}.toml {wrong}")
 
 
-def _load_area(path: Path, name: str) -> tuple[str, list[Requirement]]:
+def _load_area(path: Path, name: str) -> tuple[str, str, list[Requirement]]:
     table = load_table(path, CatalogueError)
     if table.text("area") != name:
         raise CatalogueError(f'{path}: area: must be "{name}", as the file is named')
     title = table.text("title")
+    asked_by = table.optional_text("asked_by", pattern="|".join(ASKED_BY)) or BY_HARNESS
     entries = table.entries("requirement")
     table.finish()
     requirements: list[Requirement] = []
@@ -180,7 +189,7 @@ def _load_area(path: Path, name: str) -> tuple[str, list[Requirement]]:
             raise CatalogueError(f"{entry.where}: id {requirement.id} occurs twice")
         seen.add(requirement.id)
         requirements.append(requirement)
-    return title, requirements
+    return title, asked_by, requirements
 
 
 def _requirement(entry: TomlEntry, area: str) -> Requirement:

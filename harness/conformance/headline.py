@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harness.conformance.catalogue import Catalogue, Requirement
+from harness.conformance.catalogue import BY_CLIENTS, Catalogue, Requirement
 from harness.conformance.dated_reason import SINCE, UNTIL, DatedReason
 from harness.conformance.missing_rights import rights_in
 from harness.conformance.record import CheckRecord, RunHeader
@@ -89,6 +89,8 @@ def headline(
         if name not in judged:
             has_test = tested is None or name in tested
             reason = _reason(requirement, found.get(name), summary, has_test=has_test)
+            if name not in found and catalogue.areas[requirement.area].asked_by == BY_CLIENTS:
+                reason = _BY_CLIENTS
             groups.setdefault(reason, []).append(name)
     musts = {one.id for one in catalogue.requirements.values() if one.level == "MUST"}
     passed = {name for name, one in found.items() if one.verdict is Verdict.PASSED}
@@ -116,6 +118,9 @@ def as_json(found: Headline) -> dict[str, Any]:
     }
 
 
+_BY_CLIENTS = NotJudgedReason(
+    "are judged by clients of other projects", "`kafka-conformance clients --client NAME`"
+)
 _WITHOUT_TEST = NotJudgedReason(
     "have no test yet", "`kafka-conformance requirements coverage` counts them by area"
 )
@@ -230,6 +235,10 @@ _OLD_FORMATS = NotJudgedReason(
 _FEATURES: Mapping[str, NotJudgedReason] = {
     "message.format.version": _OLD_FORMATS,
     "message.downconversion.enable": _OLD_FORMATS,
+    "client": NotJudgedReason(
+        "are beyond the client, which fails at another broker too or lacks the call",
+        "another --client of `kafka-conformance clients`",
+    ),
     "no_conversion": NotJudgedReason("need a broker that does not convert", "--target kafka:4.4.0"),
     "any_first_sequence": NotJudgedReason(
         "are about the first sequences before KIP-360",

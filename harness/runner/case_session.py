@@ -373,6 +373,14 @@ class CaseSession:
         """The command that runs just this case again."""
         options = f"--target {shlex.quote(self.context.info.spec)} --seed {self.context.seed}"
         options += " --grease" if self.context.greases else ""
+        if client := self.context.client:
+            options += f" --client {shlex.quote(client)}"
+        if is_bundled() and client:
+            return (
+                f"kafka-conformance clients --client {shlex.quote(client)} "
+                f"--target {shlex.quote(self.context.info.spec)} --requirement "
+                f"{self.requirements[0]} --out results"
+            )
         if is_bundled():  # pytest would not find the suites inside the wheel
             return f"kafka-conformance run --case {shlex.quote(self.case)} {options} --out results"
         return f"pytest {shlex.quote(self.node_id)} {options}"

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from harness.client.clear_relay import ClearWays
+from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
@@ -93,24 +94,34 @@ class Faults:
         self.events.append(event)
 
     @contextmanager
-    def path(self, *rules: Rule) -> Iterator[FaultyPath]:
-        """A proxy that ends, with all its connections, when the block does."""
+    def path(self, *rules: Rule, leads: bool = False) -> Iterator[FaultyPath]:
+        """A proxy that ends, with all its connections, when the block does.
+
+        ``leads``: what the broker lists as addresses is replaced, so that a client that goes where
+        it is led stays behind proxies with these rules.
+        """
         self._paths += 1
         source = "client" if self._paths == 1 else f"client-{self._paths}"
-        seed, tell = self._seed, self._tell
         with ClearWays() as ways, RunningProxies() as net:
-            made = RuleSet(*rules, seed=seed, now_ms=self._now_ms, tell=tell)
-            proxy = Proxy(
-                source,
-                ways.to(self._upstream),
-                source=source,
-                interceptor=made,
-                seed=seed,
-                tell=tell,
-                now_ms=self._now_ms,
-            )
-            net.add(proxy)
-            yield FaultyPath(net, proxy, made)
+            made = RuleSet(*rules, seed=self._seed, now_ms=self._now_ms, tell=self._tell)
+
+            def proxy_before(upstream: tuple[str, int]) -> Proxy:
+                return Proxy(
+                    source,
+                    ways.to(upstream),
+                    source=source,
+                    interceptor=made,
+                    rewriter=rewriter,
+                    seed=self._seed,
+                    tell=self._tell,
+                    now_ms=self._now_ms,
+                )
+
+            book = AddressBook(lambda _, node: net.add_now(proxy_before(node)))
+            rewriter = AddressRewriter(book) if leads else None
+            first = proxy_before(self._upstream)
+            net.add(first)
+            yield FaultyPath(net, first, made)
 
     def journal(self) -> list[dict[str, Any]]:
         """Return the events in order, as JSON values.

@@ -78,6 +78,12 @@ def needs_listener(*, tls: bool = False, sasl: bool = False) -> Callable[[F], F]
     return pytest.mark.needs_listener(tls, sasl)
 
 
+def client_needs(**versions: str) -> Callable[[F], F]:
+    """The APIs that the client has to share with the broker: ``client_needs(Produce="3+")``."""
+    parsed = {api_named(name).name: VersionRange.parse(text) for name, text in versions.items()}
+    return pytest.mark.client_needs(parsed)
+
+
 def offline() -> Callable[[F], F]:
     """The test asks no broker: it judges functions of ours that follow a document.
 

@@ -30,6 +30,7 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
+from harness.runner.asked_clients import asked_clients
 from harness.runner.brokers.shared_broker import SharedBroker
 from harness.runner.case_parameters import api_of, parametrize
 from harness.runner.case_selection import chosen, is_offline, judged, problems_of
@@ -39,6 +40,7 @@ from harness.runner.run_options import add_options
 from harness.runner.run_order import groups_of, turn_of
 from harness.runner.run_session import (
     DATA_NAME,
+    AskedClient,
     CaseReport,
     RunSession,
     WorkerContext,
@@ -53,7 +55,7 @@ from harness.targets.spec import parse_target
 from harness.targets.target import Target
 
 SUITES = "suites"
-pytest_plugins = ("harness.runner.brokers.fixtures",)
+pytest_plugins = ("harness.runner.brokers.fixtures", "harness.runner.client_fixture")
 _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
 _ATTEMPT = pytest.StashKey[int]()
@@ -142,7 +144,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         load_catalogue()
         target = _new_target(config, spec, run_dir)
         seed, greases = config.getoption("seed"), config.getoption("grease")
-        run = RunSession(target, run_dir, run_id, seed, greases=greases)
+        client = asked_client_of(config)
+        run = RunSession(target, run_dir, run_id, seed, greases=greases, client=client)
         config.stash[_SESSION] = run
         config.stash[_CONTEXT] = run.start()
         config.pluginmanager.register(_Recording(run))
@@ -173,6 +176,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from harness.runner.scheduling import InGroups  # it needs xdist
 
     return InGroups(config, log, lambda: run.groups)
+
+
+def asked_client_of(config: pytest.Config) -> AskedClient | None:
+    """The client of a run about a pair. Raises UsageError."""
+    if word := config.getoption("client"):
+        return AskedClient(word, asked_clients(config).known.label)
+    return None
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -27,5 +27,11 @@ def add_options(group: pytest.OptionGroup) -> None:
     group.addoption("--retries", type=int, default=0, metavar="N",
                     help="run a case that failed up to N times more; every attempt is kept, and "
                     "the worst one counts")  # fmt: skip
+    group.addoption("--client", metavar="NAME", help="the client of another project that "
+                    "suites/clients asks; without one that suite is left out")  # fmt: skip
+    group.addoption("--client-failures", metavar="FILE", help="cases that failed with this client "
+                    "at another broker too, with their reasons, as JSON")  # fmt: skip
+    group.addoption("--client-answer-s", type=float, default=90.0, metavar="SECONDS",
+                    help="time of the client for one call (default: 90)")  # fmt: skip
     group.addoption("--requirement", action="append", default=[], metavar="GLOB",
                     help="only tests of requirements that match, such as PROD-*")  # fmt: skip

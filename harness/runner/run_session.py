@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.base.own_names import new_nonce
 from harness.conformance.case_lines import CaseLineForm, CaseLineWriter
@@ -46,6 +46,17 @@ def new_run_id(spec: str, now: datetime) -> str:
     return f"run-{now:%Y%m%dT%H%M%S}-{slug}-{secrets.token_hex(2)}"
 
 
+class AskedClient(NamedTuple):
+    """The client of a run about a pair: the word of ``--client``, and its name in results."""
+
+    word: str
+    label: str
+
+    def at(self, spec: str) -> str:
+        """The pair, as results name it where they name the target of other runs."""
+        return f"{self.label} on {spec}"
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
     """The context of a process that runs tests; processes exchange it as JSON."""
@@ -57,11 +68,12 @@ class WorkerContext:
     nonce: str  # makes names that no other run on the same broker has, whatever its id
     greases: bool = False
     clusters_are_light: bool = False  # Target.is_light of the run's target
+    client: str = ""  # the word of --client
 
     def to_json(self) -> str:
         """For the worker input."""
         run = [self.run_id, str(self.run_dir), self.seed, self.nonce, self.greases]
-        return json.dumps([self.info.to_json(), *run, self.clusters_are_light])
+        return json.dumps([self.info.to_json(), *run, self.clusters_are_light, self.client])
 
     @classmethod
     def from_json(cls, text: str) -> WorkerContext:
@@ -78,10 +90,17 @@ class RunSession:
     """Owns the target and the journal of a run, from the first line to the last."""
 
     def __init__(
-        self, target: Target, run_dir: Path, run_id: str, seed: int, *, greases: bool = False
+        self,
+        target: Target,
+        run_dir: Path,
+        run_id: str,
+        seed: int,
+        *,
+        greases: bool = False,
+        client: AskedClient | None = None,
     ) -> None:
         self.target, self.run_dir, self.run_id, self.seed = target, run_dir, run_id, seed
-        self.greases = greases
+        self.greases, self.client = greases, client
         self._writer: JournalWriter | None = None
         self._wire: WireWriter | None = None
         self._case_lines: dict[str, CaseLineWriter] = {}
@@ -109,10 +128,16 @@ class RunSession:
         versions, source = info.api_versions, info.versions_source
         self._writer.write_header(self._header(versions, source))
         self._begun = BegunWriter(self.run_dir)
-        self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
+        self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, self._judged)
         own = (self.run_id, self.run_dir, self.seed, new_nonce(), self.greases)
-        self.context = WorkerContext(info, *own, self.target.is_light)
+        word = self.client.word if self.client else ""
+        self.context = WorkerContext(info, *own, self.target.is_light, word)
         return self.context
+
+    @property
+    def _judged(self) -> str:
+        """What the results are about: the target, or a pair of a client and the target."""
+        return self.client.at(self.target.spec) if self.client else self.target.spec
 
     def _header(self, api_versions: ApiVersionRanges, versions_source: str) -> RunHeader:
         target = self.target
@@ -121,7 +146,7 @@ class RunSession:
             suite_version=version(DISTRIBUTION),
             catalogue_version=load_catalogue().version,
             seed=self.seed,
-            target=target.spec,
+            target=self._judged,
             implementation=target.implementation,
             release=target.release,
             capabilities=tuple(sorted(target.capabilities)),
@@ -189,8 +214,8 @@ class RunSession:
             return
         if file not in self._case_lines:
             assert self.context is not None
-            place, spec = self.run_dir / file, self.context.info.spec
-            self._case_lines[file] = form.writer(place, self.run_id, spec)
+            place = self.run_dir / file
+            self._case_lines[file] = form.writer(place, self.run_id, self._judged)
         self._case_lines[file].add(lines)
 
     def take(self, report: object) -> None:

@@ -40,6 +40,7 @@ print(json.dumps(found))
 NEEDS = {
     "run --out x": "run",
     "run --help": "run",
+    "clients --client java": "run",
     "agree x": "run",
     "compare a b": "run",
     "diff --target reference": "run",
@@ -88,7 +89,7 @@ def test_each_module_is_in_the_extra_that_the_table_names(module: str) -> None:
     assert distributions & _distributions(EXTRAS[module]), distributions
 
 
-@pytest.mark.parametrize("extra", ["run", "light", "report"])
+@pytest.mark.parametrize("extra", ["run", "clients", "light", "report"])
 def test_the_table_of_included_extras_is_that_of_the_project(extra: str) -> None:
     assert set(INCLUDED[extra]) == _included(extra)
     wanted = set().union(*(_distributions(each) for each in (extra, *INCLUDED[extra])))

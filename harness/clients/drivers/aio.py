@@ -38,8 +38,8 @@ from harness.clients.vocabulary import (
     POLL_RECORDS,
     REQUEST_MS,
     SESSION_MS,
+    ClientLacks,
     Json,
-    Lacks,
     bytes_of,
     record,
 )
@@ -198,7 +198,7 @@ class AioDriver:
 
     async def join(self, member: str, group: str, topic: str, strategy: str, commits: bool) -> None:
         if strategy not in ASSIGNORS:
-            raise Lacks(f"no members of the protocol {strategy}")
+            raise ClientLacks(f"no members of the protocol {strategy}")
         consumer = AIOKafkaConsumer(
             **self._shared,
             client_id=member,

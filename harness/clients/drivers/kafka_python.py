@@ -27,8 +27,8 @@ from harness.clients.vocabulary import (
     POLL_RECORDS,
     REQUEST_MS,
     SESSION_MS,
+    ClientLacks,
     Json,
-    Lacks,
     bytes_of,
     record,
 )
@@ -183,7 +183,7 @@ class KafkaPythonDriver:
 
     def join(self, member: str, group: str, topic: str, strategy: str, commits: bool) -> None:
         if strategy not in ASSIGNORS:
-            raise Lacks(f"no members of the protocol {strategy}")
+            raise ClientLacks(f"no members of the protocol {strategy}")
         consumer = KafkaConsumer(
             **self._shared,
             client_id=member,

@@ -1,0 +1,1 @@
+"""Requirements that clients of other projects judge: `kafka-conformance clients`."""

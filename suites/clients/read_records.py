@@ -1,0 +1,32 @@
+"""Reading by a client, and comparing with what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.clients.records import in_partition
+from harness.clients.vocabulary import Json
+from harness.runner.asked_clients import ClientUnderTest
+
+
+def expect_read(client: ClientUnderTest, topic: str, sent: Sequence[Json]) -> None:
+    """All records of each partition come back from its beginning, as they were sent."""
+    for partition in sorted({one["partition"] for one in sent}):
+        wanted = in_partition(sent, partition)
+        found = client.calls.read(topic, partition, 0, len(wanted))
+        expect_same(found, wanted, f"partition {partition}")
+
+
+def expect_same(found: Sequence[Json], wanted: Sequence[Json], where: str) -> None:
+    """The records are equal; the first that differs is named, with the fields that do."""
+    assert len(found) == len(wanted), f"{where}: {len(found)} records came, {len(wanted)} were sent"
+    for number, (read, expected) in enumerate(zip(found, wanted, strict=True)):
+        differ = {key: read.get(key) for key in expected if read.get(key) != expected[key]}
+        were = {key: expected[key] for key in differ}
+        assert not differ, f"{where}, record {number}: {differ} was read, {were} was sent"
+
+
+def expect_values(found: Sequence[Json], wanted: Sequence[str], what: str) -> None:
+    """The records have these values, in order."""
+    values = [one["value"] for one in found]
+    assert values == list(wanted), f"{what}: {values} came, expected {list(wanted)}"

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import click
 
 from harness.base.suggestion import did_you_mean
-from harness.conformance.catalogue import load_catalogue
+from harness.conformance.catalogue import BY_CLIENTS, load_catalogue
 
 
 def matching(glob: str) -> list[str]:
@@ -25,6 +25,23 @@ def matching(glob: str) -> list[str]:
     raise click.UsageError(
         f'no requirement matches "{glob}" in catalogue {catalogue.version}{near}'
     )
+
+
+def asked_by_clients(requirement_id: str) -> bool:
+    """True if clients of other projects judge it, and not the requests of a run."""
+    catalogue = load_catalogue()
+    area = catalogue.areas[catalogue.requirement(requirement_id).area]
+    return area.asked_by == BY_CLIENTS
+
+
+def require_some_of_a_run(globs: Sequence[str]) -> None:
+    """Raises UsageError when clients of other projects judge all that the patterns mean."""
+    found = {name for glob in globs for name in matching(glob)}
+    if found and all(map(asked_by_clients, found)):
+        raise click.UsageError(
+            f"{' '.join(globs)}: clients of other projects judge that: "
+            "kafka-conformance clients --client NAME"
+        )
 
 
 def require_known(globs: Sequence[str]) -> None:

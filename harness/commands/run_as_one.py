@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from harness.commands.judging import JudgedTarget, suites_root
+from harness.commands.requirement_globs import asked_by_clients
 from harness.conformance.as_one_record import AsOneRecord
 from harness.conformance.run_headline import tested_below
 
@@ -39,7 +40,9 @@ def undecided(judged: Sequence[JudgedTarget], globs: Sequence[str]) -> list[str]
     return [
         name
         for name in sorted(tested_below(suites_root()))
-        if name not in decided and (not globs or any(fnmatchcase(name, one) for one in globs))
+        if name not in decided
+        and not asked_by_clients(name)
+        and (not globs or any(fnmatchcase(name, one) for one in globs))
     ]
 
 

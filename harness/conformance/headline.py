@@ -89,7 +89,8 @@ def headline(
         if name not in judged:
             has_test = tested is None or name in tested
             reason = _reason(requirement, found.get(name), summary, has_test=has_test)
-            if name not in found and catalogue.areas[requirement.area].asked_by == BY_CLIENTS:
+            by_clients = catalogue.areas[requirement.area].asked_by == BY_CLIENTS
+            if by_clients and has_test and name not in found:
                 reason = _BY_CLIENTS
             groups.setdefault(reason, []).append(name)
     musts = {one.id for one in catalogue.requirements.values() if one.level == "MUST"}

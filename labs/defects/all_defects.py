@@ -129,6 +129,7 @@ from labs.defects import (
     txn_reads,
     txn_replicas,
     txn_seen,
+    txn_two_phases,
     txn_version_two,
 )
 from labs.defects.defect import Defect
@@ -261,6 +262,7 @@ ALL_DEFECTS: list[Defect] = [
     *txn_reads.DEFECTS,
     *txn_replicas.DEFECTS,
     *txn_seen.DEFECTS,
+    *txn_two_phases.DEFECTS,
     *txn_version_two.DEFECTS,
     *WRONG_STORAGE,
 ]

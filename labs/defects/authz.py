@@ -209,6 +209,11 @@ TRANSACTIONS = [
     opened(46, "a_producer_id", m.InitProducerIdResponse, "error_code", CLUSTER),
     opened(47, "a_transactional_producer_id", m.InitProducerIdResponse, "error_code",
         TRANSACTION),
+    replace(
+        opened(89, "two_phase_commit", m.InitProducerIdResponse, "error_code", TRANSACTION,
+            range(6, 99)),
+        private=True,
+    ),
     opened(48, "added_partitions", m.AddPartitionsToTxnResponse,
         "results_by_topic_v3_and_below.results_by_partition.partition_error_code", TOPIC),
     opened(49, "added_offsets", m.AddOffsetsToTxnResponse, "error_code", GROUP),

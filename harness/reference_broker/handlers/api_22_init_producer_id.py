@@ -10,9 +10,6 @@ Version notes
 - v4   PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)
 - v6   two-phase commit (KIP-939); served only with unstable.api.versions.enable, since 4.1. The
        transactions never time out; transaction.two.phase.commit.enable has to allow it
-
-Not done
-- v6: the right TWO_PHASE_COMMIT where there is an authorizer.
 """
 
 from harness.codec.error_code import ErrorCode

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
-from harness.runner.marks import at_versions, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.support.permissions.judging import judge_row
+from suites.protocol.support.unstable_versions import UNSTABLE, unstable_version
+
+TWO_PHASES = {**UNSTABLE, "transaction.two.phase.commit.enable": "true"}
 
 
 @judges("AUTHZ-031")
@@ -25,6 +29,12 @@ def test_a_producer_id_needs_a_write(broker: BrokerUnderTest, api_version: int) 
 @at_versions("InitProducerId")
 def test_a_transactional_producer_id_needs_write(broker: BrokerUnderTest, api_version: int) -> None:
     judge_row("AUTHZ-047", broker, api_version)
+
+
+@judges("AUTHZ-089")
+@needs_broker(Use.TUNED, TWO_PHASES)
+def test_two_phase_commit_needs_a_right_of_its_own(broker: BrokerUnderTest) -> None:
+    judge_row("AUTHZ-089", broker, unstable_version(broker, "InitProducerId", "6+"))
 
 
 @judges("AUTHZ-048")

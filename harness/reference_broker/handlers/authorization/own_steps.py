@@ -107,10 +107,11 @@ def unanswered_produce(
 def producer_id(
     request: messages.InitProducerIdRequest, context: RequestContext
 ) -> ErrorCode | None:
-    """Check the right to the transactional id, or to write to the cluster or to any topic."""
+    """Check the rights to the transactional id, or to write to the cluster or to any topic."""
     name = request.transactional_id
     if name is not None:
-        allowed = rights.may(context, rights.WRITE, rights.TRANSACTIONAL_ID, name)
+        needed = [rights.WRITE, *([rights.TWO_PHASE_COMMIT] if request.enable2_pc else [])]
+        allowed = all(rights.may(context, one, rights.TRANSACTIONAL_ID, name) for one in needed)
         return None if allowed else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     allowed = rights.may_cluster(context, rights.IDEMPOTENT_WRITE) or rights.may_with_any(
         context, rights.WRITE, rights.TOPIC

@@ -46,6 +46,12 @@ def _init_transactional(scene: Scene, _: int) -> InitProducerIdRequest:
     )
 
 
+def _init_with_two_phases(scene: Scene, version: int) -> InitProducerIdRequest:
+    request = _init_transactional(scene, version)
+    request.enable2_pc = True
+    return request
+
+
 def _produce(scene: Scene, version: int) -> ProduceRequest:
     batch = RecordBatch(
         [Record(b"in a transaction")],
@@ -144,6 +150,7 @@ ASKED: Mapping[str, Asked] = MappingProxyType(
         "FindCoordinator/transaction": Asked(_find),
         "InitProducerId": Asked(_init),
         "InitProducerId/transactional": Asked(_init_transactional),
+        "InitProducerId/two_phases": Asked(_init_with_two_phases),
         "Produce/transactional": Asked(_produce, lambda scene: scene.topic),
         "AddPartitionsToTxn": Asked(_add_partitions, lambda scene: scene.topic),
         "AddOffsetsToTxn": Asked(_add_offsets),

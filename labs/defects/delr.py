@@ -95,7 +95,19 @@ def compaction_brings_the_start_back(
                 partition.offset = 0 if partition.offset == 1 else partition.offset
 
 
+@answers("DELR-014", r"earliest is 2 after the removal, 3 before it")
+def removal_brings_the_start_back(
+    request: ListOffsetsRequest, answer: ListOffsetsResponse
+) -> None:
+    """The log starts with its first segment again when the segments before it are removed."""
+    if all(part.timestamp == EARLIEST for topic in request.topics for part in topic.partitions):
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                partition.offset = 2 if partition.offset == 3 else partition.offset
+
+
 DEFECTS = [
+    replace(removal_brings_the_start_back, private=True),
     replace(compaction_brings_the_start_back, private=True),
     one_offset_deletes_in_all_partitions,
     compacted_topics_keep_all,

@@ -37,6 +37,7 @@ from suites.protocol.support.fetching import records_of
 
 NO_TIMESTAMP = -1
 TWO_DAYS_OLD = DAY_MS + 26 * HOUR_MS
+WITHIN_SEGMENT = 3
 DELETED = ((4, 4), (3, 2), (8, 6))  # below which offset, and the first one that is kept with it
 
 
@@ -271,3 +272,27 @@ def _sizes(broker: BrokerUnderTest, topic: Topic) -> dict[int, int]:
         partition: sum(one.size for one in places_of(found, topic.name, partition))
         for partition in range(len(DELETED))
     }
+
+
+@judges("DELR-014")
+@needs_broker(Use.TUNED, OFTEN)
+def test_removal_of_segments_below_log_start_leaves_log_start(broker: BrokerUnderTest) -> None:
+    """Three of six records are deleted; segments have two, and the first goes from the disk."""
+    broker.version("DescribeLogDirs")
+    topic = topic_of_segments(broker, retention__ms=str(3 * DAY_MS))
+    append_segments(broker, topic, [[b"0", b"1"], [b"2", b"3"], [b"4", b"5"]])
+    left = sum(map(len, stored_entries(broker, topic, 2, 6)))
+    delete_records(broker, topic, WITHIN_SEGMENT)
+
+    def is_removed() -> bool:
+        return sum(one.size for one in places_of(described(broker), topic.name, 0)) == left
+
+    broker.eventually(is_removed, f"{left} bytes are left", GONE_WITHIN_MS)
+    with requirement("DELR-014"):
+        begin = begin_of(broker, topic)
+        told = f"earliest is {begin} after the removal, {WITHIN_SEGMENT} before it"
+        assert begin == WITHIN_SEGMENT, told
+        code = broker.fetch(topic, WITHIN_SEGMENT - 1).error_code
+        expect_error(code, ErrorCode.OFFSET_OUT_OF_RANGE, "a fetch below the log start")
+        found = [value for _, value in records_of(broker.fetch(topic, begin))]
+        assert found[:1] == [b"3"], f"a fetch at the log start brings {found}"

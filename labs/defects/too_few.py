@@ -10,7 +10,7 @@ from harness.codec.structs import Message
 from labs.defects.defect import joined_alone
 from labs.defects.edited_answer import answers
 from labs.defects.replicas import Replicas, told_to_others
-from suites.replication.test_commits_wait_for_replicas import LATE
+from suites.replication.test_commits_wait_for_replicas import ALONE, LATE
 
 IN_VAIN = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
 REFUSED = 22
@@ -48,7 +48,20 @@ def commits_need_no_replicas_in_time(
                 each.error_code = ErrorCode.NONE
 
 
+@answers("OFFS-037", r"one of two replicas is left in sync: error is NONE")
+def commits_need_no_replicas_afterwards(
+    request: OffsetCommitRequest, answer: OffsetCommitResponse
+) -> None:
+    """The coordinator acknowledges a commit that only the replicas left in the ISR have."""
+    asked = [each.committed_offset for topic in request.topics for each in topic.partitions]
+    if asked == [ALONE]:
+        for topic in answer.topics:
+            for each in topic.partitions:
+                each.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    joined_alone(commits_need_no_replicas_afterwards),
     joined_alone(commits_need_no_replicas_in_time),
     who_waited_long_enough_is_acknowledged,
     replace(commits_need_no_replicas, cluster=True, private=True),

@@ -16,6 +16,7 @@ from suites.protocol.support.committed_offsets import (
     entry,
     fetch_offsets,
 )
+from suites.protocol.support.config_admin import TOPIC, prepare_key
 from suites.protocol.support.internal_topics import OFFSETS_TOPIC
 from suites.replication.support.expect import expect_error
 from suites.replication.support.followed_logs import followed_log, let_follower_lead
@@ -29,7 +30,7 @@ ONE_LOG = {
 """All groups are in partition 0; its follower may be behind for the whole test."""
 TOO_LATE = {ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.REQUEST_TIMED_OUT}
 """The second up to 3.9."""
-BEFORE, IN_TIME, LATE, MOVED = 11, 22, 33, 44
+BEFORE, IN_TIME, LATE, MOVED, ALONE = 11, 22, 33, 44, 55
 
 
 @judges("OFFS-035")
@@ -96,3 +97,37 @@ def test_commit_that_waits_fails_where_another_broker_becomes_coordinator(
             assert isinstance(answer, OffsetCommitResponse)
             code = answer.topics[0].partitions[0].error_code
             expect_error(code, ErrorCode.NOT_COORDINATOR, "the coordinator has changed")
+
+
+@judges("OFFS-037")
+@needs_broker(Use.JOINABLE, ONE_LOG)
+def test_commit_that_waits_fails_where_too_few_replicas_are_left_in_sync(
+    peers: JoinedCluster,
+) -> None:
+    """Two replicas have to be in sync; the follower leaves the ISR before it has the commit."""
+    broker, group = peers.broker, peers.broker.unique_group()
+    topic, version = broker.create_topic(), broker.version("OffsetCommit", FIRST_IN_KAFKA)
+    await_coordinator(broker)
+
+    def first() -> int:
+        return ask_to_commit(broker, group, {topic: [entry(BEFORE)]}, version)[topic.name, 0]
+
+    broker.eventually(lambda: first() == ErrorCode.NONE, "the coordinator takes commits")
+    follower = peers.join()
+    log = followed_log(peers, follower, OFFSETS_TOPIC)
+    prepare_key(broker, (TOPIC, OFFSETS_TOPIC), "min.insync.replicas", "2")
+    with broker.connect("OFFS-037") as connection:
+        end = log.log_end()
+        connection.send(commit_request(group, {topic: [entry(ALONE)]}, version), version)
+        broker.eventually(lambda: log.log_end() > end, "the commit is written")
+        follower.leave()
+        log.await_isr(peers.leader)
+        with requirement("OFFS-037"):
+            answer = connection.receive()
+            assert isinstance(answer, OffsetCommitResponse)
+            code = answer.topics[0].partitions[0].error_code
+            told = f"one of two replicas is left in sync: error is {ErrorCode.describe(code)}"
+            assert code in TOO_LATE, told
+            again = ask_to_commit(broker, group, {topic: [entry(BEFORE)]}, version)[topic.name, 0]
+            told = f"the next commit, which is not written: error is {ErrorCode.describe(again)}"
+            assert again == ErrorCode.COORDINATOR_NOT_AVAILABLE, told

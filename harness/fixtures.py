@@ -10,6 +10,7 @@ import contextlib
 import os
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,7 @@ __all__ = [
     "kafka_conformance_proxied",
     "kafka_conformance_spec",
     "kafka_conformance_target",
+    "kafka_conformance_tls_proxied",
     "proxied",
 ]
 
@@ -140,10 +142,30 @@ def kafka_conformance_proxied(
     of them, and ``behind.expect_fired()`` fails a test with faults that did nothing. Random draws
     derive from the test's id. A client that connects to the target itself meets no fault.
     """
+    with _behind(request, kafka_conformance_target) as behind:
+        yield behind
+
+
+@pytest.fixture
+def kafka_conformance_tls_proxied(
+    request: pytest.FixtureRequest, kafka_conformance_target: Target, tmp_path: Path
+) -> Iterator[ProxiedTarget]:
+    """As ``kafka_conformance_proxied``, and clients keep their TLS and SASL.
+
+    TLS ends at the proxies: clients trust the file ``behind.authority``. The target needs TLS.
+    """
+    with _behind(request, kafka_conformance_target, tmp_path / "authority.pem") as behind:
+        yield behind
+
+
+@contextlib.contextmanager
+def _behind(
+    request: pytest.FixtureRequest, target: Target, ends_tls: Path | None = None
+) -> Iterator[ProxiedTarget]:
     seed = zlib.crc32(request.node.nodeid.encode())
     with contextlib.ExitStack() as running:
         try:
-            behind = running.enter_context(proxied(kafka_conformance_target, seed=seed))
+            behind = running.enter_context(proxied(target, seed=seed, ends_tls=ends_tls))
         except TargetError as error:
             pytest.fail(str(error), pytrace=False)
         yield behind

@@ -32,6 +32,7 @@ from harness.commands.proxy_addresses import (
     upstream,
 )
 from harness.commands.proxy_display import Display, Lines
+from harness.commands.proxy_tls import tls_ends, tls_options
 from harness.proxies.capture import Capture, Sides
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.guard import require_safe
@@ -39,6 +40,7 @@ from harness.proxies.event import Event
 from harness.proxies.front import Front
 from harness.proxies.journal import ProxyJournal
 from harness.proxies.rules import RulesFile, RulesRefused, read_rules_file
+from harness.proxies.tls_ends import TlsEnds
 from harness.proxies.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class WantedProxy:
     capture: Path | None
     sides: Sides
     capture_bytes: int
+    tls: TlsEnds | None
 
 
 @click.command("proxy")
@@ -105,6 +108,7 @@ class WantedProxy:
               help="The proxies whose connections are captured.")  # fmt: skip
 @click.option("--capture-limit", "capture_mib", type=click.IntRange(min=1), default=1024,
               show_default=True, metavar="MIB", help="The capture ends at this size.")  # fmt: skip
+@tls_options
 def proxy_command(
     upstreams: tuple[Upstream, ...],
     pairs: tuple[Pair, ...],
@@ -119,6 +123,8 @@ def proxy_command(
     capture: Path | None,
     sides: str,
     capture_mib: int,
+    end_tls: Path | None,
+    broker_config: Path | None,
 ) -> None:
     """Run proxies before a cluster, and apply rules, toxics and cuts to its traffic.
 
@@ -151,6 +157,7 @@ def proxy_command(
         capture=capture,
         sides=Sides(sides),
         capture_bytes=capture_mib * MIB,
+        tls=tls_ends(end_tls, broker_config, paired(upstreams, listens), advertise),
     )
     if rewrites and advertise:
         require_distinct(wanted.upstreams, advertise)
@@ -213,6 +220,7 @@ class _Running:
             advertise=wanted.advertise,
             reachable=wanted.reachable,
             tap=self._capture,
+            tls=wanted.tls,
             tell=self._tell,
         )
         self._log = EventLog()

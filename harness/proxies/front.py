@@ -20,6 +20,7 @@ from harness.proxies.partitions import CLIENT
 from harness.proxies.proxy import LOCAL, Proxy
 from harness.proxies.rules import RuleSet
 from harness.proxies.tap import Tap
+from harness.proxies.tls_ends import TlsEnds
 from harness.proxies.upstream import Upstream
 
 LOCALHOST, LOOPBACK = "localhost", "127.0.0.1"
@@ -37,7 +38,7 @@ class Front:
     address is first seen, at the host where the first proxy listens. ``reachable``: advertised
     addresses that are reached at others. ``advertise``: the host by which clients reach the
     proxies, where it is another one. ``sees_frames`` False: rules and counts of frames are never
-    wanted.
+    wanted. ``tls``: TLS ends at all of the proxies.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Front:
         advertise: str = "",
         reachable: Mapping[Address, Address] = NONE,
         tap: Tap | None = None,
+        tls: TlsEnds | None = None,
         tell: Listener = _nobody,
     ) -> None:
         """``upstreams``: for later calls of ``add``. Before these nothing is opened."""
@@ -73,7 +75,7 @@ class Front:
         self._given = {self.book.plain(address) for address in reachable.values()}
         self._said: set[object] = set()
         self.rewriter = AddressRewriter(self.book) if rewrites else None
-        self._sees_frames, self._tap, self._tell = sees_frames, tap, tell
+        self._sees_frames, self._tap, self._tls, self._tell = sees_frames, tap, tls, tell
         self._listen_host = upstreams[0].listen.host if upstreams else LOCAL.host
         self._is_stopping = False
 
@@ -113,6 +115,7 @@ class Front:
             tell=self._tell,
             now_ms=self.now_ms,
             tap=self._tap,
+            tls=self._tls,
         )
 
     def _asked_for(self, settings: ProxySettings, old: Controlled | None) -> Proxy:

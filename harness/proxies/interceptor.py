@@ -35,6 +35,12 @@ class Interceptor:
         """Return steps for the upstream direction of an accepted connection, before any byte."""
         return None
 
+    def encrypted(self, place: SeenConnection) -> None:
+        """Note that the bytes of a connection are TLS that does not end here: no frame is shown.
+
+        An error that it raises becomes an event of the proxy.
+        """
+
     def closed(self, place: SeenConnection) -> None:
         """Forget the state of a connection that is gone, both its sockets."""
 

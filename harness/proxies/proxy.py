@@ -22,6 +22,7 @@ from harness.proxies.limits import LIMITS, ProxyLimits
 from harness.proxies.rewriter import Rewriter
 from harness.proxies.seen import SeenConnection
 from harness.proxies.tap import Tap
+from harness.proxies.tls_ends import TlsEnds
 from harness.proxies.toxics.chain import Chain, ToxicChange
 from harness.proxies.toxics.collection import ToxicCollection
 from harness.proxies.toxics.named import NamedToxic
@@ -47,6 +48,7 @@ class Proxy:
     Without interceptor and rewriter it finds no frames, unless ``count_frames``; this cannot be
     changed later. ``tell`` is called with each fault. An error of an interceptor or rewriter
     changes nothing; it becomes an event and is kept in ``errors``. ``tap`` observes the sockets.
+    ``tls``: TLS ends here, so that frames are seen; without it TLS passes as bytes.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Proxy:
         now_ms: Callable[[], float] | None = None,
         limits: ProxyLimits = LIMITS,
         tap: Tap | None = None,
+        tls: TlsEnds | None = None,
     ) -> None:
         self.name, self.source, self.destination = name, source, destination
         self.upstream, self.listen = Address(*upstream), Address(*listen)
@@ -72,7 +75,7 @@ class Proxy:
         self.interceptor = Interceptor() if interceptor is None else interceptor
         self.counters, self.toxics = Counters(), ToxicCollection()
         self.errors: deque[Exception] = deque(maxlen=KEPT_ERRORS)
-        self._tell_event, self._tap = tell, tap
+        self._tell_event, self._tap, self._tls = tell, tap, tls
         self._open: dict[int, ProxiedConnection] = {}
         self._cut: set[Direction] = set()
         self._accepting: set[asyncio.Task[None]] = set()
@@ -230,8 +233,7 @@ class Proxy:
             connection.cut(direction)
         self._open[place.connection] = connection
         try:
-            tap, plain = self._tap, connection.client
-            side = plain if tap is None else tap.client(plain, self.link)
+            side = self._client_side(connection)
             await asyncio.get_running_loop().connect_accepted_socket(lambda: side, accepted)
         except BaseException:
             accepted.close()
@@ -249,8 +251,7 @@ class Proxy:
 
     async def _connect(self, connection: ProxiedConnection) -> None:
         loop = asyncio.get_running_loop()
-        tap, plain = self._tap, connection.broker
-        side = plain if tap is None else tap.broker(plain, self.link)
+        side = self._broker_side(connection)
         try:
             async with asyncio.timeout(self.limits.connect_ms / 1000):
                 await loop.create_connection(lambda: side, *self.upstream)
@@ -259,6 +260,21 @@ class Proxy:
         except asyncio.CancelledError:
             connection.broker.forgotten()
             raise
+
+    def _client_side(self, connection: ProxiedConnection) -> asyncio.Protocol:
+        tap, tls, plain = self._tap, self._tls, connection.client
+        side = plain if tap is None else tap.client(plain, self.link)
+        if tls is None:
+            return side
+        return tls.accepted(side, self.limits.connect_ms, partial(self._tls_seen, connection.place))
+
+    def _broker_side(self, connection: ProxiedConnection) -> asyncio.Protocol:
+        tap, tls, plain = self._tap, self._tls, connection.broker
+        side = plain if tap is None else tap.broker(plain, self.link)
+        if tls is None:
+            return side
+        tell = partial(self._tls_seen, connection.place)
+        return tls.dialled(side, self.upstream.host, self.limits.connect_ms, tell)
 
     def _gone(self, connection: ProxiedConnection) -> None:
         if self._open.pop(connection.place.connection, None) is None:

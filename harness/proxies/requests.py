@@ -12,6 +12,7 @@ from harness.proxies.counters import UNKNOWN, Traffic
 from harness.proxies.direction import Direction
 from harness.proxies.frame_routing import Course
 from harness.proxies.frames import FrameFinder, Pieces
+from harness.proxies.raw_tokens import TokenState
 from harness.proxies.responses import ResponseWatch
 from harness.proxies.seen import PRODUCE_KEY, SeenConnection, SeenRequest
 from harness.proxies.step import Send, SendBack, Step
@@ -56,6 +57,8 @@ class RequestWatch(FrameWatch):
         alert = plain_alert(data)
         if alert:
             return f"TLS alert of the client: {alert}"
+        shared = self.shared
+        shared.guarded(shared.interceptor.encrypted, self.place)
         return "the client speaks TLS: its bytes pass unread"
 
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
@@ -63,6 +66,10 @@ class RequestWatch(FrameWatch):
         self.ordinal = ordinal + 1
         is_known = length >= HEAD.size
         key, version, identity = HEAD.unpack_from(data, at) if is_known else UNKNOWN_HEAD
+        tokens = self._unanswered.tokens
+        if tokens.state is not TokenState.NONE and tokens.takes(key, version):
+            self._count_token(ordinal, length)
+            return None
         course = self.routing.of((key, version))
         course.tally.frames += 1
         course.tally.frame_bytes += length + LENGTH_BYTES
@@ -75,6 +82,12 @@ class RequestWatch(FrameWatch):
         else:
             self._unanswered.add(UnansweredRequest(identity, key, version, ordinal))
         return None
+
+    def _count_token(self, ordinal: int, length: int) -> None:
+        tally = self.traffic.by_api[UNKNOWN]
+        tally.frames += 1
+        tally.frame_bytes += length + LENGTH_BYTES
+        self._unanswered.add(UnansweredRequest(None, *UNKNOWN, ordinal, is_token=True))
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
         ordinal, course = claim

@@ -57,8 +57,8 @@ class ResponseWatch(FrameWatch):
         if length >= _CORRELATION_ID.size:
             (correlation_id,) = _CORRELATION_ID.unpack_from(data, at)
         sent = self._unanswered.answered(correlation_id)
-        # A response to no request is of no kind, so it is never shown.
-        course = self.routing.of(sent[1:3]) if sent else None
+        # A response to no request, or to a token, is of no kind, so it is never shown.
+        course = self.routing.of(sent[1:3]) if sent and not sent.is_token else None
         tally = course.tally if course else self.traffic.by_api[UNKNOWN]
         tally.frames += 1
         tally.frame_bytes += length + LENGTH_BYTES

@@ -13,6 +13,7 @@ from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.proxies.counters import Counters
 from harness.proxies.limits import ProxyLimits
+from harness.proxies.raw_tokens import RawTokens
 from harness.proxies.seen import NOWHERE, PRODUCE_KEY, SeenConnection, SeenRequest
 from harness.proxies.toxics.chain import PIECE_COST_BYTES
 
@@ -69,6 +70,7 @@ class UnansweredRequest(NamedTuple):
     ordinal: int
     seen: SeenRequest | None = None
     perhaps_silent: bool = False  # a Produce with unknown acks
+    is_token: bool = False  # of SASL, without a header: the next frame answers it
 
     def request(self, place: SeenConnection = NOWHERE) -> SeenRequest:
         """Return the request, as far as it is known."""
@@ -92,7 +94,7 @@ class OwnAnswer:
     __slots__ = ("data", "is_gone")
     correlation_id = None
     seen = None
-    perhaps_silent = False
+    perhaps_silent = is_token = False
 
     def __init__(self) -> None:
         self.data: bytes | None = None  # None: not given yet
@@ -102,7 +104,9 @@ class OwnAnswer:
 class Unanswered:
     """Answers come in the order of requests; a correlation id shows where one was not answered."""
 
-    __slots__ = ("_counters", "_kept_bytes", "_limits", "_queue", "own_bytes", "own_count")
+    __slots__ = (
+        "_counters", "_kept_bytes", "_limits", "_queue", "own_bytes", "own_count", "tokens",
+    )  # fmt: skip
 
     def __init__(self, counters: Counters, limits: ProxyLimits) -> None:
         self._counters, self._limits = counters, limits
@@ -110,6 +114,7 @@ class Unanswered:
         self.own_count = 0  # of OwnAnswers that wait
         self.own_bytes = 0  # that they cost
         self._kept_bytes = 0
+        self.tokens = RawTokens()
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -151,9 +156,9 @@ class Unanswered:
             self._counters.forgotten += 1
 
     def first(self) -> UnansweredRequest | None:
-        """Return the request that is answered next; one that perhaps gets no answer is left out."""
+        """Return the request that is answered next, without tokens and what perhaps is silent."""
         for sent in self._queue:
-            if isinstance(sent, UnansweredRequest) and not sent.perhaps_silent:
+            if isinstance(sent, UnansweredRequest) and not (sent.perhaps_silent or sent.is_token):
                 return sent
         return None
 
@@ -189,12 +194,16 @@ class Unanswered:
         if not self._queue:
             self._counters.unasked += 1
             return None
-        if self._queue[0].correlation_id != correlation_id:
+        while self._queue[0].is_token and len(self._queue) > 1:  # the last one had no answer
+            self._queue.popleft()
+        first = self._queue[0]
+        if first.correlation_id != correlation_id and not first.is_token:
             self._step_over(correlation_id)
         sent = self._queue.popleft()
         if isinstance(sent, OwnAnswer):  # its time has not come, and no request has this id
             self._queue.appendleft(sent)
             return None
+        self.tokens.answered(sent.api_key, sent.version)
         return sent if sent.seen is None else self._taken(sent)
 
     def _step_over(self, correlation_id: int | None) -> None:

@@ -53,10 +53,12 @@ class Signed:
 class Authority:
     """Signs certificates of hosts and of clients."""
 
-    def __init__(self, name: str = "authority of a run") -> None:
+    def __init__(self, name: str = "authority of a run", life: datetime.timedelta = LIFE) -> None:
+        """``life``: of its certificate and of those that it signs, from the start on."""
+        self._life = life
         key = ec.generate_private_key(ec.SECP256R1())
         subject = _named(name)
-        built = _begun(subject, subject, key).add_extension(
+        built = _begun(subject, subject, key, life).add_extension(
             x509.BasicConstraints(ca=True, path_length=0), critical=True
         )
         self.own = Signed(built.sign(key, hashes.SHA256()), key)
@@ -69,7 +71,7 @@ class Authority:
         subject = _named(name) if isinstance(name, str) else name
         usages = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
         built = (
-            _begun(subject, self.own.certificate.subject, key)
+            _begun(subject, self.own.certificate.subject, key, self._life)
             .add_extension(x509.SubjectAlternativeName([_general(h) for h in hosts]), False)
             .add_extension(x509.ExtendedKeyUsage(usages), False)
         )
@@ -103,7 +105,10 @@ def subject(text: str) -> x509.Name:
 
 
 def _begun(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    life: datetime.timedelta,
 ) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
     return (
@@ -113,7 +118,7 @@ def _begun(
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - LIFE)
-        .not_valid_after(now + LIFE)
+        .not_valid_after(now + life)
     )
 
 

@@ -37,6 +37,15 @@ def new_context(tls: TlsSettings, file: Path | None = None) -> ssl.SSLContext:
     return context
 
 
+def listener_context(pem: str) -> ssl.SSLContext:
+    """Return the context of a listener that wants no certificate; ``pem``: its key and its own."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    with _only_ours(pem) as held:
+        _load(context, held, None, None)
+    return context
+
+
 def _speak(context: ssl.SSLContext, names: tuple[str, ...], ciphers: str) -> None:
     versions = [{**_VERSIONS, **_OBSOLETE}[name] for name in names]
     is_obsolete = not _OBSOLETE.keys().isdisjoint(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.address import Address
@@ -20,6 +21,7 @@ from harness.proxies.tap import Tap
 from harness.targets.errors import TargetError
 from harness.targets.fault_sentences import FaultSentences
 from harness.targets.target import Target
+from harness.targets.tls_at_proxies import ends_of
 
 CLIENT = "client"
 EVENTS_KEPT = 10_000
@@ -30,7 +32,8 @@ class ProxiedTarget(FaultSentences):
 
     ``addresses`` are those of the proxies, in the order of the target's. A broker with an address
     that appears later (one that joined, another listener) gets its proxy when a client first
-    receives the address. ``events`` are the last faults, with their times. The methods of
+    receives the address. ``events`` are the last faults, with their times. ``authority``: the
+    file that clients trust where TLS ends at the proxies. The methods of
     :class:`FaultSentences` apply the common faults; other calls of a proxy run on its loop:
     ``behind.net.call(proxy.cut)``.
     """
@@ -46,8 +49,10 @@ class ProxiedTarget(FaultSentences):
         tell: Listener,
         tap: Tap | None,
         ways: ClearWays | None,
+        ends_tls: Path | None,
     ) -> None:
-        self.target, self._ways = target, ways
+        self.target, self._ways, self.authority = target, ways, ends_tls
+        self._tls = None if ends_tls is None else ends_of(target, ends_tls)
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self._now_ms, self._hear = new_clock(), tell
         if interceptor is None:
@@ -111,6 +116,7 @@ class ProxiedTarget(FaultSentences):
             interceptor=self._interceptor,
             rewriter=self.rewriter,
             tap=self._tap,
+            tls=self._tls,
             seed=self._seed,
             tell=self._tell,
             now_ms=self._now_ms,
@@ -142,6 +148,7 @@ def proxied(
     tell: Listener = _nobody,
     tap: Tap | None = None,
     enters: bool = True,
+    ends_tls: Path | None = None,
 ) -> Iterator[ProxiedTarget]:
     """Put proxies before a started target; they are gone when the block ends.
 
@@ -150,8 +157,11 @@ def proxied(
     other names of the same hosts, see :class:`harness.proxies.addresses.AddressBook`; ``tell`` is
     called with every fault, ``tap`` with the bytes of every socket (a capture, say).
     ``enters``: the clients of a secured target need no security, because the proxies enter it;
-    False: they authenticate themselves through the proxies. Raises TargetError: the target has no
-    address, or no proxy can be put before it.
+    False: they authenticate themselves through the proxies, and TLS passes as bytes that no rule
+    sees. ``ends_tls``: clients keep the security of a target with TLS, which ends at the proxies;
+    the file gets the certificate of the authority that clients have to trust instead, and SASL
+    passes. Raises TargetError: the target has no address, or no TLS that could end, or no proxy
+    can be put before it.
     """
     if not target.addresses:
         raise TargetError(f"{target.spec} has no address: start it before the proxies")
@@ -164,5 +174,6 @@ def proxied(
             seed=seed,
             tell=tell,
             tap=tap,
-            ways=ways if enters else None,
+            ways=ways if enters and ends_tls is None else None,
+            ends_tls=ends_tls,
         )

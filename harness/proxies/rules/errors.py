@@ -30,6 +30,19 @@ class RuleDidNotFire(AssertionError):
     """An expected fault did not happen; the text contains what its rule saw instead."""
 
 
+class RulesSeeNothing(Exception):
+    """Rules are armed, and a client speaks TLS that passes the proxy: no rule can strike it."""
+
+    def __init__(self) -> None:
+        super().__init__(TLS_PASSES)
+
+
+TLS_PASSES = (
+    "the client speaks TLS, which passes as bytes: rules see its frames only where TLS ends at the "
+    "proxy (--end-tls of `proxy`, ends_tls of `proxied`, tls of `Proxy`)"
+)
+
+
 def unknown(kind: str, name: object, known: Iterable[str], *key: str) -> RuleError:
     """``no API "Prodce" - did you mean "Produce"?``; all that are known where none is near."""
     names = list(known)

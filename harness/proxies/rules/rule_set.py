@@ -13,7 +13,14 @@ from harness.proxies.hashed_chance import draw
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.rules.armed import ArmedRule
 from harness.proxies.rules.counts import RuleCounts
-from harness.proxies.rules.errors import RuleDidNotFire, RuleError, Skip, unknown
+from harness.proxies.rules.errors import (
+    TLS_PASSES,
+    RuleDidNotFire,
+    RuleError,
+    RulesSeeNothing,
+    Skip,
+    unknown,
+)
 from harness.proxies.rules.frame_view import FrameView
 from harness.proxies.rules.rule import Rule
 from harness.proxies.rules.topic_ids import TELLING, TopicIds
@@ -47,6 +54,7 @@ class RuleSet(Interceptor):
         self._armed: dict[str, ArmedRule] = {}
         self._disarmed: dict[str, ArmedRule] = {}
         self._fired: dict[str, int] = {}
+        self._encrypted = 0  # connections that no rule sees
         self._wanted: dict[Direction, frozenset[int] | None] = dict.fromkeys(Direction, frozenset())
         if rules:
             self.arm(*rules)
@@ -142,6 +150,8 @@ class RuleSet(Interceptor):
                 wanted = "has not fired" if at_least == 1 else f"has not fired {at_least} times"
                 short.append(f'rule "{rule_id}" {wanted}: {counts.in_words()}')
         if short:
+            if self._encrypted:
+                short.append(f"{TLS_PASSES}; connections: {self._encrypted}")
             raise RuleDidNotFire("\n".join(short))
         if not ids and not self._armed:
             raise RuleDidNotFire("no rule is armed")
@@ -176,6 +186,11 @@ class RuleSet(Interceptor):
 
     def response(self, seen: SeenResponse) -> Sequence[Step] | None:
         return self._decide(FrameView(seen))
+
+    def encrypted(self, place: SeenConnection) -> None:  # noqa: ARG002
+        self._encrypted += 1
+        if not self.is_idle:
+            raise RulesSeeNothing
 
     def closed(self, place: SeenConnection) -> None:
         for armed in self._armed.values():

@@ -7,6 +7,7 @@ import secrets
 import ssl
 from collections.abc import Mapping
 
+from harness.base.tls_layer import PEER_CERTIFICATE, TlsLayer
 from harness.codec.apis import APIS, api_named
 from harness.reference_broker.authentication.bearer_exchange import BearerServer, BearerToken
 from harness.reference_broker.authentication.distinguished_name import subject_of
@@ -21,7 +22,6 @@ from harness.reference_broker.authentication.sasl_session import (
 from harness.reference_broker.authentication.scram_exchange import ScramServer
 from harness.reference_broker.authentication.secret_values import plain_users
 from harness.reference_broker.authentication.tls_context import tls_context
-from harness.reference_broker.authentication.tls_layer import PEER_CERTIFICATE, TlsLayer
 from harness.reference_broker.authentication.token_credentials import token_credential
 from harness.reference_broker.authentication.unsecured_tokens import read_unsecured
 from harness.reference_broker.listener_protocols import protocol_of

@@ -51,6 +51,7 @@ def action(folder: Path, *, installs: bool = False, **given: str) -> EndedSteps:
     return run_steps(steps, folder, {**places, "GITHUB_ACTION_PATH": str(ROOT)})
 
 
+@pytest.mark.rotates(4)
 def test_action_judges_reports_and_passes(target: str, folder: Path) -> None:
     ended = action(folder, target=target, options=QUICK, profile="known.toml", strict="true")
     assert ended.exit_code == 0, ended.output
@@ -63,6 +64,7 @@ def test_action_judges_reports_and_passes(target: str, folder: Path) -> None:
     assert "::error" not in ended.output
 
 
+@pytest.mark.rotates(4)
 def test_action_fails_with_an_annotation_and_a_sarif_result(target: str, folder: Path) -> None:
     (folder / "known.toml").write_text(f'{NO_FAILURE}[[present]]\nrequirements = ["PROD-001"]\n')
     ended = action(folder, target=target, options=QUICK, profile="known.toml")
@@ -113,6 +115,7 @@ def _yaml(text: str) -> dict[str, Any]:
     return dict(yaml.safe_load(text))
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("recipe", [gitlab, jenkins])
 def test_recipe_judges_reports_and_passes(
     target: str, folder: Path, recipe: Callable[[], list[str]]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from harness.base.address import Address
 from harness.client.clear_relay import ClearWays
 from harness.conformance.journal import JOURNAL_NAME, read_journal
@@ -80,6 +82,7 @@ def faulty_way(limited: Limited, folder: Path) -> Iterator[str]:
         open_door(usual, [at])
 
 
+@pytest.mark.rotates(4)
 def test_a_missing_right_is_named_and_a_fault_of_the_broker_fails(tmp_path: Path) -> None:
     """In a check, in a preparation; the fault is in a case that needs no right."""
     with (
@@ -106,6 +109,7 @@ def test_a_missing_right_is_named_and_a_fault_of_the_broker_fails(tmp_path: Path
     ]
 
 
+@pytest.mark.rotates(4)
 def test_a_refusal_of_a_target_with_acls_of_the_run_is_a_failure(tmp_path: Path) -> None:
     ended = judged(f"reference,{WITHOUT_RIGHTS}", tmp_path / "out", OF_ONE_TOPIC)
     assert ended.said["requirements"] == {"META-006": "failed"}

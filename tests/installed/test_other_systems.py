@@ -98,6 +98,7 @@ def _after(output: IO[str], begin: str) -> str:
     return line.removeprefix(begin).strip()
 
 
+@pytest.mark.rotates(4)
 def test_broker_proxy_talk_log_and_codec_work(tmp_path: Path) -> None:
     data = tmp_path / "data"
     create = {"topics": [{"name": "t", "num_partitions": 1, "replication_factor": 1}]}

@@ -44,7 +44,7 @@ OTHERS_AT_ONCE = "8"
 SWEPT_AT_ONCE = 3
 """Releases of Kafka in one slice."""
 TWO_MODES = ("kafka:3.0.2..3.2.3,mode=kraft", "kafka:3.3.2..3.9.2,mode=zk")
-LIKE = ("0.10.2.2", "1.1.1", "2.8.2", "3.9.2", "4.4.0")
+LIKE = ("0.10.2.2", "0.11.0.3", "1.1.1", "2.8.2", "3.9.2", "4.4.0")
 """The releases that the built-in broker can be like."""
 STABLE_ON = ("reference", "kafka:2.8.2", "kafka:3.9.2", "kafka:4.4.0")
 STABLE_JOBS = ("1", "4", "8")

@@ -15,8 +15,8 @@ from harness.codec.records import RecordBatch, encode_rows
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.log_store import LogName, OpenedLog
 from harness.reference_broker.state.log.stored_batch import StoredBatch
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )

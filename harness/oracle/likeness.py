@@ -12,12 +12,12 @@ from harness.targets.info import TargetInfo
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import CREATE_TOPICS
 
-RELEASES = ("0.10.2.2", "1.1.1", "2.8.2", "3.9.2", "4.4.0")
+RELEASES = ("0.10.2.2", "0.11.0.3", "1.1.1", "2.8.2", "3.9.2", "4.4.0")
 """Releases of Apache Kafka that agreed with the specification; docs/differential.md has the runs.
 
 The last one is what every other product is compared with.
 """
-_WITH_ZOOKEEPER = frozenset({"0.10.2.2", "1.1.1", "2.8.2"})
+_WITH_ZOOKEEPER = frozenset({"0.10.2.2", "0.11.0.3", "1.1.1", "2.8.2"})
 """Those of them whose controller keeps its data there."""
 SET = ",set."
 """In the spec of a target with other settings than its kind has."""

@@ -29,8 +29,8 @@ from harness.reference_broker.state.groups.groups import GroupLimits, Groups
 from harness.reference_broker.state.metadata.metadata_image import apply_records
 from harness.reference_broker.state.partition.leading import RACK_AWARE_SELECTOR, ReplicationRules
 from harness.reference_broker.state.partition.replica_host import NO_BROKER, ReplicaHost
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_ids import ProducerIds
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
 from harness.reference_broker.state.quotas.client_quotas import ClientQuotas
 from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.registrations.brokers import (
@@ -69,6 +69,7 @@ _EXPIRED_IDS_END_DELAY = (4, 0)  # class GroupMetadataManager; before, class Ini
 _HELD_BELOW_MINIMUM = (3, 7)  # KAFKA-15583
 _ISR_IS_SELECTED = (3, 3, 2)  # KAFKA-14372
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
+_FIVE_BATCHES_ARE_KNOWN = (1, 0)  # KAFKA-5494
 _OFFSETS_ARE_FENCED = (2, 5)  # KAFKA-9144
 _EMPTY_TRANSACTIONS_ARE_NONE = (2, 8)  # KAFKA-10702
 _PARTITIONS_ARE_VERIFIED = (3, 6)  # KIP-890, part 1
@@ -231,6 +232,7 @@ def _producer_expiration(settings: BrokerSettings) -> ProducerExpiration:
         settings.number("producer.id.expiration.check.interval.ms"),
         with_its_records=not settings.like.since(*_PRODUCERS_OUTLIVE_RECORDS),
         goes_on=settings.like.since(*_ANY_SEQUENCE_IS_FIRST),
+        last_only=not settings.like.since(*_FIVE_BATCHES_ARE_KNOWN),
         fences_offsets=settings.like.since(*_OFFSETS_ARE_FENCED),
         empty_count=not settings.like.since(*_EMPTY_TRANSACTIONS_ARE_NONE),
     )

@@ -20,8 +20,8 @@ from harness.reference_broker.state.cleaning.log_retention import delete_old_seg
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )

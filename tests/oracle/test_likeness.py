@@ -39,7 +39,7 @@ def test_kafka_is_compared_with_specification_like_its_release(release: str) -> 
     assert likeness_of(replace(INFO, release=release)) == Likeness(release, INFO.spec)
 
 
-@pytest.mark.parametrize("release", ["0.10.2.2", "1.1.1", "2.8.2"])
+@pytest.mark.parametrize("release", ["0.10.2.2", "0.11.0.3", "1.1.1", "2.8.2"])
 def test_kafka_with_zookeeper_has_specification(release: str) -> None:
     spec = f"kafka:{release}"
     info = replace(INFO, spec=spec, release=release, zookeeper=Address("127.0.0.1", 2))
@@ -71,7 +71,7 @@ def test_kafka_elsewhere_is_compared_with_specification_like_its_release() -> No
     [
         (
             replace(INFO, release="3.7.0"),
-            "the specification is like 0.10.2.2, 1.1.1, 2.8.2, 3.9.2, 4.4.0 only",
+            "the specification is like 0.10.2.2, 0.11.0.3, 1.1.1, 2.8.2, 3.9.2, 4.4.0 only",
         ),
         (replace(INFO, nodes=(1, 2, 3)), "single broker"),
         (replace(INFO, spec="kafka:4.4.0,set.num.partitions=3"), "default settings"),

@@ -6,7 +6,7 @@ from uuid import UUID
 from harness.base.ids import BrokerId
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.registrations.brokers import (
     CLIENT_LISTENER,
     BrokerRegistration,

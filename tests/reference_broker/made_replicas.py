@@ -12,8 +12,8 @@ from harness.reference_broker.state.partition.following import append_fetched, t
 from harness.reference_broker.state.partition.leading import ReplicationRules
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )

@@ -11,8 +11,13 @@ from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
+    AlterConfigsRequest,
+    CreateAclsRequest,
     CreateTopicsRequest,
+    DeleteAclsRequest,
     DeleteTopicsRequest,
+    DescribeAclsRequest,
+    DescribeConfigsRequest,
     DescribeGroupsRequest,
     FetchRequest,
     FindCoordinatorRequest,
@@ -25,6 +30,7 @@ from harness.codec.messages import (
     ProduceRequest,
     SaslHandshakeRequest,
     SyncGroupRequest,
+    WriteTxnMarkersRequest,
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
 from tests.reference_broker.running import named, running_broker
@@ -34,6 +40,7 @@ TOPIC = "edges"
 OLD, NEXT = "0.10.2.2", "1.1.1"
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 LIST = ListOffsetsRequest.ListOffsetsPartition
+DESCRIBED = DescribeConfigsRequest.DescribeConfigsResource
 CREATED = CreateTopicsRequest.CreatableTopic
 
 
@@ -246,3 +253,52 @@ def test_offset_of_missing_partition_is_read_from_zookeeper_before_2_0(like: str
         asking.ask(commit((TOPIC, [9])), 0)
         (read,) = asking.ask(OffsetFetchRequest(group_id=GROUP, topics=[topic]), 0).topics
     assert (read.partitions[0].error_code, read.partitions[0].committed_offset) == (0, 1)
+
+
+@pytest.mark.parametrize(("like", "changes"), [("0.11.0.3", False), (NEXT, True)])
+def test_configs_of_a_broker_change_since_1_1(like: str, changes: bool) -> None:
+    broker, name = 4, "log.retention.ms"  # a type of resource, a config
+    with broker_like(like) as asking:
+        own = asking.ask(MetadataRequest(topics=[]), 1).brokers[0].node_id
+        described = DESCRIBED(
+            resource_type=broker, resource_name=str(own), configuration_keys=[name]
+        )
+        (shown,) = asking.ask(DescribeConfigsRequest(resources=[described]), 0).results
+        config = AlterConfigsRequest.AlterableConfig(name=name, value="1000000")
+        altered = AlterConfigsRequest.AlterConfigsResource(
+            resource_type=broker, resource_name=str(own), configs=[config]
+        )
+        (answer,) = asking.ask(AlterConfigsRequest(resources=[altered]), 0).responses
+        defaults = DESCRIBED(resource_type=broker, resource_name="", configuration_keys=None)
+        (of_all,) = asking.ask(DescribeConfigsRequest(resources=[defaults]), 0).results
+    assert [config.read_only for config in shown.configs] == [not changes]
+    refused = ErrorCode.NONE if changes else ErrorCode.INVALID_REQUEST
+    assert [answer.error_code, of_all.error_code] == [refused] * 2
+
+
+@pytest.mark.parametrize("like", ["0.11.0.3", NEXT])
+def test_unknown_values_of_acls_are_no_reason_to_close_before_2_0(like: str) -> None:
+    with broker_like(like) as asking:
+        creation, every = CreateAclsRequest.AclCreation(), DeleteAclsRequest.DeleteAclsFilter()
+        codes = [
+            asking.ask(DescribeAclsRequest(), 0).error_code,
+            asking.ask(CreateAclsRequest(creations=[creation]), 0).results[0].error_code,
+            asking.ask(DeleteAclsRequest(filters=[every]), 0).filter_results[0].error_code,
+        ]
+        creation.permission_type = 1  # ANY
+        with pytest.raises(ConnectionClosed):
+            asking.ask(CreateAclsRequest(creations=[creation]), 0)
+    assert codes == [ErrorCode.SECURITY_DISABLED] * 3
+
+
+@pytest.mark.parametrize(("like", "is_empty"), [("0.11.0.3", True), (NEXT, False)])
+def test_marker_alone_is_nothing_to_older_readers_before_1_1(like: str, is_empty: bool) -> None:
+    topic = WriteTxnMarkersRequest.WritableTxnMarkerTopic(name=TOPIC, partition_indexes=[0])
+    marker = WriteTxnMarkersRequest.WritableTxnMarker(producer_id=7, topics=[topic])
+    part = FetchRequest.FetchPartition(partition_max_bytes=1000)
+    fetch = FetchRequest(topics=[FetchRequest.FetchTopic(topic=TOPIC, partitions=[part])])
+    with broker_like(like) as asking:
+        asking.ask(WriteTxnMarkersRequest(markers=[marker]), 0)
+        (answer,) = asking.ask(fetch, 2).responses[0].partitions
+    assert answer.high_watermark == 1
+    assert (not answer.records) is is_empty

@@ -40,7 +40,7 @@ from harness.reference_broker.state.partition.offset_search import (
     record_at,
 )
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.randomness import random_uuid
 from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,

@@ -2,10 +2,11 @@
 
 from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.producers.partition_transactions import Marker
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
     AppendedBatch,
     ProducerBatch,
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )
@@ -44,3 +45,50 @@ def test_producer_is_removed_with_its_last_record_before_2_4() -> None:
     later = _after_two_records(ProducerExpiration(60_000, 1_000))
     later.forget_below(Offset(12))
     assert len(later.active()) == 1
+
+
+FIRST_FORM = ProducerExpiration(60_000, 1_000, goes_on=False, last_only=True)
+"""Up to 0.11."""
+
+
+def _marker(epoch: int = 0) -> Marker:
+    return Marker(ProducerId(1), ProducerEpoch(epoch), 0, 0, Offset(20), aborts=False)
+
+
+def test_last_batch_alone_is_remembered_before_1_0() -> None:
+    states = _after_two_records(FIRST_FORM)
+    states.remember(_batch(2), AppendedBatch(2, 3, Offset(12), TimeMs(0)))
+    assert states.duplicate_of(_batch(0)) is None
+    assert states.problem_with(_batch(0)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    found = states.duplicate_of(_batch(2))
+    assert found is not None
+    assert found.base_offset == 12
+
+
+def test_unknown_producer_is_out_of_order_before_1_0() -> None:
+    states = ProducerStates(FIRST_FORM, RememberedProducers())
+    assert states.problem_with(_batch(7)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert states.problem_with(_batch(0)) is ErrorCode.NONE
+
+
+def test_marker_takes_the_place_of_the_last_batch_before_1_0() -> None:
+    """It counts as one record with the last sequence: a repeated batch of several is out of order,
+    one of a single record gets the offset of the marker."""
+    states = _after_two_records(FIRST_FORM)
+    states.end_transaction(_marker())
+    assert states.duplicate_of(_batch(0)) is None
+    assert states.problem_with(_batch(0)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    found = states.duplicate_of(_batch(1)._replace(last_sequence=1))
+    assert found is not None
+    assert found.base_offset == 20
+    assert states.problem_with(_batch(2)) is ErrorCode.NONE
+    later = _after_two_records(ProducerExpiration(60_000, 1_000))
+    later.end_transaction(_marker())
+    assert later.duplicate_of(_batch(0)) is not None
+
+
+def test_marker_of_a_later_epoch_begins_the_sequences_anew_before_1_0() -> None:
+    states = _after_two_records(FIRST_FORM)
+    states.end_transaction(_marker(epoch=1))
+    assert states.problem_with(_batch(2, epoch=1)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert states.problem_with(_batch(0, epoch=1)) is ErrorCode.NONE

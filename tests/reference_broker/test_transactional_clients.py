@@ -24,7 +24,7 @@ INPUT, OUTPUT, NAME, GROUP = "in", "out", "copier", "copiers"
 READ = confluent_kafka.TopicPartition(INPUT, 0)
 
 
-@pytest.fixture(params=["", "4.4.0", "3.9.2", "2.8.2", "1.1.1"])
+@pytest.fixture(params=["", "4.4.0", "3.9.2", "2.8.2", "1.1.1", "0.11.0.3"])
 def address(request: pytest.FixtureRequest) -> Iterator[Address]:
     with running_broker(like=request.param) as found:
         for name in (INPUT, OUTPUT):

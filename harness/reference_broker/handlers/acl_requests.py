@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.codec.error_code import ErrorCode
+from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.state.acls.acl import (
     ANY,
     MATCH,
@@ -20,7 +21,17 @@ Problem = tuple[ErrorCode, str]
 DISABLED = ErrorCode.SECURITY_DISABLED
 UNKNOWN_VALUE = "an access control entry with the value UNKNOWN"
 """The reason to close the connection: the request is refused while it is read."""
+_UNKNOWN_IS_REFUSED = (2, 0)
 _PATTERNS = {ANY, MATCH, *AclPattern}
+
+
+def unknown_closes(context: RequestContext) -> bool:
+    """True if the value UNKNOWN closes the connection.
+
+    Before 2.0 (KIP-290) it is an ordinary value to the reader of the request, and brokers without
+    an authorizer say so.
+    """
+    return context.state.like.since(*_UNKNOWN_IS_REFUSED) or context.state.authorizer is not None
 
 
 def filter_of(asked: Any) -> AclFilter:

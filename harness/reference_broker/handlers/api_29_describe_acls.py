@@ -19,6 +19,7 @@ from harness.reference_broker.handlers.acl_requests import (
     UNKNOWN_VALUE,
     filter_of,
     has_unknown,
+    unknown_closes,
 )
 from harness.reference_broker.handlers.outcome import Answer, CloseConnection, RequestContext
 from harness.reference_broker.state.acls.acl import Acl
@@ -31,7 +32,7 @@ _Description = DescribeAclsResponse.AclDescription
 def handle(request: DescribeAclsRequest, context: RequestContext) -> Answer | CloseConnection:
     """Describe the entries (class AclApis, handleDescribeAcls)."""
     wanted = filter_of(request)
-    if has_unknown(wanted):
+    if has_unknown(wanted) and unknown_closes(context):
         return CloseConnection(UNKNOWN_VALUE)
     if context.state.authorizer is None:
         said = "No Authorizer is configured on the broker"

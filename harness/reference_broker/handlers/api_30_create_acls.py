@@ -23,7 +23,12 @@ from collections.abc import Callable
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateAclsRequest, CreateAclsResponse
-from harness.reference_broker.handlers.acl_requests import DISABLED, UNKNOWN_VALUE, Problem
+from harness.reference_broker.handlers.acl_requests import (
+    DISABLED,
+    UNKNOWN_VALUE,
+    Problem,
+    unknown_closes,
+)
 from harness.reference_broker.handlers.outcome import Answer, CloseConnection, RequestContext
 from harness.reference_broker.state.acls.acl import (
     ANY,
@@ -55,13 +60,16 @@ _PROBLEMS_OF_TEXTS: tuple[tuple[Callable[[Acl], bool], str], ...] = (
     (lambda it: not it.host, "Host pattern cannot be null or empty"),
 )
 _TEXTS_ARE_CHECKED = (4, 0)
+_ANY_IS_READ = (2, 5)  # before, class AccessControlEntry refuses it in the reader of the request
 
 
 def handle(request: CreateAclsRequest, context: RequestContext) -> Answer | CloseConnection:
     """Create the entries (class AclControlManager, createAcls)."""
     wanted = [_entry(each) for each in request.creations]
-    if any(UNKNOWN in _enumerated(acl) for acl in wanted):
+    if any(UNKNOWN in _enumerated(acl) for acl in wanted) and unknown_closes(context):
         return CloseConnection(UNKNOWN_VALUE)
+    if any(ANY in (acl.operation, acl.permission) for acl in wanted) and _any_closes(context):
+        return CloseConnection("an access control entry with the value ANY")
     if context.state.authorizer is None:
         return Answer(_same_for_all(wanted, DISABLED, "No Authorizer is configured."))
     if any(ANY in _enumerated(acl) or acl.pattern == MATCH for acl in wanted):
@@ -72,6 +80,10 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> Answer | Clos
     records = [acl.as_record(random_uuid(context.randomness)) for acl in new]
     context.state.change_metadata(records, context.now())
     return Answer(CreateAclsResponse(results=[_result(problem) for problem in problems]))
+
+
+def _any_closes(context: RequestContext) -> bool:
+    return not context.state.like.since(*_ANY_IS_READ)
 
 
 def _entry(asked: CreateAclsRequest.AclCreation) -> Acl:

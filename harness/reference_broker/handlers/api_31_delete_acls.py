@@ -30,6 +30,7 @@ from harness.reference_broker.handlers.acl_requests import (
     filter_of,
     filter_problem,
     has_unknown,
+    unknown_closes,
 )
 from harness.reference_broker.handlers.outcome import Answer, CloseConnection, RequestContext
 from harness.reference_broker.state.acls.acl import Acl, AclFilter
@@ -42,7 +43,7 @@ _Removed = DeleteAclsResponse.DeleteAclsMatchingAcl
 def handle(request: DeleteAclsRequest, context: RequestContext) -> Answer | CloseConnection:
     """Remove the entries (class AclControlManager, deleteAcls)."""
     filters = [filter_of(each) for each in request.filters]
-    if any(has_unknown(each) for each in filters):
+    if any(has_unknown(each) for each in filters) and unknown_closes(context):
         return CloseConnection(UNKNOWN_VALUE)
     if context.state.authorizer is None:
         said = "No Authorizer is configured."

@@ -16,6 +16,7 @@ _FIRST_VERSION_WITH_ZSTD = 10
 _READS_ZSTD_AS_STORED = (4, 0)  # KIP-896
 _FORMAT_IS_NEWEST = (3, 0)  # KAFKA-12944
 _CONVERTS_LAZILY = (2, 0)  # KIP-283
+_KEEPS_UNCONVERTED = (1, 1)  # class FileRecords (downConvert)
 
 
 def in_format_of(
@@ -55,11 +56,12 @@ def _stores_zstd(partition: Partition | None) -> bool:
 
 
 def _rules(partition: Partition | None, like: EmulatedRelease) -> ConversionRules:
-    fills = like.since(*_CONVERTS_LAZILY)
+    fills, keeps = like.since(*_CONVERTS_LAZILY), like.since(*_KEEPS_UNCONVERTED)
     if partition is None:
-        return ConversionRules(fills=fills)
+        return ConversionRules(fills=fills, keeps_unconverted=keeps)
     return ConversionRules(
         partition.config.may_be_down_converted,
         looks_at_batches=not like.since(*_FORMAT_IS_NEWEST),
         fills=fills,
+        keeps_unconverted=keeps,
     )

@@ -6,10 +6,8 @@ from collections import deque
 
 from harness.codec.records import CONTROL, TRANSACTIONAL
 from harness.reference_broker.state.log.stored_batch import recall_producer
-from harness.reference_broker.state.producers.producer_states import (
-    REMEMBERED_BATCHES,
-    ProducerStates,
-)
+from harness.reference_broker.state.producers.producer_expiration import REMEMBERED_BATCHES
+from harness.reference_broker.state.producers.producer_states import ProducerStates
 from harness.reference_broker.storage.stored_segment import StoredSegment
 
 _ATTRIBUTES_AT, _WHO_BEGIN, _WHO_END, _HEADER_BYTES = 22, 43, 53, 61  # the byte with the bits

@@ -38,7 +38,7 @@ from harness.reference_broker.state.log.stored_batch import (
 from harness.reference_broker.state.partition import offset_search
 from harness.reference_broker.state.partition.last_stable_offset import last_stable_offset
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.storage.aborted_files import read_aborted
 from tests.reference_broker.state.partition.test_partition import Counting

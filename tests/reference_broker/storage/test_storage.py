@@ -18,8 +18,8 @@ from harness.reference_broker.state.log.log_store import FolderInUse
 from harness.reference_broker.state.partition.following import restart_at, truncate
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )

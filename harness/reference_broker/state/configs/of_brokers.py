@@ -4,6 +4,7 @@ Source: KIP-226, classes DynamicBrokerConfig (validate), ConfigAdminManager.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
@@ -26,6 +27,7 @@ from harness.reference_broker.state.configs.refused import ConfigsRefused
 from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 
 _ALL_BROKERS = ""
+_CONFIGS_CHANGE = (1, 1)  # KIP-226
 _IN_SYNC = "min.insync.replicas"
 _POOLS = frozenset(
     {
@@ -68,12 +70,14 @@ class BrokerConfigs:
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
         """Return this broker's configs, or those set for all brokers. Raises ConfigsRefused."""
         layers = state.configs
-        if resource == _ALL_BROKERS:
+        changeable = state.like.since(*_CONFIGS_CHANGE)
+        if resource == _ALL_BROKERS and changeable:
             return [
                 _entry(name, layers, only=ConfigSource.CLUSTER) for name in sorted(layers.cluster)
             ]
         check_own_id(state, resource)
-        return [_entry(name, layers) for name in layers.names()]
+        entries = [_entry(name, layers) for name in layers.names()]
+        return entries if changeable else [replace(one, read_only=True) for one in entries]
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
         """Return the configs that clients have set."""
@@ -87,6 +91,8 @@ class BrokerConfigs:
 
     def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
         """Raise ConfigsRefused for a config that is fixed while the broker runs, or a bad value."""
+        if not state.like.since(*_CONFIGS_CHANGE):
+            _refuse("The configs of a broker cannot be changed.")
         if resource != _ALL_BROKERS:
             check_own_id(state, resource)
         for name, value in wanted.values.items():

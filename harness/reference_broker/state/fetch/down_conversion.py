@@ -40,12 +40,14 @@ class ConversionRules:
     is converted, so that an unfinished batch alone is no data, and a topic that may not convert has
     nothing for old readers (KAFKA-12944: since 3.0 the format of a topic is always the newest).
     `fills`: converted data is as long as the read. Before Kafka 2.0 (KIP-283) it has its own
-    length, and where no record is converted the batches come as they are (class FileRecords).
+    length. `keeps_unconverted`: where no record is converted the batches come as they are, since
+    1.1 (class FileRecords); before, only what is no whole batch does.
     """
 
     may_convert: bool = True
     looks_at_batches: bool = False
     fills: bool = True
+    keeps_unconverted: bool = True
 
 
 def as_message_sets(
@@ -68,8 +70,10 @@ def as_message_sets(
             return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_VERSION)
         if rules.fills:
             records = _converted(entries, len(records), magic, fetch_offset)
-        else:
+        elif rules.keeps_unconverted or not entries:
             records = _converted_whole(entries, magic, fetch_offset) or records
+        else:
+            records = _as_magic(b"".join(entries), magic, fetch_offset)
     except NoOldForm:
         return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     except RecordsError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
@@ -18,9 +18,9 @@ from harness.reference_broker.state.producers.partition_transactions import (
     ActiveProducer,
     Marker,
 )
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.unverified_sequences import UnverifiedSequences
 
-REMEMBERED_BATCHES = 5
 _REMEMBERED_PRODUCERS = 100_000
 _SEQUENCE_MAX = 2**31 - 1
 _NO_SEQUENCE = _NO_EPOCH = _NEVER = _NO_COORDINATOR = _NO_TRANSACTION = -1
@@ -76,25 +76,6 @@ class LastRecord(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ProducerExpiration:
-    """The expiration of a producer: `idle_ms` after its last batch, at the next check (KIP-854).
-
-    `with_its_records`: also when none of its records is left (up to 2.3, KAFKA-7190). `goes_on`: a
-    forgotten producer may continue with any sequence, not only with 0 (since 2.5, KAFKA-8710).
-    `empty_count`: a transaction without records here begins at its marker, and is listed if it was
-    aborted (up to 2.7, KAFKA-10702). `fences_offsets`: offsets in a transaction are refused for an
-    earlier epoch, too (since 2.5, KAFKA-9144).
-    """
-
-    idle_ms: int
-    check_interval_ms: int
-    with_its_records: bool = False
-    goes_on: bool = True
-    empty_count: bool = False
-    fences_offsets: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class KeptProducer:
     """The state that outlives a restart; no batch if the producer only ended transactions."""
 
@@ -113,7 +94,7 @@ KnownBatches = tuple[ProducerEpoch, tuple[AppendedBatch, ...]]
 @dataclass(slots=True)
 class _ProducerState:
     producer_epoch: ProducerEpoch
-    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
+    batches: deque[AppendedBatch]
     last_timestamp: int = _NEVER
     coordinator_epoch: int = _NO_COORDINATOR
 
@@ -200,7 +181,7 @@ class ProducerStates:
 
     def epochs_of(self, producer_id: ProducerId) -> tuple[ProducerEpoch, int]:
         """Return the epochs of a producer and of its coordinator; -1 where they are not known."""
-        state = self._states.get(producer_id) or _ProducerState(ProducerEpoch(_NO_EPOCH))
+        state = self._states.get(producer_id) or self._begun(ProducerEpoch(_NO_EPOCH))
         return state.producer_epoch, state.coordinator_epoch
 
     def active(self) -> list[ActiveProducer]:
@@ -239,27 +220,30 @@ class ProducerStates:
             if is_idle and one.transaction_start is None:
                 continue
             batches = [] if one.last_batch is None else [one.last_batch]
-            state = _ProducerState(
-                one.producer_epoch,
-                last_timestamp=one.last_timestamp,
-                coordinator_epoch=one.coordinator_epoch,
-            )
+            state = self._begun(one.producer_epoch, one.coordinator_epoch)
+            state.last_timestamp = one.last_timestamp
             state.batches.extend(batches)
             if one.transaction_start is not None:
                 self._open[one.producer_id] = one.transaction_start
             self._states[one.producer_id] = state
             self._remembered.note(self, one.producer_id)
 
+    def _begun(self, epoch: ProducerEpoch, coordinator_epoch: int = _NO_COORDINATOR) -> (
+        _ProducerState
+    ):  # fmt: skip
+        batches = deque[AppendedBatch](maxlen=self._expiration.batches)
+        return _ProducerState(epoch, batches, coordinator_epoch=coordinator_epoch)
+
     def batches_of(self, producer_id: ProducerId) -> KnownBatches:
         """Return the remembered batches of a producer."""
-        state = self._states.get(producer_id) or _ProducerState(ProducerEpoch(-1))
+        state = self._states.get(producer_id) or self._begun(ProducerEpoch(_NO_EPOCH))
         return state.producer_epoch, tuple(state.batches)
 
     def put_before(self, producer_id: ProducerId, known: KnownBatches) -> None:
         """Put batches before the remembered ones if the producer is in their epoch."""
         state = self._states.get(producer_id)
         if state is not None and state.producer_epoch == known[0]:
-            state.batches = deque((*known[1], *state.batches), maxlen=REMEMBERED_BATCHES)
+            state.batches = deque((*known[1], *state.batches), maxlen=state.batches.maxlen)
 
     def of_another_log(self) -> ProducerStates:
         """Return an empty copy for another log, under the same rules and the same limit."""
@@ -296,7 +280,7 @@ class ProducerStates:
             state.producer_epoch == _NO_EPOCH and (goes_on or batch.producer_epoch != _NO_EPOCH)
         ):  # Without an epoch any sequence may be the next one: the rest may have been deleted.
             may_begin = goes_on or batch.first_sequence == 0
-            return ErrorCode.NONE if may_begin else ErrorCode.UNKNOWN_PRODUCER_ID
+            return ErrorCode.NONE if may_begin else self._expiration.unknown
         if is_fenced:
             return ErrorCode.INVALID_PRODUCER_EPOCH
         if batch.producer_epoch > state.producer_epoch:
@@ -315,8 +299,7 @@ class ProducerStates:
         state = self._states.get(batch.producer_id)
         if state is None or state.producer_epoch != batch.producer_epoch:
             known = _NO_COORDINATOR if state is None else state.coordinator_epoch
-            state = _ProducerState(batch.producer_epoch, coordinator_epoch=known)
-            self._states[batch.producer_id] = state
+            state = self._states[batch.producer_id] = self._begun(batch.producer_epoch, known)
         state.batches.append(stored)
         state.last_timestamp = stored.max_timestamp
         if in_transaction:
@@ -329,7 +312,10 @@ class ProducerStates:
         who = marker.producer_id
         state = self._states.get(who)
         if state is None or state.producer_epoch != marker.producer_epoch:
-            state = self._states[who] = _ProducerState(marker.producer_epoch)
+            state = self._states[who] = self._begun(marker.producer_epoch)
+        if self._expiration.last_only and state.batches:
+            last = state.last_sequence
+            state.batches.append(AppendedBatch(last, last, marker.offset, marker.timestamp))
         state.last_timestamp = marker.timestamp
         state.coordinator_epoch = marker.coordinator_epoch
         self._remembered.note(self, who)

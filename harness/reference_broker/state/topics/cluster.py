@@ -13,8 +13,8 @@ from harness.base.ids import BrokerId, PartitionIndex, TimeMs
 from harness.reference_broker.effects import TopicDeleted
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )

@@ -27,7 +27,7 @@ from harness.reference_broker.state.partition.offset_search import (
     old_style_offsets,
 )
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.state.partition.test_partition import NOW, partition
 

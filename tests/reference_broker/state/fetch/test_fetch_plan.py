@@ -18,7 +18,7 @@ from harness.reference_broker.state.fetch.fetch_plan import (
 )
 from harness.reference_broker.state.fetch.fetch_reading import read_partitions
 from harness.reference_broker.state.fetch.fetch_sessions import FetchKey, WantedPartition
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.topics.cluster import ClusterState
 from tests.reference_broker.state.partition.test_partition import NOW, Counting
 

@@ -17,8 +17,8 @@ from harness.reference_broker.state.partition.offset_search import (
     find_offset,
 )
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )

@@ -5,10 +5,10 @@ from harness.reference_broker.state.producers.partition_transactions import (
     ActiveProducer,
     Marker,
 )
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
     AppendedBatch,
     ProducerBatch,
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
     last_sequence_of,

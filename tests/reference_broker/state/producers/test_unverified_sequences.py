@@ -5,10 +5,10 @@ from __future__ import annotations
 from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.producers.partition_transactions import Marker
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.producers.producer_states import (
     AppendedBatch,
     ProducerBatch,
-    ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )

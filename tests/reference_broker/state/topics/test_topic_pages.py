@@ -4,7 +4,7 @@ import pytest
 
 from harness.base.ids import BrokerId
 from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.producers.producer_expiration import ProducerExpiration
 from harness.reference_broker.state.topics.cluster import ClusterState
 from harness.reference_broker.state.topics.topic_pages import Place, TopicPage, topic_page
 

@@ -25,6 +25,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_request_header, decode_response
 from harness.codec.messages import (
     AddPartitionsToTxnResponse,
+    DescribeLogDirsResponse,
     FetchRequest,
     MetadataRequest,
     ProduceRequest,
@@ -56,6 +57,8 @@ _BY_BROKERS = "CLUSTER_ACTION"
 """What requests that are not in the table need to the cluster: those of brokers."""
 _INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """Topics that clients may not add to a transaction, whatever rights they have."""
+_LOG_DIRS_WITH_ERROR = 3
+"""From this version on the answer of DescribeLogDirs has an error."""
 _CREATION_IS_REQUESTED = 4
 """From this version on a Metadata request says that topics may be created."""
 
@@ -140,7 +143,7 @@ class Refusals:
         return _WatchedConnection(self._see)
 
     def _see(self, asked: _Asked, answer: Message) -> None:
-        for error, field, structs in _refused(answer, ()):
+        for error, field, structs in (*_refused(answer, ()), *_refused_unsaid(answer, asked)):
             if self._only_cluster and error != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
                 continue
             around = structs if asked.message is None else (*structs, asked.message)
@@ -211,6 +214,15 @@ def _refused(
         elif field.struct is not None and value:
             for element in value if field.kind == "array" else (value,):
                 yield from _refused(element, around)
+
+
+def _refused_unsaid(
+    answer: Message, asked: _Asked
+) -> Iterator[tuple[ErrorCode, str, tuple[Struct, ...]]]:
+    """The refusal of a form without a field for it: every broker has log directories."""
+    is_without_error = asked.version < _LOG_DIRS_WITH_ERROR
+    if isinstance(answer, DescribeLogDirsResponse) and is_without_error and not answer.results:
+        yield ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "error_code", (answer,)
 
 
 def _name(error: ErrorCode, structs: tuple[Struct, ...]) -> str | None:

@@ -149,6 +149,19 @@ def test_a_request_that_may_create_topics_needs_that_right() -> None:
         assert found.operation == operation
 
 
+def test_log_directories_are_refused_without_an_error_before_version_3() -> None:
+    """By an answer without any, which every broker that is asked has."""
+    request, nothing = m.DescribeLogDirsRequest(topics=[]), m.DescribeLogDirsResponse()
+    one = m.DescribeLogDirsResponse.DescribeLogDirsResult(log_dir="/logs")
+    needed = [MissingRight("DESCRIBE", "cluster", "kafka-cluster")]
+    for version in (0, 1, 2):
+        assert seen((request, nothing, version)) == needed
+        assert not seen((request, m.DescribeLogDirsResponse(results=[one]), version))
+    assert not seen((request, nothing, 3))
+    refused = m.DescribeLogDirsResponse(error_code=E.CLUSTER_AUTHORIZATION_FAILED)
+    assert seen((request, refused, 3)) == needed
+
+
 def test_records_of_a_transaction_without_an_id_lack_no_right() -> None:
     answer = produced(E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     assert not seen((PRODUCE, answer, 9))

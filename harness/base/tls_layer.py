@@ -25,7 +25,7 @@ PEER_CERTIFICATE = "peer_certificate"
 class TlsLayer(asyncio.Protocol):
     """The protocol of a socket: hands what it decrypts to ``inner``, the connection.
 
-    ``server``: the host whose certificate is checked, where this side is the client; None: this
+    ``server``: the host that the certificate must name, where this side is the client; None: this
     side is the server.
     """
 

@@ -32,8 +32,8 @@ _REMEDIES = {
 @dataclass(frozen=True, slots=True)
 class TlsEnds:
     """``clients``: the context of the listener, with a certificate for the hosts by which clients
-    reach the proxy. ``broker``: that of the connections to the upstream, whose certificate has to
-    be for the upstream's host where the context checks that."""
+    reach the proxy. ``broker``: that of the connections to the upstream; where it checks hosts,
+    the certificate there has to be for the upstream's."""
 
     clients: ssl.SSLContext
     broker: ssl.SSLContext

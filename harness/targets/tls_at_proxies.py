@@ -24,8 +24,9 @@ def end_tls(authority: Path, hosts: Iterable[str], brokers: Path | None = None) 
     """Make an authority, write its certificate to a file for truststores, and sign for ``hosts``.
 
     The key of the authority is never written, and another start has another authority. ``brokers``:
-    the properties file of a client of the brokers, whose ``ssl.`` settings are used and whose SASL
-    settings are not; without it the authorities of this machine are trusted. Raises TargetError.
+    the properties file of a client of the brokers, of which the ``ssl.`` settings are used and
+    those of SASL are not; without it the authorities of this machine are trusted. Raises
+    TargetError.
     """
     try:
         from harness.security.authority import Authority

@@ -24,7 +24,7 @@ from tests.proxies.engine.proxied import (
 
 NO_ERROR = b"\0\0\0\0\0\0"
 LIKE_METADATA = encode_request(MetadataRequest(), 1, 77)
-"""A token that is a request to the last byte: PLAIN of a client whose name has these bytes."""
+"""A token that is a request to the last byte: PLAIN of a user with a name of these bytes."""
 SCRAM = (b"n,,n=judge,r=abc", b"c=biws,r=abcdef,p=AAAA")
 KERBEROS = (b"\x60\x82\x01\x02" + bytes(30), b"", b"\x05\x04\x01\xff" + bytes(28))
 

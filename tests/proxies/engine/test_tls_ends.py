@@ -36,7 +36,6 @@ from tests.proxies.engine.test_tls import CLIENT_HELLO, texts
 PIECE = bytes(range(256)) * 128  # 32 KiB
 MANY = 1_000
 HELD_BYTES = 1 << 20  # asyncio's high-water mark is 64 KiB, and one read brings up to 256 KiB
-STOPPED_S = 10
 
 
 class Certificates:
@@ -66,7 +65,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 @contextmanager
 def ended(certificates: Certificates, **options: object) -> Iterator[Ends]:
-    """One connection whose both ends have shaken hands with the proxy."""
+    """One connection; both ends have shaken hands with the proxy."""
     receive_bytes = options.pop("receive_bytes", 0)
     assert isinstance(receive_bytes, int)
     with proxied(receive_bytes, tls=certificates.ends, **options) as ends:
@@ -207,9 +206,7 @@ def test_a_stop_under_traffic_is_bounded_and_leaves_nothing(certificates: Certif
         ends.client.settimeout(0.3)
         with pytest.raises(TimeoutError):
             ends.client.sendall(metadata(1) * 1_000_000)
-        begun = time.monotonic()
-        ends.net.stop()
-        assert time.monotonic() - begun < STOPPED_S
+        ends.net.stop()  # which raises an error when it takes too long
         assert (ends.proxy.connections, ends.proxy.pending_tasks) == ([], 0)
         for pair in further:
             for one in pair:

@@ -42,6 +42,26 @@ HISTORY_PARTS = (
         ),
     ),
     Part(
+        "fault_schedules",
+        sliced=tuple(
+            (
+                command(
+                    *("kafka-conformance", "lab", "fault-schedules", "--target", target),
+                    *("--seeds", "{seed}..{last_seed}", "--out", "{out}/fault-schedules"),
+                ),
+            )
+            for target in (*["reference,nodes=3"] * 3, *[f"{KAFKA},nodes=3"] * 2)
+        ),
+        seeds=40,
+        lane=WAITS,
+        rooms=(
+            "harness/reference_broker",
+            "harness/histories",
+            "harness/proxies",
+            "labs/transaction_histories",
+        ),
+    ),
+    Part(
         "planted_bugs",
         (command("kafka-conformance", "lab", "planted-bugs", "--seed", "{seed}"),),
         lane=WAITS,

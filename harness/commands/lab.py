@@ -37,6 +37,10 @@ _LABS = {
         "labs.transaction_histories.__main__",
         "Run transactional clients through faults, and judge their histories.",
     ),
+    "fault-schedules": (
+        "labs.transaction_histories.fault_schedules",
+        "Run transactional clients through overlapping faults, a line for each schedule.",
+    ),
     "planted-bugs": (
         "labs.transaction_histories.plant",
         "Find planted bugs of a coordinator by the histories of clients.",

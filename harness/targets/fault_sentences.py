@@ -92,6 +92,13 @@ class FaultSentences(ABC):
         """Close the connection in place of responses: the broker has processed the requests."""
         return self.arm(_sentence("response", apis, which).close())
 
+    def end(self, fault: Fault) -> None:
+        """Take back one fault of frames; the others stay. Raises RuleError: it has ended."""
+        rules = self._rules
+        if rules is None:
+            raise TypeError("the proxies have an interceptor of their own: disarm the rule there")
+        self.net.call(lambda: rules.disarm(fault.name))
+
     # -- bytes -------------------------------------------------------------------------------------
 
     def delay(self, milliseconds: float, *nodes: int, jitter_ms: float = 0) -> Fault:

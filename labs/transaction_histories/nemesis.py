@@ -1,4 +1,7 @@
-"""The faults of a run: drawn from its seed, one after the other, each healed before the next."""
+"""The faults of a run: drawn from its seed, one after the other, each healed before the next.
+
+``schedules.py`` has those that overlap.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from harness.proxies.partitions import isolate_one
+from harness.targets.fault import Fault
 from harness.targets.proxied import ProxiedTarget
 from harness.targets.target import KILL_NODE, PAUSE_NODE, RESTART_NODE, Target
 from labs.transaction_histories.notes import TransactionNotes
@@ -14,11 +20,14 @@ from labs.transaction_histories.notes import TransactionNotes
 SHORTEST_MS, LONGEST_MS = 200, 2500
 LATE_MS = 3500
 """Longer than a client waits for an answer: the request arrives behind its repetition."""
+Heal = Callable[[], object]
 APIS = ("Produce", "AddPartitionsToTxn", "EndTxn", "EndTxn", "TxnOffsetCommit", "InitProducerId")
 KILL, PAUSE, CUT, RESET, LOST, REFUSED, LATE = (
     "kill", "pause", "cut", "reset", "lost answers", "lost requests", "late requests",
 )  # fmt: skip
 KINDS = (KILL, PAUSE, CUT, RESET, LOST, REFUSED, LATE)
+SPLIT = "split"
+"""A broker reaches no other node, and clients reach it; only where the links can be cut."""
 NEEDS = {KILL: (KILL_NODE, RESTART_NODE), PAUSE: (PAUSE_NODE,)}
 """Capabilities of the target."""
 
@@ -34,8 +43,17 @@ class TransactionFault:
     share: float
 
     def __str__(self) -> str:
-        about = self.api if self.kind in (LOST, REFUSED, LATE) else f"broker {self.node}"
-        return f"{self.kind}, {about}, for {self.for_ms} ms"
+        return f"{self.kind}, {self.about}, for {self.for_ms} ms"
+
+    @property
+    def about(self) -> str:
+        """The API of frames, or the broker."""
+        return self.api if self.kind in (LOST, REFUSED, LATE) else f"broker {self.node}"
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Its kind, as that of several faults at a time."""
+        return frozenset({self.kind})
 
 
 def plan(seed: str, count: int, nodes: Sequence[int], kinds: Sequence[str]) -> (
@@ -62,39 +80,66 @@ def kinds_for(target: Target, *, keeps_data: bool) -> list[str]:
 
 
 class TransactionNemesis:
-    """Applies a fault, and heals it."""
+    """Applies faults, and heals each at its end."""
 
     def __init__(self, target: Target, behind: ProxiedTarget, notes: TransactionNotes) -> None:
         self._target, self._behind, self._notes = target, behind, notes
 
     def strike(self, fault: TransactionFault) -> None:
         """Return when the fault is healed. Raises TargetError: a node does not come back."""
-        begin, end = self._deeds()[fault.kind]
-        self._notes.fault(f"begins: {fault}")
-        begin(fault)
+        end = self.begin(fault)
         try:
             time.sleep(fault.for_ms / 1000)  # the duration of the fault itself
         finally:
-            end(fault)
+            end()
+
+    def begin(self, fault: TransactionFault) -> Heal:
+        """Apply the fault; return a function that heals this one alone."""
+        self._notes.fault(f"begins: {fault}")
+        heal = self._deeds()[fault.kind](fault)
+
+        def end() -> None:
+            heal()
             self._notes.fault(f"ends: {fault}")
 
-    def _deeds(self) -> dict[str, tuple[_Deed, _Deed]]:
-        target, behind, heal = self._target, self._behind, self._heal
+        return end
+
+    def _deeds(self) -> dict[str, Callable[[TransactionFault], Heal]]:
+        behind = self._behind
         return {
-            KILL: (lambda one: target.kill_node(one.node),
-                   lambda one: target.restart_node(one.node)),
-            PAUSE: (lambda one: target.pause_node(one.node),
-                    lambda one: target.resume_node(one.node)),
-            CUT: (lambda one: behind.cut(one.node), heal),
-            RESET: (lambda one: behind.reset(one.node), heal),
-            LOST: (lambda one: behind.close_at_answers(one.api, probability=one.share), heal),
-            REFUSED: (lambda one: behind.close_at_requests(one.api, probability=one.share), heal),
-            LATE: (lambda one: behind.delay_requests(one.api, by_ms=LATE_MS,
-                                                     probability=one.share), heal),
-        }  # fmt: skip
+            KILL: self._kill,
+            PAUSE: self._pause,
+            CUT: self._cut,
+            RESET: self._reset,
+            SPLIT: self._split,
+            LOST: lambda one: self._until(behind.close_at_answers(one.api, probability=one.share)),
+            REFUSED: lambda one: self._until(
+                behind.close_at_requests(one.api, probability=one.share)
+            ),
+            LATE: lambda one: self._until(
+                behind.delay_requests(one.api, by_ms=LATE_MS, probability=one.share)
+            ),
+        }
 
-    def _heal(self, _: TransactionFault) -> None:
-        self._behind.heal()
+    def _kill(self, fault: TransactionFault) -> Heal:
+        self._target.kill_node(fault.node)
+        return partial(self._target.restart_node, fault.node)
 
+    def _pause(self, fault: TransactionFault) -> Heal:
+        self._target.pause_node(fault.node)
+        return partial(self._target.resume_node, fault.node)
 
-_Deed = Callable[[TransactionFault], object]
+    def _cut(self, fault: TransactionFault) -> Heal:
+        self._behind.cut(fault.node)
+        return lambda: self._behind.net.call(self._behind.proxy_of(fault.node).heal)
+
+    def _reset(self, fault: TransactionFault) -> Heal:
+        self._behind.reset(fault.node)
+        return lambda: None
+
+    def _split(self, fault: TransactionFault) -> Heal:
+        links = self._target.links
+        return links.partition(isolate_one(fault.node, links.nodes)).heal
+
+    def _until(self, fault: Fault) -> Heal:
+        return partial(self._behind.end, fault)

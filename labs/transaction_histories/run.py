@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -36,11 +36,13 @@ from labs.transaction_histories.nemesis import (
     KILL,
     LATE,
     PAUSE,
+    SPLIT,
     TransactionFault,
     TransactionNemesis,
 )
 from labs.transaction_histories.notes import READER, TransactionNotes
 from labs.transaction_histories.reader import read_offset
+from labs.transaction_histories.schedules import OverlappingFaults, carry_out
 from labs.transaction_histories.wire import GivenUp
 from labs.transaction_histories.workloads import (
     APPENDS,
@@ -61,8 +63,11 @@ PAUSE_S = 0.05
 MORE = 3
 """Committed transactions of each producer that are awaited before each fault and at the end."""
 REPLICAS = 3
-DELAYING = (CUT, KILL, LATE, PAUSE)
+DELAYING = {CUT, KILL, LATE, PAUSE, SPLIT}
 """Faults by which a request may arrive after its sender has given it up."""
+
+
+RunFault = TransactionFault | OverlappingFaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ class TransactionRun:
     seed: int
     client: str
     mode: TransactionMode
-    faults: list[TransactionFault]
+    faults: Sequence[RunFault]
     patience: RunPatience
     notes: TransactionNotes = field(default_factory=TransactionNotes)
     judgement: Judgement = field(
@@ -159,7 +164,7 @@ def play(
     target: Target,
     workload: str,
     seed: int,
-    faults: list[TransactionFault],
+    faults: Sequence[RunFault],
     client: str = OWN,
     patience: RunPatience | None = None,
 ) -> TransactionRun:
@@ -167,7 +172,7 @@ def play(
     newer = client in NEGOTIATES_NEWER and negotiates_newer(target)
     mode = TransactionMode(
         transaction_version=FENCES_EACH_END if newer else 0,
-        late_requests=any(fault.kind in DELAYING for fault in faults),
+        late_requests=any(fault.kinds & DELAYING for fault in faults),
     )
     run = TransactionRun(workload, seed, client, mode, faults, patience or RunPatience())
     began_s = time.monotonic()
@@ -197,12 +202,19 @@ def _carry_out(run: TransactionRun, target: Target, *, newer: bool) -> None:
             for fault in run.faults:
                 if not load.await_more():
                     break
-                nemesis.strike(fault)
+                _strike(fault, nemesis)
             else:
                 load.await_more()
         load.raise_failed()
         _read_offsets(run, wires, workers)
         _read_all(run, cluster, topic)
+
+
+def _strike(fault: RunFault, nemesis: TransactionNemesis) -> None:
+    if isinstance(fault, OverlappingFaults):
+        carry_out(fault, nemesis)
+    else:
+        nemesis.strike(fault)
 
 
 def _read_offsets(

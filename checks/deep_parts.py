@@ -150,6 +150,24 @@ DEEP = (
         rooms=("harness/reference_broker", "harness/codec", CLIENTS),
     ),
     Part(
+        "client_matrix",
+        (
+            command(
+                *("kafka-conformance", "clients", "--client", "kafka-python", "--client"),
+                *("confluent-kafka", "--client", "aiokafka", "--client", "java-4.4.0"),
+                *("--client", "java-3.9.2", "--target", "reference", "--target", KAFKA),
+                *("--target", "kafka:2.8.2", "--out", "{out}/client-matrix"),
+            ),
+            command("python", "-m", "labs.client_defects"),
+            command(
+                *("python", "-m", "labs.client_defects", "--target", KAFKA),
+                *("--requirement", "CLIENT-027"),
+            ),
+        ),
+        lane=WAITS,
+        rooms=("harness/reference_broker", "harness/clients", "suites/clients"),
+    ),
+    Part(
         "faulted_clients",
         (
             command(

@@ -29,6 +29,7 @@ LONG_ONES = {  # files and folders below tests/; their tests start clusters, JVM
     "codec/test_allocation.py": LONG_S,
     "codec/test_drift_jars.py": LONG_S,
     "installed": LONG_S,
+    "labs/client_defects": LONG_S,
     "labs/clients": LONG_S,
     "labs/clients_under_faults": LONG_S,
     "labs/crash_loops": 2 * LONG_S,

@@ -29,6 +29,10 @@ _LABS = {
     "group-model": ("labs.group_model.__main__", "Drive a group at two brokers by random steps."),
     "replication-model": ("labs.replication_model.__main__", "Check replication by random steps."),
     "clients": ("labs.clients.__main__", "List the clients of other projects and their calls."),
+    "client-defects": (
+        "labs.client_defects.__main__",
+        "Judge wrong brokers by a client of another project.",
+    ),
     "clients-under-faults": (
         "labs.clients_under_faults.__main__",
         "Run clients of other projects through faults.",

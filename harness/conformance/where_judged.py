@@ -12,8 +12,8 @@ JUDGES, AT_VERSIONS = "judges", "at_versions"
 """The marks of :mod:`harness.runner.marks`."""
 _JUDGES_CALL = re.compile(rf"^@{JUDGES}\(([^)]*)\)", re.MULTILINE)
 _QUOTED = re.compile(r'"([A-Z0-9]+-\d+)"')
-DEFECTS = "labs/defects"
-"""The folder of defects; an installed package does not have it."""
+DEFECTS = ("labs/defects", "labs/client_defects")
+"""The folders of defects; an installed package does not have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ def defects(requirement_id: str, root: Path) -> list[str]:
     """The places in the defect table that name a requirement, as ``labs/defects/x.py:12``."""
     return [
         f"{file.relative_to(root)}:{number}"
-        for file in sorted((root / DEFECTS).glob("*.py"))
+        for folder in DEFECTS
+        for file in sorted((root / folder).glob("*.py"))
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
         if f'"{requirement_id}"' in line
     ]

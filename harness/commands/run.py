@@ -137,8 +137,7 @@ def run(
         require_one_broker(specs)
     options = [*wanted, "--seed", str(seed), "--retries", str(retries), "--versions", versions]
     options += [] if oracle_seed is None else ["--oracle-seed", str(oracle_seed)]
-    options += ["--keep"] if keep else []
-    options += ["--grease"] if grease else []
+    options += ["--keep"] * keep + ["--grease"] * grease
     load_parquet()
     judged: list[JudgedTarget] = []
     watch = show_nothing if as_json else show_bar if console.is_terminal else show_lines

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
 
 import pytest
 
@@ -15,10 +14,8 @@ from harness.clients.calls import ClientFailed
 from harness.clients.session import ClientSession
 from harness.clients.vocabulary import ClientLacks
 from harness.conformance.outcome import NotApplicable, register_missing_capability
-from harness.runner.asked_clients import ASKED, ClientUnderTest, asked_clients
+from harness.runner.asked_clients import ASKED, CLIENTS_SUITE, ClientUnderTest, asked_clients
 from harness.runner.running_case import CASE
-
-CLIENTS_SUITE: Final = "suites/clients"
 
 
 def pytest_configure(config: pytest.Config) -> None:

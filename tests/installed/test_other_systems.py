@@ -39,6 +39,7 @@ ONLY_WITH_FORK = {
     "targets/librdkafka_mock.py": "a program of its own",
     "power_loss/": "needs loop devices of Linux",
     "commands/jobs.py": "of `run`",
+    "clients/session.py": "of `clients`, which needs `run`",
 }
 """Files and folders of harness that may use what Windows lacks -> the reason."""
 USES = re.compile(

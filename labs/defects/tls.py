@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 import ssl
+import threading
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +22,9 @@ from labs.defects.defect import rule
 from labs.defects.tls_relay import PEEKED_S, ListenerInPlace, Sides, TlsMistake
 
 RECORD_OF_HANDSHAKE = b"\x16"
+AWAITED_S = 120
+"""Longer than a test waits for an answer."""
+AWAITED_AT_ONCE = 4
 
 
 class PlaintextIsServedToo(TlsMistake):
@@ -31,6 +36,24 @@ class PlaintextIsServedToo(TlsMistake):
             return super().sides(client, behind, way)
         door = tls_clients_in(Path(way.file)).showing(Certificate.OWN)
         return client, Entrance(behind, door).enter(ENTER_TIMEOUT_MS)
+
+
+class FewHandshakesAtOnce(TlsMistake):
+    """The listener resets a client while it awaits the first record of four others."""
+
+    def __init__(self) -> None:
+        self._free = threading.Semaphore(AWAITED_AT_ONCE)
+
+    def sides(self, client: socket.socket, behind: Address, way: SecuredWay) -> Sides:
+        if not self._free.acquire(blocking=False):
+            raise ConnectionRefusedError
+        try:
+            client.settimeout(AWAITED_S)
+            with suppress(OSError):
+                client.recv(1, socket.MSG_PEEK)
+        finally:
+            self._free.release()
+        return super().sides(client, behind, way)
 
 
 class ARequiredCertificateMayBeMissing(ListenerInPlace):
@@ -83,4 +106,5 @@ DEFECTS = [
     ),
     rule("TLS-003", r"error is NONE", AllCertificatesAreOneUser),
     rule("TLS-004", r"TLSv1(\.1)? is spoken", ObsoleteVersionsAreSpoken),
+    rule("TLS-005", r"clients beside them: ", FewHandshakesAtOnce),
 ]

@@ -28,8 +28,8 @@ from tests.reference_broker.authentication.conftest import Secured, settings_of
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # they read their files in a way that Python warns of
-    import aiokafka
-    import aiokafka.abc
+    import aiokafka  # type: ignore[import-untyped]
+    import aiokafka.abc  # type: ignore[import-untyped]
     import kafka
     import kafka.net.sasl.oauth
 

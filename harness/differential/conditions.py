@@ -129,6 +129,11 @@ def _has_produced_in_sequence(steps: Sequence[ConversationStep]) -> bool:
     return any("'producer_id'" in repr(step.fields) for step in produced)
 
 
+def _has_produced_headers(steps: Sequence[ConversationStep]) -> bool:
+    produced = [step for step in steps[:-1] if step.api == "Produce"]
+    return any("'headers'" in repr(step.fields) for step in produced)
+
+
 def _names_no_group(steps: Sequence[ConversationStep]) -> bool:
     return not steps[-1].fields.get("group_id")
 
@@ -181,6 +186,7 @@ CONDITIONS: Mapping[str, Callable[[Sequence[ConversationStep]], bool]] = {
     "a commit of the group had metadata that is too long": _follows_too_long_metadata,
     "a topic's name is no part of a path": _names_no_node,
     "a batch of a producer with an id was sent": _has_produced_in_sequence,
+    "a record with headers was sent": _has_produced_headers,
     "a topic without an id is fetched, and another partition": _names_a_topic_without_id,
     "a page would end behind the largest int32": _pages_beyond_int32,
     "an unknown operation stands beside one of lists": _mixes_unknown_operations,

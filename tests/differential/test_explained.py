@@ -168,6 +168,19 @@ def test_groups_that_0_10_keeps_are_explained(steps: list[ConversationStep], is_
     assert any(one.covers(found, steps, specs) for one in load_explained()) is is_true
 
 
+@pytest.mark.parametrize(("record", "is_true"), [({"headers": [["h", "00"]]}, True), ({}, False)])
+def test_headers_that_0_11_cannot_convert_are_explained(
+    record: dict[str, Any], is_true: bool
+) -> None:
+    sent = {"topic_data": [{"partition_data": [{"records": [record]}]}]}
+    steps = [ConversationStep("Produce", 3, sent), ConversationStep("Fetch", 2, {})]
+    found = Difference(1, "Fetch", 2, "responses[0].partitions[0].error_code", (0, -1))
+    for release in ("0.11.0.3", "1.1.1"):
+        specs = (f"reference,like={release}", f"kafka:{release}")
+        is_explained = any(one.covers(found, steps, specs) for one in load_explained())
+        assert is_explained is (is_true and release == "0.11.0.3"), release
+
+
 def test_steps_after_diverging_brokers_are_not_compared(tmp_path: Path) -> None:
     one = entry(tmp_path, ENTRY + 'parts = "a session"\n')
     told = [difference("responses[0].a", 0, 3), difference("x", 0, 3)]

@@ -62,6 +62,21 @@ HISTORY_PARTS = (
         ),
     ),
     Part(
+        "streams",
+        sliced=tuple(
+            (
+                command(
+                    *("kafka-conformance", "lab", "streams", "--target", target),
+                    *("--seed", "{seed}", "--runs", "10"),
+                ),
+            )
+            for target in ("reference", "reference,nodes=3", KAFKA, f"{KAFKA},nodes=3")
+        ),
+        seeds=10,
+        lane=WAITS,
+        rooms=("harness/reference_broker", "labs/streams"),
+    ),
+    Part(
         "planted_bugs",
         (command("kafka-conformance", "lab", "planted-bugs", "--seed", "{seed}"),),
         lane=WAITS,

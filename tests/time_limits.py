@@ -37,6 +37,7 @@ LONG_ONES = {  # files and folders below tests/; their tests start clusters, JVM
     "labs/power_model": LONG_S,
     "labs/late_end": LONG_S,
     "labs/recovery": LONG_S,
+    "labs/streams": LONG_S,
     "labs/transaction_histories": LONG_S,
     "proxies/addresses/test_kafka_cluster.py": LONG_S,
     "proxies/control/test_clients.py": LONG_S,

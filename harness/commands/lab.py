@@ -45,6 +45,10 @@ _LABS = {
         "labs.transaction_histories.fault_schedules",
         "Run transactional clients through overlapping faults, a line for each schedule.",
     ),
+    "streams": (
+        "labs.streams.__main__",
+        "Kill an application of Kafka Streams with exactly_once_v2, and judge its output.",
+    ),
     "planted-bugs": (
         "labs.transaction_histories.plant",
         "Find planted bugs of a coordinator by the histories of clients.",

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.clients.official import FLAGS, FOLDER, NEWEST
+from harness.clients.java_program import JavaProgram
+from harness.clients.official import NEWEST
 from harness.clients.official import official as official_of
 from harness.clients.session import ClientSession
 from labs.official_classes.maven import build
-
-__all__ = ["FLAGS", "RELEASE", "official"]
 
 RELEASE = NEWEST
 
 
 def official(bootstrap: str, log: Path) -> ClientSession:
     """Raises JavaError, DownloadError or MavenError: what it needs is not there."""
-    return official_of(bootstrap, log, otherwise=_by_maven)
+    return official_of(bootstrap, log, otherwise=by_maven)
 
 
-def _by_maven(release: str, folder: Path) -> None:
-    properties = {"kafka.version": release, "classes.directory": str(folder)}
-    build(FOLDER / "pom.xml", "compile", properties)
+def by_maven(program: JavaProgram, folder: Path) -> None:
+    """Compile with what Maven brings."""
+    properties = {"kafka.version": program.jars[-1], "classes.directory": str(folder)}
+    build(program.folder / "pom.xml", "compile", properties)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.clients.calls import Calls, ClientFailed
+from harness.clients.java_program import FLAGS
 from harness.clients.vocabulary import HEARTBEAT_MS, Json
 from harness.targets.artifacts import fetch_release
 from harness.targets.java import find_java
-from labs.clients.official import FLAGS
 
 TOOL_S = 90.0
 SHOWN = ("timestamp", "partition", "offset", "headers", "key", "value")

@@ -96,9 +96,7 @@ def compaction_brings_the_start_back(
 
 
 @answers("DELR-014", r"earliest is 2 after the removal, 3 before it")
-def removal_brings_the_start_back(
-    request: ListOffsetsRequest, answer: ListOffsetsResponse
-) -> None:
+def removal_brings_the_start_back(request: ListOffsetsRequest, answer: ListOffsetsResponse) -> None:
     """The log starts with its first segment again when the segments before it are removed."""
     if all(part.timestamp == EARLIEST for topic in request.topics for part in topic.partitions):
         for topic in answer.topics:

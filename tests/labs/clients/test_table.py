@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.clients.official import FOLDER
 from harness.clients.one_client import DRIVERS
 from harness.clients.vocabulary import CALLS
 from labs.clients.clients import CLIENTS, FRANZ_GO, TOOL_CLIENTS
-from labs.clients.official import FOLDER
 from labs.clients.table import offers_table
 from labs.clients.tools import CommandLine
 

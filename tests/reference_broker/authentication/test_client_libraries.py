@@ -16,13 +16,13 @@ from typing import Any
 import confluent_kafka
 import pytest
 
+from harness.clients.java_program import FLAGS
 from harness.security.settings import SecurityProtocol
 from harness.security.token_sources import UnsecuredToken
 from harness.targets.artifacts import fetch_release
 from harness.targets.java import find_java
 from harness.targets.reference import ReferenceBroker
 from harness.targets.run_security import WantedSecurity
-from labs.clients.official import FLAGS
 from labs.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.authentication.conftest import Secured, settings_of
 

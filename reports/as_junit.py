@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from .matrix import Cell, Matrix, MatrixRow, MatrixRun
 from .totals import Total, totals
 from .verdicts import QUIET
 from .wording import fold, note_words
+from .xml_text import xml_text
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite
     from junitparser.junitparser import FinalResult
-
-# What XML 1.0 cannot hold, also not escaped.
-_FORBIDDEN: Final = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
 def matrix_junit(matrix: Matrix) -> str:
@@ -31,7 +28,7 @@ def matrix_junit(matrix: Matrix) -> str:
     counted = matrix.counted_runs
     by_target = {total.target: total for total in totals(matrix)}
     for target in matrix.targets:
-        suite = TestSuite(_clean(target))
+        suite = TestSuite(xml_text(target))
         run = counted.get(target)
         if run is not None:
             _describe(suite, run)
@@ -43,9 +40,9 @@ def matrix_junit(matrix: Matrix) -> str:
 
 
 def _describe(suite: TestSuite, run: MatrixRun) -> None:
-    suite.timestamp = _clean(run.first_check_at)
+    suite.timestamp = xml_text(run.first_check_at)
     for name in ("run", "implementation", "release", "suite_version", "catalogue_version", "seed"):
-        suite.add_property(name, _clean(str(getattr(run, name))))
+        suite.add_property(name, xml_text(str(getattr(run, name))))
 
 
 def _count(suite: TestSuite, total: Total) -> None:
@@ -53,7 +50,7 @@ def _count(suite: TestSuite, total: Total) -> None:
     suite.add_property("judged", f"{total.judged} of {total.requirements}")
     suite.add_property("must_passed", f"{total.must['passed']} of {total.musts}")
     for one in total.not_judged:
-        suite.add_property("not_judged", _clean(f"{one.count} {one.why}: {one.remedy}"))
+        suite.add_property("not_judged", xml_text(f"{one.count} {one.why}: {one.remedy}"))
 
 
 def _cases(matrix: Matrix, target: str, run: MatrixRun | None) -> list[TestCase]:
@@ -66,7 +63,9 @@ def _cases(matrix: Matrix, target: str, run: MatrixRun | None) -> list[TestCase]
 def _case(row: MatrixRow, cell: Cell) -> TestCase:
     from junitparser import TestCase
 
-    case = TestCase(_clean(f"{row.id} {row.statement}".strip()), _clean(f"{row.area}.{row.level}"))
+    case = TestCase(
+        xml_text(f"{row.id} {row.statement}".strip()), xml_text(f"{row.area}.{row.level}")
+    )
     case.time = round(cell.duration_ms / 1000, 3)
     told = _told(cell)
     result = _result(row.level, cell.verdict, told)
@@ -108,7 +107,7 @@ def _told(cell: Cell) -> str:
         )
     # The parts with the joined verdict come first.
     lines.sort(key=lambda line: (not line.startswith(cell.verdict), line.startswith(tuple(QUIET))))
-    return _clean("\n".join(lines))
+    return xml_text("\n".join(lines))
 
 
 def _unfinished(run: MatrixRun | None) -> TestCase:
@@ -118,7 +117,3 @@ def _unfinished(run: MatrixRun | None) -> TestCase:
     told = "it holds no check" if run is None else "it did not come to its proper end"
     case.result = [Error(f"the run is incomplete: {told}", "incomplete")]
     return case
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub(lambda sign: f"\\x{ord(sign[0]):02x}", text)

@@ -84,20 +84,30 @@ def build_report(
     wording = wording or Wording()
     with placed(out) as folder:
         made = _light(datasets, wording) if light else _by_spark(master, datasets, folder, wording)
-        runs = {target: run.run for target, run in made.counted_runs.items()}
-        matrix = replace(
-            made,
-            observed=wording.observed,
-            mutants=tuple(wording.mutants),
-            headlines=wording.headlines,
-            joined=joined_columns(runs, wording.as_one),
-        )
-        matrix = replace(matrix, evidence=read_evidence(matrix, datasets))
+        matrix = _completed(made, datasets, wording)
         for name, render in RENDERINGS.items():
             (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")
         (folder / SCHEMA_FILE.name).write_bytes(SCHEMA_FILE.read_bytes())
         write_evidence(matrix.evidence, folder)
     return _paths(out, matrix)
+
+
+def light_matrix(datasets: Sequence[Dataset], wording: Wording) -> Matrix:
+    """The matrix of a report, without Spark and Java. Raises ReportError, as `build_report`."""
+    return _completed(_light(datasets, wording), datasets, wording)
+
+
+def _completed(made: Matrix, datasets: Sequence[Dataset], wording: Wording) -> Matrix:
+    """With what the tables of the results lack."""
+    runs = {target: run.run for target, run in made.counted_runs.items()}
+    matrix = replace(
+        made,
+        observed=wording.observed,
+        mutants=tuple(wording.mutants),
+        headlines=wording.headlines,
+        joined=joined_columns(runs, wording.as_one),
+    )
+    return replace(matrix, evidence=read_evidence(matrix, datasets))
 
 
 def _by_spark(master: str, datasets: Sequence[Dataset], folder: Path, wording: Wording) -> Matrix:

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,16 +26,28 @@ REPORT_FILES: Final = frozenset(
 )
 
 
+@dataclass(frozen=True)
+class Placed:
+    """The content of a folder: its word, the names of its files, and `marker`, the file
+    without which a folder is not one of these; None: the names alone show it."""
+
+    word: str
+    files: frozenset[str]
+    marker: str | None = None
+
+
+REPORT: Final = Placed("report", REPORT_FILES)
+
+
 @contextmanager
-def placed(out: Path, files: frozenset[str] = REPORT_FILES) -> Iterator[Path]:
+def placed(out: Path, kind: Placed = REPORT) -> Iterator[Path]:
     """A new folder beside `out` to write a report into; it becomes `out` when the block ends well.
 
-    `files` are the names of what a report consists of; an earlier one in `out` is replaced. Raises
-    ReportError, before anything is written, when `out` is a file or holds something that is no
-    report, or can't be written.
+    An earlier one in `out` is replaced. Raises ReportError, before anything is written, when `out`
+    is a file or holds something that is not of this `kind`, or can't be written.
     """
     out = out.absolute()
-    _refuse_foreign(out, files)
+    _refuse_foreign(out, kind)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
@@ -48,7 +61,7 @@ def placed(out: Path, files: frozenset[str] = REPORT_FILES) -> Iterator[Path]:
         new = work / "new"
         new.mkdir()
         yield new
-        _refuse_foreign(out, files)
+        _refuse_foreign(out, kind)
         had_one = out.exists()
         if had_one:
             out.rename(work / "old")
@@ -62,13 +75,17 @@ def placed(out: Path, files: frozenset[str] = REPORT_FILES) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _refuse_foreign(out: Path, files: frozenset[str]) -> None:
-    advice = "choose a folder of its own for the report, for example R/report"
+def _refuse_foreign(out: Path, kind: Placed) -> None:
+    advice = f"choose a folder of its own for the {kind.word}, for example R/{kind.word}"
     if out.is_dir():
-        foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in files)
+        found = sorted(entry.name for entry in out.iterdir())
+        foreign = [name for name in found if name not in kind.files]
+        if found and kind.marker is not None and kind.marker not in found:
+            foreign = foreign or found
         if foreign:
             raise ReportError(
-                f"the output folder holds something that is no report: {', '.join(foreign[:5])}",
+                f"the output folder holds something that is no {kind.word}: "
+                f"{', '.join(foreign[:5])}",
                 str(out),
                 advice,
             )

@@ -11,7 +11,7 @@ from .history import Archaeology, DateAgreement, State
 from .page_data import SIGNS, archaeology_data
 
 SCRIPTS: Final = ("elements.js", "grid.js", "archaeology.js")
-STYLES: Final = ("page.css", "archaeology.css")
+STYLES: Final = ("base.css", "page.css", "archaeology.css")
 
 
 def archaeology_html(found: Archaeology) -> str:

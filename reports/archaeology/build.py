@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ..dataset import find_datasets
-from ..place import placed
+from ..place import Placed, placed
 from ..session import require_java, require_pyspark, spark_session
 from .as_html import archaeology_html
 from .as_markdown import archaeology_markdown
@@ -36,7 +36,7 @@ def build_archaeology(
     datasets = find_datasets(list(result_dirs))
     places = places_of(datasets, given)
     require_java()
-    with placed(out, FILES) as folder:
+    with placed(out, Placed("report", FILES)) as folder:
         with spark_session(master) as spark:
             observed = observe(spark, datasets, folder, places)
         found = archaeology(observed, given)

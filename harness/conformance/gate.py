@@ -176,6 +176,12 @@ def gate(
     )
 
 
+def findings_of(summary: RunSummary) -> tuple[GateFinding, ...]:
+    """The findings of one run by a strict gate without a profile, the deciding ones first."""
+    found = _of_run(summary, {}, (), strict=True)
+    return tuple(sorted(found, key=lambda finding: finding.kind.value))
+
+
 def write_profile(results: Path, path: Path, *, strict: bool = False) -> None:
     """Write the present state of the runs that count as a profile.
 
@@ -306,6 +312,7 @@ __all__ = [
     "GateResult",
     "ProfileError",
     "ResultsNotWhole",
+    "findings_of",
     "gate",
     "write_profile",
 ]

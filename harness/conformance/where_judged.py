@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,16 @@ def judging_tests(requirement_id: str, root: Path) -> list[JudgingTest]:
     ]
 
 
+def all_judging_tests(root: Path) -> dict[str, list[JudgingTest]]:
+    """By requirement, what `judging_tests` gives: each file is parsed once."""
+    found: defaultdict[str, list[JudgingTest]] = defaultdict(list)
+    for file in _test_files(root / "suites"):
+        for names, test in _tests_in(file, root):
+            for name in names:
+                found[name].append(test)
+    return dict(found)
+
+
 def requirements_with_tests(root: Path) -> frozenset[str]:
     """The requirements that some test below ``root/suites`` declares; nothing is imported."""
     return frozenset(name for file in _test_files(root / "suites") for name in _declared(file))
@@ -64,17 +75,21 @@ def _declared(file: Path) -> Iterator[str]:
 
 
 def _in_file(requirement_id: str, file: Path, root: Path) -> Iterator[JudgingTest]:
-    text = file.read_text("utf-8")
-    if f'"{requirement_id}"' not in text:
-        return  # without the cost of parsing
-    for node in ast.walk(ast.parse(text)):
+    if f'"{requirement_id}"' in file.read_text("utf-8"):  # without the cost of parsing
+        yield from (test for names, test in _tests_in(file, root) if requirement_id in names)
+
+
+def _tests_in(file: Path, root: Path) -> Iterator[tuple[list[str], JudgingTest]]:
+    """The requirements that each test of a file judges, and the test."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if not isinstance(node, ast.FunctionDef):
             continue
         marks = {name: words for name, words in map(_mark, node.decorator_list) if name}
-        if requirement_id in marks.get(JUDGES, []):
+        if marks.get(JUDGES):
             api, *ranges = marks.get(AT_VERSIONS) or [""]
             versions = f"{api} {', '.join(ranges) or 'all'}" if api else ""
-            yield JudgingTest(f"{file.relative_to(root)}:{node.lineno}", node.name, versions)
+            place = f"{file.relative_to(root)}:{node.lineno}"
+            yield marks[JUDGES], JudgingTest(place, node.name, versions)
 
 
 def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
@@ -94,3 +109,35 @@ def defects(requirement_id: str, root: Path) -> list[str]:
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
         if f'"{requirement_id}"' in line
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDefect:
+    """A place in the defect table, and the mistake of the broker in words, where it has some."""
+
+    place: str
+    meaning: str
+
+
+def all_defects(root: Path) -> dict[str, list[NamedDefect]]:
+    """By requirement, the places that `defects` gives; each file is read once."""
+    found: defaultdict[str, list[NamedDefect]] = defaultdict(list)
+    for file in sorted((root / DEFECTS).glob("*.py")):
+        text = file.read_text("utf-8")
+        meanings = _meanings(text)
+        for number, line in enumerate(text.splitlines(), 1):
+            place = f"{file.relative_to(root)}:{number}"
+            for name in dict.fromkeys(_QUOTED.findall(line)):
+                found[name].append(NamedDefect(place, meanings.get(number, "")))
+    return dict(found)
+
+
+def _meanings(text: str) -> dict[int, str]:
+    """By the line of a decorator, the docstring of its function as one line."""
+    return {
+        line: " ".join((ast.get_docstring(node) or "").split())
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        for line in range(decorator.lineno, (decorator.end_lineno or decorator.lineno) + 1)
+    }

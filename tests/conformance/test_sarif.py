@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from jsonschema import Draft202012Validator
+
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.gate import GateFinding, GateKind, GateResult
 from harness.conformance.sarif import as_sarif
+from tests.conformance.sarif_schema import SARIF_SCHEMA
 
 FINDINGS = (
     GateFinding(
@@ -48,3 +51,17 @@ def test_rule_has_statement_and_source_of_the_requirement() -> None:
     known, rule = load_catalogue().requirements["PROD-001"], run["tool"]["driver"]["rules"][0]
     assert rule["shortDescription"] == {"text": known.statement}
     assert known.source in rule["help"]["text"]
+
+
+def test_document_has_the_members_that_the_standard_requires_and_no_other() -> None:
+    found = GateResult(runs={}, findings=FINDINGS, known=(), headlines={})
+    made = as_sarif(found, load_catalogue(), "1.2.3", "known.toml")
+    Draft202012Validator.check_schema(SARIF_SCHEMA)
+    schema = Draft202012Validator(SARIF_SCHEMA)
+    schema.validate(made)
+    for place, member in ((made, "runs"), (made["runs"][0]["results"][0], "message")):
+        kept = place.pop(member)
+        assert not schema.is_valid(made)
+        place[member] = kept
+    made["runs"][0]["results"][0]["colour"] = "red"
+    assert not schema.is_valid(made)

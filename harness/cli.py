@@ -12,6 +12,7 @@ _COMMANDS = {
     "clients": ("harness.commands.clients", "clients_command"),
     "proxy": ("harness.commands.proxy", "proxy_command"),
     "report": ("harness.commands.report", "report"),
+    "site": ("harness.commands.site", "site_command"),
     "archaeology": ("harness.commands.archaeology", "archaeology_command"),
     "gate": ("harness.commands.gate", "gate_command"),
     "agree": ("harness.commands.agree", "agree_command"),
@@ -36,6 +37,7 @@ _EXTRAS = {
     "compare": "run",
     "diff": "run",
     "report": "light",
+    "site": "light",
     "archaeology": "report",
 }
 """The commands that a default installation does not have, and the extra with their packages."""

@@ -104,8 +104,7 @@ def defects(requirement_id: str, root: Path) -> list[str]:
     """The places in the defect table that name a requirement, as ``labs/defects/x.py:12``."""
     return [
         f"{file.relative_to(root)}:{number}"
-        for folder in DEFECTS
-        for file in sorted((root / folder).glob("*.py"))
+        for file in _defect_files(root)
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
         if f'"{requirement_id}"' in line
     ]
@@ -122,7 +121,7 @@ class NamedDefect:
 def all_defects(root: Path) -> dict[str, list[NamedDefect]]:
     """By requirement, the places that `defects` gives; each file is read once."""
     found: defaultdict[str, list[NamedDefect]] = defaultdict(list)
-    for file in sorted((root / DEFECTS).glob("*.py")):
+    for file in _defect_files(root):
         text = file.read_text("utf-8")
         meanings = _meanings(text)
         for number, line in enumerate(text.splitlines(), 1):
@@ -130,6 +129,10 @@ def all_defects(root: Path) -> dict[str, list[NamedDefect]]:
             for name in dict.fromkeys(_QUOTED.findall(line)):
                 found[name].append(NamedDefect(place, meanings.get(number, "")))
     return dict(found)
+
+
+def _defect_files(root: Path) -> list[Path]:
+    return [file for folder in DEFECTS for file in sorted((root / folder).glob("*.py"))]
 
 
 def _meanings(text: str) -> dict[int, str]:

@@ -253,6 +253,7 @@ def _group_limits(settings: BrokerSettings) -> GroupLimits:
         instances_are_known=since(*_INSTANCES_ARE_KNOWN),
         refused_ids_end=since(*_REFUSED_IDS_END),
         expired_ids_end_delay=since(*_EXPIRED_IDS_END_DELAY),
+        write_timeout_ms=number("offsets.commit.timeout.ms"),
     )
 
 

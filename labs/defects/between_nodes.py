@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.base.address import Address
+from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
-from harness.codec.messages import AlterPartitionRequest
+from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
 from harness.proxies import FrameRule
 from harness.proxies.direction import Direction
 from harness.proxies.interceptor import Interceptor
@@ -19,8 +20,10 @@ from harness.proxies.seen import SeenRequest, SeenResponse
 from harness.proxies.step import Send, Step
 from harness.targets.kafka.link_plan import CONTROLLER
 from labs.defects.defect import correlation_id, rule
+from labs.defects.edited_request import with_body
 from labs.defects.one_node import of_cluster
 
+FIRST_WITH_EPOCHS = 3
 _FAR = 1 << 30
 """Added to a correlation id: no broker comes so far."""
 
@@ -94,6 +97,37 @@ class _NotAgain(_Proposals):
         return None
 
 
+class _NotAfterRefusal(_Proposals):
+    """Send no proposal after one that was refused."""
+
+    is_refused = False
+
+    def request(self, seen: SeenRequest) -> Sequence[Step] | None:
+        del seen
+        return [] if self.is_refused else None
+
+    def response(self, seen: SeenResponse) -> Sequence[Step] | None:
+        message = seen.message
+        if isinstance(message, AlterPartitionResponse):
+            codes = {part.error_code for topic in message.topics for part in topic.partitions}
+            self.is_refused |= ErrorCode.INELIGIBLE_REPLICA in codes
+        return None
+
+
+class _WithoutEpochs(_Proposals):
+    """Send no broker epoch of a member."""
+
+    def request(self, seen: SeenRequest) -> Sequence[Step] | None:
+        message = seen.message
+        if not isinstance(message, AlterPartitionRequest) or seen.version < FIRST_WITH_EPOCHS:
+            return None
+        for topic in message.topics:
+            for part in topic.partitions:
+                for member in part.new_isr_with_epochs:
+                    member.broker_epoch = -1
+        return [Send(frame(with_body(seen, message)))]
+
+
 class ProposalsDoNotWait(BetweenNodes):
     """A leader sends its next proposal before the one before is answered."""
 
@@ -106,6 +140,18 @@ class ProposalsAreGivenUp(BetweenNodes):
     interceptor = _NotAgain
 
 
+class RefusedProposalsStay(BetweenNodes):
+    """A leader whose proposal was refused regards it as pending, and sends no further one."""
+
+    interceptor = _NotAfterRefusal
+
+
+class EpochsAreLeftOut(BetweenNodes):
+    """A leader proposes members without their broker epochs, so that none is checked."""
+
+    interceptor = _WithoutEpochs
+
+
 DEFECTS = of_cluster(
     [
         rule(
@@ -113,6 +159,8 @@ DEFECTS = of_cluster(
             r"AlterPartition asked \d+ on connection \d+, while unanswered: asked \d+",
             ProposalsDoNotWait,
         ),
+        rule("ISR-013", r"the follower fetches again, and the ISR is", RefusedProposalsStay),
+        rule("ALTP-016", r"proposals have a member without its broker epoch", EpochsAreLeftOut),
         rule("ALTP-013", r"2 requests were lost, and the ISR of partition", ProposalsAreGivenUp),
     ],
     private=True,

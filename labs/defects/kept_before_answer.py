@@ -7,6 +7,7 @@ from harness.codec.messages import OffsetCommitResponse, SyncGroupResponse
 from harness.codec.structs import Message
 from labs.defects.changed_field import changed_field
 from labs.defects.defect import Defect, joined_alone
+from labs.defects.edited_answer import answers
 
 
 def _acknowledged(
@@ -18,7 +19,18 @@ def _acknowledged(
     return joined_alone(made)
 
 
+@answers("GRP-085", r"the follower does not fetch: error is NONE")
+def late_assignments_are_acknowledged(message: SyncGroupResponse) -> None:
+    """SyncGroup succeeds although a replica in sync does not have the assignment in time."""
+    if message.error_code in {
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.REBALANCE_IN_PROGRESS,
+    }:
+        message.error_code, message.assignment = ErrorCode.NONE, b"late"
+
+
 DEFECTS = [
+    joined_alone(late_assignments_are_acknowledged),
     _acknowledged("GRP-084", "a_lost_assignment_is_acknowledged",
         "SyncGroup succeeds although another broker became coordinator meanwhile.",
         SyncGroupResponse, "error_code"),

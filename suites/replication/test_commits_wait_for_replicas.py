@@ -129,5 +129,5 @@ def test_commit_that_waits_fails_where_too_few_replicas_are_left_in_sync(
             told = f"one of two replicas is left in sync: error is {ErrorCode.describe(code)}"
             assert code in TOO_LATE, told
             again = ask_to_commit(broker, group, {topic: [entry(BEFORE)]}, version)[topic.name, 0]
-            told = f"the next commit, which is not written: error is {ErrorCode.describe(again)}"
+            told = f"the next commit: error is {ErrorCode.describe(again)}"
             assert again == ErrorCode.COORDINATOR_NOT_AVAILABLE, told

@@ -3,7 +3,8 @@
 Behaviour
 - The answer waits until the leader has sent the assignment; each member gets its own part.
 - In a stable group a member gets its part again.
-- An assignment is sent after all replicas in sync of the group's partition have it.
+- An assignment is sent after all replicas in sync of the group's partition have it; if they do not
+  have it within offsets.commit.timeout.ms, the sync fails and the group rebalances.
 
 Version notes
 - v1   throttle time
@@ -15,7 +16,7 @@ from harness.base.ids import GroupId, MemberId, Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import SyncGroupRequest, SyncGroupResponse
 from harness.reference_broker.effects import GroupMoved
-from harness.reference_broker.handlers.group_coordinator import problem_with_group
+from harness.reference_broker.handlers.group_coordinator import problem_with_group, told_of_log
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -28,6 +29,7 @@ from harness.reference_broker.state.groups.group_membership import Caller, Wante
 
 API_KEY = 14
 _FIRST_VERSION_WITH_PROTOCOL = 5
+_LATE_IS_UNAVAILABLE = (4, 0)  # the coordinator of KIP-848; before, GroupMetadataManager.storeGroup
 
 
 def handle(request: SyncGroupRequest, context: RequestContext) -> Outcome:
@@ -44,13 +46,14 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Outcome:
     parts = {each.member_id: each.assignment for each in request.assignments}
     wanted = WantedSync(caller, request.protocol_type, request.protocol_name, parts)
     parked = sync(context.state.groups, wanted, context.now())
-    return _answer_kept(request.group_id, parked, context)
+    return _answer_kept(caller, parked, context)
 
 
 def _answer_kept(
-    group_id: str, parked: Parked[Synced], context: RequestContext
+    caller: Caller, parked: Parked[Synced], context: RequestContext
 ) -> Answer | PurgatoryWait:
     """Answer when all replicas in sync have the generation of the member's part."""
+    group_id = GroupId(caller.group_id)
     partition = context.state.group_log.partition_of(group_id)
     required: list[Offset] = []
 
@@ -61,18 +64,29 @@ def _answer_kept(
         required[:] = required or [partition.log.end_offset]
         outcome = partition.replicated(required[0])
         if outcome is None:
-            return None
-        lost = outcome is ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return _response(Synced(ErrorCode.NOT_COORDINATOR) if lost else synced)
+            return _response(Synced(_late_error(context))) if _is_lost(caller, context) else None
+        return _response(synced if outcome is ErrorCode.NONE else Synced(told_of_log(outcome)))
 
-    context.effects.append(GroupMoved(GroupId(group_id)))
+    context.effects.append(GroupMoved(group_id))
     now = attempt()
     if now is not None:
         return Answer(now)
-    keys: set[WakeKey] = {GroupId(group_id)}
+    keys: set[WakeKey] = {group_id}
     if partition is not None:
         keys.add((partition.topic_id, partition.index))
     return PurgatoryWait(frozenset(keys), None, attempt, None)
+
+
+def _is_lost(caller: Caller, context: RequestContext) -> bool:
+    group = context.state.groups.find(caller.group_id)
+    return group is not None and group.lost_generation == caller.generation
+
+
+def _late_error(context: RequestContext) -> ErrorCode:
+    is_unavailable = context.state.like.since(*_LATE_IS_UNAVAILABLE)
+    return (
+        ErrorCode.COORDINATOR_NOT_AVAILABLE if is_unavailable else ErrorCode.REBALANCE_IN_PROGRESS
+    )
 
 
 def _problem_with(request: SyncGroupRequest, context: RequestContext) -> ErrorCode:

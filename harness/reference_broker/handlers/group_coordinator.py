@@ -70,7 +70,7 @@ def answer_when_replicated(
         outcome = partition.replicated(required)
         if outcome is None or outcome is ErrorCode.NONE:
             return None if outcome is None else answer
-        return refuse(_TOLD.get(outcome, ErrorCode.COORDINATOR_NOT_AVAILABLE))
+        return refuse(told_of_log(outcome))
 
     now = attempt()
     if now is not None:
@@ -83,7 +83,10 @@ def answer_when_replicated(
     )
 
 
-_TOLD = {ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR}
+def told_of_log(outcome: ErrorCode) -> ErrorCode:
+    """Return the coordinator's error for one of its log."""
+    is_elsewhere = outcome is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    return ErrorCode.NOT_COORDINATOR if is_elsewhere else ErrorCode.COORDINATOR_NOT_AVAILABLE
 
 
 def answer_parked(

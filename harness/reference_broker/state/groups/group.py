@@ -28,6 +28,7 @@ class Group:
     group's partition of the internal topic at its creation, None once the group is shown.
     `subscriptions`: metadata of the consumers at the begin of the last generation, None if they
     were no consumers or there was no generation; joins and leaves since then do not change it.
+    `lost_generation`: the last one with assignments that the replicas did not have in time.
     """
 
     __slots__ = (
@@ -35,6 +36,7 @@ class Group:
         "group_id",
         "instances",
         "leader_id",
+        "lost_generation",
         "made_at",
         "members",
         "new_member_added",
@@ -55,6 +57,7 @@ class Group:
         self.previous_state = GroupState.DEAD
         self.state_since = now
         self.generation = 0
+        self.lost_generation = -1
         self.protocol_type: str | None = None
         self.protocol_name: str | None = None
         self.leader_id: MemberId | None = None

@@ -61,6 +61,21 @@ class GroupLog:
             return None
         return partition.log.end_offset
 
+    def is_replicated(self, group_id: str, end: Offset | None) -> bool:
+        """True if all replicas in sync, and enough of them, have the group's records up to here.
+
+        Also without a partition to wait for, or at another coordinator.
+        """
+        partition = self.partition_of(group_id)
+        if partition is None or end is None or partition.leading is None:
+            return True
+        return partition.replicated(end) is ErrorCode.NONE
+
+    def end_of(self, group_id: str) -> Offset | None:
+        """Return the end of the group's partition, if there is one."""
+        partition = self.partition_of(group_id)
+        return None if partition is None else partition.log.end_offset
+
     def keeps_together(self, group_id: str, other_id: str) -> bool:
         """True if two groups are in one partition."""
         return self.partition_of(group_id) is self.partition_of(other_id)

@@ -215,6 +215,27 @@ def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -
         member.assignment = parts.get(member.member_id, NO_ASSIGNMENT)
     _answer_syncs(groups, group, ErrorCode.NONE, now)
     group.apply(GroupEvent.ASSIGNED, now)
+    _await_replicas(groups, group, now)
+
+
+def _await_replicas(groups: Groups, group: Group, now: TimeMs) -> None:
+    """Begin another generation if the replicas in sync do not have the assignments in time."""
+    end, generation = groups.log.end_of(group.group_id), group.generation
+
+    def is_replicated() -> bool:
+        return groups.log.is_replicated(group.group_id, end)
+
+    def give_up(then: TimeMs) -> None:
+        is_present = groups.find(group.group_id) is group and group.generation == generation
+        if is_present and group.state is GroupState.STABLE and not is_replicated():
+            group.lost_generation = generation
+            for member in group.members.values():
+                member.assignment = NO_ASSIGNMENT
+            prepare_rebalance(groups, group, then)
+
+    if not is_replicated():
+        alarm = GroupAlarm("replicas", group.group_id)
+        groups.set_alarm(alarm, now + groups.limits.write_timeout_ms, give_up)
 
 
 def note_sync(groups: Groups, group: Group, member_id: MemberId) -> None:

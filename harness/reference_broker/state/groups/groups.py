@@ -26,7 +26,8 @@ class GroupLimits:
     limit for the estimated memory of all groups. `instances_are_known`: an instance id that the
     group does not know is an error; if not, it counts as none. `refused_ids_end`: a full group
     removes the id of a client that it refuses. `expired_ids_end_delay`: an id that expires may end
-    the first join phase of a group.
+    the first join phase of a group. `write_timeout_ms`: the time in which the replicas in sync must
+    have the assignments of a generation.
     """
 
     initial_rebalance_delay_ms: int | None
@@ -41,6 +42,7 @@ class GroupLimits:
     refused_ids_end: bool = True
     expired_ids_end_delay: bool = True
     memory_bytes: int = 256 * 1024 * 1024
+    write_timeout_ms: int = 5_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,6 +209,8 @@ def test_write_txn_markers_answers_each_partition_of_each_producer(
                 values = committed_values(read)
                 assert values == expected, f"{where}: the values are {values}, expected {expected}"
                 assert len(values_in(read)) == 1, f"{where}: the record is gone"
+                end = read.high_watermark
+                assert end == 2, f"{where}: a record and its marker end at {end}, expected 2"
 
 
 @judges("FETCH-062")

@@ -20,7 +20,7 @@ from suites.replication.support.cutting import (
     plain_brokers,
 )
 
-API, FIRST_WITH_EPOCHS = "AlterPartition", "3+"
+API, FIRST_WITH_IDS, FIRST_WITH_EPOCHS = "AlterPartition", "2+", "3+"
 REFUSED, SENT, UNNAMED = "refused", "sent", "unnamed"
 EPOCHS = "topics[*].partitions[*].new_isr_with_epochs[*].broker_epoch"
 
@@ -52,7 +52,9 @@ def _expect_whole(cluster: Cluster, topic: Topic, witness: int, wanted: set[int]
 def test_leader_proposes_again_after_refused_alter_partition(cluster: Cluster) -> None:
     """The first proposal to add the follower is answered with INELIGIBLE_REPLICA."""
     topic, leader, follower, third = _follower_left(cluster)
-    refuse = requests(API).first().named(REFUSED).answer_error("INELIGIBLE_REPLICA")
+    part = {"partition_index": 0, "error_code": int(ErrorCode.INELIGIBLE_REPLICA)}
+    answer = {"topics": [{"topic_id": str(topic.id), "partitions": [part]}]}
+    refuse = requests(API).version(FIRST_WITH_IDS).first().named(REFUSED).answer(answer)
     with ruled(cluster.links[leader, controller_of(cluster)], refuse) as at_work:
         cluster.links.heal()
         cluster.await_that(lambda: at_work.fired(REFUSED), what="a proposal is refused")

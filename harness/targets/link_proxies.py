@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 
 from harness.proxies.clock import new_clock
@@ -15,9 +15,12 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.rules.link_rules import LinkRules
 from harness.proxies.running import RunningProxies
 from harness.proxies.tap import Tap
+from harness.proxies.tls_ends import TlsEnds
 from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import ZOOKEEPER, PlannedLink
 from harness.targets.start_again import StartAgain
+
+EndsOf = Callable[[PlannedLink], TlsEnds | None]
 
 
 class LinkProxies:
@@ -31,10 +34,12 @@ class LinkProxies:
         tell: Listener | None = None,
         seed: int = 0,
         tap: Tap | None = None,
+        ends: EndsOf | None = None,
     ) -> None:
         """``spec``: the name of the cluster in messages. The rest: as for :func:`open_links`."""
         self._spec = spec
         self._interceptor, self._tell, self._seed, self._tap = interceptor, tell, seed, tap
+        self._ends = ends
         self._links: Links[Proxy] | None = None
         self._running = ExitStack()
 
@@ -48,6 +53,7 @@ class LinkProxies:
             tell=self._tell,
             seed=self._seed,
             tap=self._tap,
+            ends=self._ends,
         )
 
     @property
@@ -76,10 +82,12 @@ def open_links(
     tell: Listener | None = None,
     seed: int = 0,
     tap: Tap | None = None,
+    ends: EndsOf | None = None,
 ) -> Links[Proxy]:
     """Listen at all of them; they end with ``net``.
 
     Each that carries Kafka's frames has rules of its own, unless ``interceptor`` is for all.
+    ``ends`` returns the ends of TLS of a link, None where TLS passes or there is none.
     Raises StartAgain: a port was taken meanwhile; TargetError: it can never be listened at.
     """
     proxies: dict[tuple[Name, Name], Proxy] = {}
@@ -99,6 +107,7 @@ def open_links(
             tell=heard,
             now_ms=now_ms,
             tap=tap,
+            tls=ends(link) if ends else None,
         )
         _listen(net, proxy)
         proxies[link.source, link.destination] = proxy

@@ -14,11 +14,14 @@ from harness.base.address import Address
 from harness.proxies.event import Listener
 from harness.proxies.links import Links
 from harness.proxies.proxy import Proxy
+from harness.proxies.tls_ends import TlsEnds
 from harness.targets.kafka.link_plan import CLIENT, CONTROLLER, PlannedLink
 from harness.targets.link_proxies import LinkProxies
 from harness.targets.ports import free_ports
 from harness.targets.reference import COMMAND, START_TIMEOUT_MS
 from harness.targets.reference_cluster import CONTROLLER_ID, HOST, ReferenceCluster
+from harness.targets.run_security import BROKER_CERTIFICATE, CLIENT_CERTIFICATE, WantedSecurity
+from harness.targets.tls_at_proxies import ends_between
 
 _ANY = Address(HOST, 0)
 
@@ -39,9 +42,14 @@ class LinkedReference(ReferenceCluster):
         like: str = "",
         command: Sequence[str] = COMMAND,
         start_timeout_ms: int = START_TIMEOUT_MS,
+        security: WantedSecurity | None = None,
         tell: Listener | None = None,
     ) -> None:
-        """The last parameter is called with every fault. Else as ReferenceCluster."""
+        """The last parameter is called with every fault. Else as ReferenceCluster.
+
+        With TLS, it ends at the links. Where listeners want certificates, clients are the user of
+        the run, and brokers that of the brokers, whatever certificate they show.
+        """
         super().__init__(
             brokers,
             log_dir=log_dir,
@@ -49,8 +57,9 @@ class LinkedReference(ReferenceCluster):
             like=like,
             command=command,
             start_timeout_ms=start_timeout_ms,
+            security=security,
         )
-        self._links = LinkProxies(self.spec, tell=tell)
+        self._links = LinkProxies(self.spec, tell=tell, ends=self._ends)
         self._internal: dict[int, Address] = {}
 
     @property
@@ -69,6 +78,13 @@ class LinkedReference(ReferenceCluster):
         }
         self._links.open(self._planned(client, Address(HOST, controller)))
         return {CONTROLLER_ID: controller, **client}
+
+    def _ends(self, link: PlannedLink) -> TlsEnds | None:
+        security = self._security
+        if security is None or not security.wanted.protocol.has_tls:
+            return None
+        shown = CLIENT_CERTIFICATE if link.source == CLIENT else BROKER_CERTIFICATE
+        return ends_between(security.folder, shown)
 
     def _planned(self, client: Mapping[int, int], controller: Address) -> list[PlannedLink]:
         planned = []

@@ -103,8 +103,7 @@ class ReferenceCluster(Target):
         security: WantedSecurity | None = None,
     ) -> None:
         """``command`` is what is run for each node, as ReferenceBroker takes it. ``security``: of
-        all listeners, those between the nodes too; no virtual broker can join then, and no link
-        can be cut."""
+        all listeners, those between the nodes too; no virtual broker can join then."""
         super().__init__(log_dir)
         self.release = version("kafka-conformance")
         self.brokers, self.like = brokers, like
@@ -116,7 +115,7 @@ class ReferenceCluster(Target):
         self._security = None if security is None else RunSecurity(security, like)
         self.capabilities = self.capabilities - WITHOUT_SIGNALS
         if security is not None:
-            self.capabilities = self.capabilities - {JOIN_AS_BROKER, LINKS}
+            self.capabilities = self.capabilities - {JOIN_AS_BROKER}
         self._command, self._start_timeout_ms = tuple(command), start_timeout_ms
         self._cluster_id = ""
         self._scratch: ScratchFolder | None = None
@@ -183,6 +182,7 @@ class ReferenceCluster(Target):
             self._nodes[broker] = self._announced(launched, deadline)
         if self._security is not None:
             self._security.open(node.address for node in self._nodes.values())
+            self._security.open(map(self._told, self._nodes))
         for node in self._nodes.values():
             self._await_answer(node, deadline)
         self.secured = None if self._security is None else self._security.way
@@ -378,6 +378,7 @@ class ReferenceCluster(Target):
             like=self.like,
             command=self._command,
             start_timeout_ms=self._start_timeout_ms,
+            security=None if self._security is None else self._security.wanted,
             tell=tell,
         )
 

@@ -51,6 +51,8 @@ _BROKER_VARIABLE = "KAFKA_CONFORMANCE_BROKER_PASSWORD"
 _MODULES = "org.apache.kafka.common.security"
 _PRIVATE = 0o600
 _CLIENTS = "client.properties"
+BROKER_CERTIFICATE, CLIENT_CERTIFICATE = "broker.pem", "client.pem"
+"""The files of the certificates and keys of a broker, and of the user of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ class RunSecurity:
             "listener.security.protocol.map": f"{listener}:{self.wanted.protocol.value}",
             "sasl.enabled.mechanisms": ",".join(self._mechanisms),
             "sasl.jaas.config": _plain_module(f"${{env:{_VARIABLE}}}"),
-            "ssl.keystore.location": str(self.folder / "broker.pem"),
+            "ssl.keystore.location": str(self.folder / BROKER_CERTIFICATE),
             "ssl.truststore.location": str(self.folder / "ca.pem"),
             KEY_OF_TOKENS: f"${{env:{_VARIABLE}}}",
             **self.authorizer_settings(authorizers.STANDARD, brokers=[ANONYMOUS]),
@@ -251,7 +253,7 @@ class RunSecurity:
         if self.wanted.protocol.has_tls:
             lines += [f"ssl.truststore.location={self.folder / 'ca.pem'}"]
             lines += ["ssl.truststore.type=PEM", "ssl.keystore.type=PEM"]
-            lines += [f"ssl.keystore.location={self.folder / 'client.pem'}"]
+            lines += [f"ssl.keystore.location={self.folder / CLIENT_CERTIFICATE}"]
             begin, name = "kafka-conformance.keystore", OTHER.replace("\\", "\\\\")
             lines += [f"{begin}.other={self.folder / 'other.pem'}", f"{begin}.other.name={name}"]
             lines += [f"{begin}.untrusted={self.folder / 'untrusted.pem'}"]
@@ -274,11 +276,11 @@ class RunSecurity:
         authority = Authority()
         authority.write_pem(self.folder / "ca.pem")
         authority.write_java_truststore(self.folder / "ca.p12", self.password)
-        authority.sign(USER).write_pem(self.folder / "client.pem")
+        authority.sign(USER).write_pem(self.folder / CLIENT_CERTIFICATE)
         authority.sign(subject(OTHER)).write_pem(self.folder / "other.pem")
         Authority("another authority").sign(USER).write_pem(self.folder / "untrusted.pem")
         broker = authority.sign(BROKER)
-        broker.write_pem(self.folder / "broker.pem")
+        broker.write_pem(self.folder / BROKER_CERTIFICATE)
         broker.write_pkcs12(self.folder / "broker.p12", self.password)
         for path in self.folder.iterdir():
             path.chmod(_PRIVATE)

@@ -11,8 +11,9 @@ from harness.proxies.tls_ends import TlsEnds
 from harness.security.contexts import listener_context, new_context
 from harness.security.errors import SecurityError
 from harness.security.reading import read_settings
-from harness.security.settings import TlsSettings
+from harness.security.settings import KeyStore, StoreType, TlsSettings, TrustStore
 from harness.targets.errors import TargetError
+from harness.targets.run_security import BROKER_CERTIFICATE
 from harness.targets.target import Target
 
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
@@ -54,6 +55,18 @@ def ends_of(target: Target, authority: Path) -> TlsEnds:
     if way is None or not way.protocol.has_tls:
         raise TargetError(f"{target.spec} has no TLS that could end at a proxy")
     return end_tls(authority, (), Path(way.file))
+
+
+def ends_between(folder: Path, shown: str) -> TlsEnds:
+    """Return the ends for links of a cluster with the certificates of a run in this folder.
+
+    The proxies have the certificate of the brokers. ``shown``: the file of the one by which they
+    enter the broker behind: a listener that wants certificates knows their clients by it.
+    """
+    trust = TrustStore(StoreType.PEM, folder / "ca.pem")
+    own = KeyStore(StoreType.PEM, folder / shown)
+    context = listener_context((folder / BROKER_CERTIFICATE).read_text("utf-8"))
+    return TlsEnds(context, new_context(TlsSettings(trust=trust, own=own)))
 
 
 def _settings_of(brokers: Path | None) -> TlsSettings:

@@ -44,12 +44,18 @@ class AProofIsTakenTwice(FrameRule):
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         token = _token(seen)
         proof = token.rpartition(PROOF)[2] if token.startswith(b"c=") else b""
-        is_known = bool(proof) and proof in self._proofs
-        self._proofs.add(proof)
-        if not is_known:
+        if not proof or proof not in self._proofs:
+            self._remember(seen, payload, proof)
             return [payload]
         answer = SaslAuthenticateResponse(error_code=ErrorCode.NONE, auth_bytes=b"v=AAAA")
         return [encode_response(answer, seen.version, correlation_id(seen.payload))]
+
+    def _remember(self, seen: SeenRequest, payload: bytes, proof: bytes) -> None:
+        """Remember a proof that the broker has accepted."""
+        if proof and seen.api is not None:
+            _, answer = decode_response(seen.api, seen.version, payload)
+            if getattr(answer, "error_code", None) == ErrorCode.NONE:
+                self._proofs.add(proof)
 
 
 class ManyFailuresKeepOthersOut(FrameRule):

@@ -58,6 +58,7 @@ def test_half_open_handshakes_keep_no_other_client_out(broker: BrokerUnderTest) 
             expect_served(broker, broker.connect())
         for name, connections in half_open.items():
             with check.subtest(name):
+                assert len(connections) == OF_EACH, f"{len(connections)} clients are accepted"
                 _expect_no_answer(broker, connections[0], name)
                 _expect_other_bytes_to_close(connections[1])
         with check.subtest("a client behind them"):
@@ -65,10 +66,12 @@ def test_half_open_handshakes_keep_no_other_client_out(broker: BrokerUnderTest) 
 
 
 def _opened(broker: BrokerUnderTest, data: bytes) -> list[Connection]:
-    connections = [broker.connect(door=PLAINTEXT) for _ in range(OF_EACH)]
-    for connection in connections:
-        with suppress(ConnectionClosed):  # a listener that refuses it is judged by other clients
+    connections = []
+    for _ in range(OF_EACH):
+        with suppress(ConnectionClosed):  # a listener that refuses it is judged below
+            connection = broker.connect(door=PLAINTEXT)
             connection.send_bytes(data)
+            connections.append(connection)
     return connections
 
 

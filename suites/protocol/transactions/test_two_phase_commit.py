@@ -1,4 +1,4 @@
-"""TXN: producers with two-phase commit (KIP-939), whose versions are not stable yet."""
+"""TXN: producers with two-phase commit (KIP-939), in versions that are not stable yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A driver file: a client of somebody else, as TOML.
+"""A driver file: the program of a client that this project does not know, as TOML.
 
 ::
 

@@ -25,7 +25,7 @@ ANSWER_S: Final = 120.0
 END_S: Final = 20.0
 LINE_BYTES: Final = 16 << 20
 LOG_BYTES: Final = 8 << 20
-"""What a driver writes to its log behind these bytes is read, and its end alone is kept."""
+"""Text that a driver writes to its log behind these bytes is read, and its end alone is kept."""
 LAST_BYTES: Final = 2000
 CHUNK_BYTES: Final = 1 << 16
 SHOWN_CHARS: Final = 200
@@ -94,7 +94,7 @@ class ClientSession(Calls):
         raise ClientFailed(f"{name}: {said['error']}\n{self._kept.end()}")
 
     def _require_silence(self, name: str) -> None:
-        """What the driver has written since its last answer belongs to no call."""
+        """Text that the driver has written since its last answer belongs to no call."""
         if not self._unread and _ready(self._stdout, selectors.EVENT_READ, 0):
             self._unread += os.read(self._stdout.fileno(), CHUNK_BYTES)
         if self._unread:

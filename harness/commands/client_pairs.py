@@ -62,13 +62,13 @@ def _shares_all(client: KnownClient, release: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PairMaker:
-    """Options of all pairs of a command; ``told`` gets a line when a run begins."""
+    """Options of all pairs of a command; ``screen`` gets a line when a run begins."""
 
     out: Path
     jobs: int
     answer_s: float
     globs: Sequence[str]
-    told: Console
+    screen: Console
 
     def pairs_of(
         self, word: str, client: KnownClient, at: str, targets: Sequence[str]
@@ -93,12 +93,12 @@ class PairMaker:
         self, word: str, client: KnownClient, spec: str, out: Path, options: Sequence[str]
     ) -> JudgedTarget:
         label = f"{client.label} on {spec}"
-        self.told.print(label, markup=False, highlight=False)
+        self.screen.print(label, markup=False, highlight=False)
         given = ["--client", word, "--client-answer-s", str(self.answer_s), *options]
         given += [word for glob in self.globs for word in ("--requirement", glob)]
         folder = str(suites_root() / "suites" / CLIENTS_SUITE)
         given += at_once(str(self.jobs)) if self.jobs > 1 else []
-        with show_nothing(spec, out, self.told) as watched:
+        with show_nothing(spec, out, self.screen) as watched:
             return judge_target(spec, [folder, *given], out, watched, label)
 
 

@@ -78,8 +78,8 @@ def clients_command(
     known = [_client(word) for word in words]
     targets = _targets(specs or ("reference",), at)
     load_parquet()
-    told = Console(stderr=True, quiet=as_json)
-    maker = PairMaker(out.absolute(), jobs, answer_s, globs, told)
+    screen = Console(stderr=True, quiet=as_json)
+    maker = PairMaker(out.absolute(), jobs, answer_s, globs, screen)
     pairs: list[ClientPair] = []
     try:
         with orderly_end():

@@ -35,7 +35,10 @@ def asked_by_clients(requirement_id: str) -> bool:
 
 
 def require_some_of_a_run(globs: Sequence[str]) -> None:
-    """Raises UsageError when clients of other projects judge all that the patterns mean."""
+    """Raises UsageError at a pattern that means no requirement.
+
+    Also when clients of other projects judge all that the patterns mean.
+    """
     found = {name for glob in globs for name in matching(glob)}
     if found and all(map(asked_by_clients, found)):
         raise click.UsageError(

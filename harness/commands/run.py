@@ -24,7 +24,7 @@ from harness.commands.judging import (
     suite_folders,
     suites_root,
 )
-from harness.commands.requirement_globs import require_known, require_some_of_a_run
+from harness.commands.requirement_globs import require_some_of_a_run
 from harness.commands.run_as_one import record_runs, require_one_broker, undecided
 from harness.commands.run_display import show_bar, show_lines, show_nothing
 from harness.commands.suite_pytest import at_once
@@ -130,7 +130,6 @@ def run(
     if suites and cases:
         raise click.UsageError("--suite and --case exclude each other: a case names its suite")
     wanted = case_arguments(cases) if cases else suite_folders(suites)
-    require_known(globs)
     require_some_of_a_run(globs)
     specs = _prepare(specs or ("reference",), console)
     if as_one:

@@ -92,7 +92,7 @@ class Requirement:
 class Area:
     """One area: its prefix, its title and the ids in it, in order.
 
-    ``asked_by``: ``harness``, whose own requests judge it, or ``clients``, the clients of other
+    ``asked_by``: ``harness``, the requests of which judge it, or ``clients``, the clients of other
     projects, which `kafka-conformance clients` runs: its requirements are judged by pairs of a
     client and a broker, and proved by defects of their own (labs/client_defects).
     """

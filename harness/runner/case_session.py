@@ -371,16 +371,13 @@ class CaseSession:
 
     def repeat_command(self) -> str:
         """The command that runs just this case again."""
-        options = f"--target {shlex.quote(self.context.info.spec)} --seed {self.context.seed}"
+        spec, client = shlex.quote(self.context.info.spec), shlex.quote(self.context.client)
+        if is_bundled() and self.context.client:
+            chosen = f"--client {client} --target {spec} --requirement {self.requirements[0]}"
+            return f"kafka-conformance clients {chosen} --out results"
+        options = f"--target {spec} --seed {self.context.seed}"
         options += " --grease" if self.context.greases else ""
-        if client := self.context.client:
-            options += f" --client {shlex.quote(client)}"
-        if is_bundled() and client:
-            return (
-                f"kafka-conformance clients --client {shlex.quote(client)} "
-                f"--target {shlex.quote(self.context.info.spec)} --requirement "
-                f"{self.requirements[0]} --out results"
-            )
+        options += f" --client {client}" if self.context.client else ""
         if is_bundled():  # pytest would not find the suites inside the wheel
             return f"kafka-conformance run --case {shlex.quote(self.case)} {options} --out results"
         return f"pytest {shlex.quote(self.node_id)} {options}"

@@ -30,7 +30,7 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.runner.asked_clients import asked_clients
+from harness.runner.asked_clients import asked_client_of
 from harness.runner.brokers.shared_broker import SharedBroker
 from harness.runner.case_parameters import api_of, parametrize
 from harness.runner.case_selection import chosen, is_offline, judged, problems_of
@@ -40,7 +40,6 @@ from harness.runner.run_options import add_options
 from harness.runner.run_order import groups_of, turn_of
 from harness.runner.run_session import (
     DATA_NAME,
-    AskedClient,
     CaseReport,
     RunSession,
     WorkerContext,
@@ -176,13 +175,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from harness.runner.scheduling import InGroups  # it needs xdist
 
     return InGroups(config, log, lambda: run.groups)
-
-
-def asked_client_of(config: pytest.Config) -> AskedClient | None:
-    """The client of a run about a pair. Raises UsageError."""
-    if word := config.getoption("client"):
-        return AskedClient(word, asked_clients(config).known.label)
-    return None
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -136,7 +136,7 @@ class RunSession:
 
     @property
     def _judged(self) -> str:
-        """What the results are about: the target, or a pair of a client and the target."""
+        """The name of the judged in results: the target, or a pair of a client and the target."""
         return self.client.at(self.target.spec) if self.client else self.target.spec
 
     def _header(self, api_versions: ApiVersionRanges, versions_source: str) -> RunHeader:

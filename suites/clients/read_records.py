@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.client.requests import Topic
 from harness.clients.records import in_partition
 from harness.clients.vocabulary import Json
+from harness.codec.records import RecordBatch, decode_batches
 from harness.runner.asked_clients import ClientUnderTest
+
+
+def stored_batches(client: ClientUnderTest, topic: str) -> list[RecordBatch]:
+    """The batches of partition 0, as our own client reads them."""
+    records = client.broker.fetch(Topic(topic), 0, partition=0).records
+    assert records, "our own client reads no records"
+    return decode_batches(bytes(records))
 
 
 def expect_read(client: ClientUnderTest, topic: str, sent: Sequence[Json]) -> None:

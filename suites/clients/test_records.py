@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.client.requests import Topic
 from harness.clients.records import BEGAN_MS, FOR_EVER, STEP_MS, in_partition, numbered, sent
 from harness.clients.vocabulary import Json
-from harness.codec.records import decode_batches
 from harness.conformance.checks import requirement
 from harness.runner.asked_clients import ClientUnderTest
 from harness.runner.marks import client_needs, judges
-from suites.clients.read_records import expect_read, expect_same
+from suites.clients.read_records import expect_read, expect_same, stored_batches
 
 LARGE = 900_000
 RECORDS = [
@@ -38,8 +36,7 @@ def _expect_codec(client: ClientUnderTest, codec: str) -> None:
     """The records are stored with this codec, which our own client reads, and come back."""
     topic = client.create(1, FOR_EVER)
     client.calls.produce(topic, LONG, codec, idempotent=False)
-    answer = client.broker.fetch(Topic(topic), 0, partition=0)
-    stored = {batch.compression for batch in decode_batches(bytes(answer.records or b""))}
+    stored = {batch.compression for batch in stored_batches(client, topic)}
     assert stored == {codec}, f"batches are stored with {sorted(stored)}, sent with {codec}"
     expect_read(client, topic, LONG)
 

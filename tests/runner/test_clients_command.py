@@ -1,4 +1,4 @@
-"""``clients``: pairs of a client and a broker, and whose failure a failure is."""
+"""``clients``: pairs of a client and a broker, and the side that a failure belongs to."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ number = int(started.read_text()) if started.exists() else 0
 started.write_text(str(number + 1))
 exec(PROGRAMS[number])
 """
-"""A driver whose first process is wrong in the first way, and so on."""
+"""A driver: its first process is wrong in the first way, and so on."""
 
 
 def a_driver(folder: Path, programs: list[str]) -> Path:

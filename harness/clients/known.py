@@ -62,7 +62,7 @@ class KnownClient:
 class PythonClient:
     """A package: the module that it installs, and the words before its release in client files.
 
-    ``same_minor``: the file is of another library, and its releases have the same first two numbers.
+    ``same_minor``: the file is of another library, with releases of the same first two numbers.
     """
 
     module: str

@@ -14,7 +14,13 @@ from harness.clients.calls import ClientFailed
 from harness.clients.session import ClientSession
 from harness.clients.vocabulary import ClientLacks
 from harness.conformance.outcome import NotApplicable, register_missing_capability
-from harness.runner.asked_clients import ASKED, CLIENTS_SUITE, ClientUnderTest, asked_clients
+from harness.runner.asked_clients import (
+    ASKED,
+    CLIENT,
+    CLIENTS_SUITE,
+    ClientUnderTest,
+    asked_clients,
+)
 from harness.runner.running_case import CASE
 
 
@@ -22,6 +28,11 @@ def pytest_configure(config: pytest.Config) -> None:
     line = "client_needs(versions): the APIs that client and broker have to share"
     config.addinivalue_line("markers", line)
     register_missing_capability(ClientLacks)
+    here, folder = config.invocation_params.dir, config.rootpath / CLIENTS_SUITE
+    named = ((here / argument.split("::")[0]).resolve() for argument in config.args)
+    is_named = any(path == folder or folder in path.parents for path in named)
+    if is_named and not config.getoption("client"):
+        raise pytest.UsageError(f"{CLIENTS_SUITE} asks a client of another project: --client NAME")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -40,6 +51,8 @@ def client(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Iterator[
     asked.require_versions(mark.args[0] if mark else {}, broker)
     if not broker.grants.create_topics:
         raise NotApplicable(CREATE_TOPICS, "clients create topics, and the target allows none")
+    if case.context.info.secured is not None:
+        raise NotApplicable(CLIENT, "clients get addresses alone, and the listener is secured")
     addresses = ",".join(map(str, broker.addresses))
     folder, scale = case.context.run_dir / "clients", case.context.info.time_scale
     with ExitStack() as stack:

@@ -171,5 +171,9 @@ def test_pair_without_common_version_is_not_supported(
     _asked(word).require_versions({"Metadata": VersionRange.parse("0+")}, broker)
 
 
-def test_suite_of_clients_is_not_collected_without_a_client() -> None:
+def test_suite_of_clients_needs_a_client_and_no_other_run_has_it(tmp_path: Path) -> None:
     assert not any(folder.endswith("clients") for folder in suite_folders([]))
+    folder = str(suites_root() / "suites" / "clients")
+    judged = judge_target("reference", [folder], tmp_path, lambda _: None)
+    assert judged.summary is None
+    assert "asks a client of another project: --client NAME" in judged.problem

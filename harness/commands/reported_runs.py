@@ -103,7 +103,7 @@ def wording_of(runs: ReportedRuns) -> Wording:
 
 
 def left_out(folders: Sequence[Path]) -> Iterator[str]:
-    """The reason of each run that is left out: the likely cause when nothing is there to be reported."""
+    """The reason of each run that is left out: the likely cause when there is nothing to report."""
     for folder in folders:
         with contextlib.suppress(ResultsNotFound, OSError):
             yield from (f"left out: {why}" for _, why in find_runs(folder).unreadable)

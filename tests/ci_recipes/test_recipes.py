@@ -16,6 +16,8 @@ from tests.reference_broker.running import running_broker
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = "--jobs 1 --requirement APIV-001 --requirement LISTO-002"
+SCOPE = "APIV-00[1] LISTO-002"
+"""The same requirements as patterns; the shell must not expand them."""
 NO_FAILURE = "profile_version = 1\n"
 
 
@@ -53,10 +55,14 @@ def action(folder: Path, *, installs: bool = False, **given: str) -> EndedSteps:
 
 @pytest.mark.rotates(4)
 def test_action_judges_reports_and_passes(target: str, folder: Path) -> None:
-    ended = action(folder, target=target, options=QUICK, profile="known.toml", strict="true")
+    (folder / "APIV-001").touch()  # a file that a pattern finds must not take its place
+    given = {"requirement": SCOPE, "options": "--jobs 1", "profile": "known.toml"}
+    ended = action(folder, target=target, strict="true", **given)
     assert ended.exit_code == 0, ended.output
+    assert not (folder / "kafka-conformance/site").exists()
     assert (folder / "GITHUB_OUTPUT").read_text() == "exit-code=0\n"
-    assert "APIV-001" in (folder / "kafka-conformance/report/matrix.json").read_text()
+    said = json.loads((folder / "kafka-conformance/report/matrix.json").read_text())
+    assert [one["id"] for one in said["requirements"]] == ["APIV-001", "LISTO-002"]
     summary = (folder / "kafka-conformance/report/matrix.md").read_text()
     assert (folder / "GITHUB_STEP_SUMMARY").read_text() == summary
     (run,) = json.loads((folder / "kafka-conformance/gate.sarif").read_text())["runs"]
@@ -79,9 +85,13 @@ def test_action_fails_with_an_annotation_and_a_sarif_result(target: str, folder:
 @pytest.mark.deep
 @pytest.mark.slow
 def test_action_installs_into_an_environment_of_its_own(target: str, folder: Path) -> None:
-    """From the package index, without Spark."""
-    ended = action(folder, installs=True, target=target, options=QUICK, profile="known.toml")
+    """From the package index, without Spark; its site has all pages."""
+    given = {"options": QUICK, "profile": "known.toml", "site": "true"}
+    ended = action(folder, installs=True, target=target, **given)
     assert ended.exit_code == 0, ended.output
+    site = folder / "kafka-conformance/site"
+    assert "APIV-001" in (site / "index.html").read_text()
+    assert (site / "requirements/APIV-001.html").exists()
     (place,) = (folder / GITHUB_PATH).read_text().splitlines()
     assert (Path(place) / "kafka-conformance").exists()
     assert not list(Path(place).parent.rglob("pyspark"))

@@ -141,7 +141,7 @@ class ProposalsAreGivenUp(BetweenNodes):
 
 
 class RefusedProposalsStay(BetweenNodes):
-    """A leader whose proposal was refused regards it as pending, and sends no further one."""
+    """After a refused proposal the leader regards it as pending, and sends no further one."""
 
     interceptor = _NotAfterRefusal
 

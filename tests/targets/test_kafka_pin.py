@@ -118,8 +118,8 @@ def test_new_release_is_added_and_others_stay_unchanged(
     assert "9.0.0: 1 artifacts, 0 MiB, otherwise than before" in capsys.readouterr().out
     checksum = hashlib.sha256(JAR).hexdigest()
     row = f"9.0.0\torg.apache.kafka\tkafka_2.13\t9.0.0\t-\t{checksum}\t{len(JAR)}\tpom\n"
-    releases, others = before.split("\ntools-", 1)
-    assert pins.read_text() == releases + "\n" + row + "tools-" + others
+    releases, others = before.split("\nstreams-", 1)
+    assert pins.read_text() == releases + "\n" + row + "streams-" + others
     assert pin.main(["--check", "9.0.0"]) == 0
     assert "as it was" in capsys.readouterr().out
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
+from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.clients.records import in_partition
 from harness.clients.vocabulary import Json
@@ -11,9 +13,24 @@ from harness.codec.records import RecordBatch, decode_batches
 from harness.runner.asked_clients import ClientUnderTest
 
 
+@contextmanager
+def leader_of(client: ClientUnderTest, topic: str) -> Iterator[BrokerUnderTest]:
+    """Our own client of the broker that leads partition 0; in a cluster it may be any."""
+    found = client.broker.metadata([topic])
+    leader = found.topics[0].partitions[0].leader_id
+    (at,) = [(one.host, one.port) for one in found.brokers if one.node_id == leader]
+    made = client.broker.another(topic)
+    made.addresses = [client.broker.reached.get(at, at)]
+    try:
+        yield made
+    finally:
+        made.leave()
+
+
 def stored_batches(client: ClientUnderTest, topic: str) -> list[RecordBatch]:
     """The batches of partition 0, as our own client reads them."""
-    records = client.broker.fetch(Topic(topic), 0, partition=0).records
+    with leader_of(client, topic) as leader:
+        records = leader.fetch(Topic(topic), 0, partition=0).records
     assert records, "our own client reads no records"
     return decode_batches(bytes(records))
 

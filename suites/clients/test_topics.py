@@ -8,7 +8,7 @@ from harness.clients.vocabulary import Json
 from harness.conformance.checks import requirement
 from harness.runner.asked_clients import ClientUnderTest
 from harness.runner.marks import client_needs, judges
-from suites.clients.read_records import expect_same
+from suites.clients.read_records import expect_same, leader_of
 
 PARTITIONS = 3
 CONFIGS = {"retention.ms": "5000000000", "max.message.bytes": "65536"}
@@ -90,7 +90,8 @@ def test_deleted_records_are_gone(client: ClientUnderTest) -> None:
         client.calls.produce(topic, records, idempotent=False)
         low = dict(client.calls.delete_records(topic, {0: 2}))
         assert low == {0: 2}, f"low watermarks are {low}"
-        first = client.broker.list_offset(Topic(topic), EARLIEST).offset
+        with leader_of(client, topic) as leader:
+            first = leader.list_offset(Topic(topic), EARLIEST).offset
         assert first == 2, f"the log begins at offset {first}"
         left = in_partition(records, 0, 2)
         expect_same(client.calls.read(topic, 0, 2, len(left)), left, "partition 0 from offset 2")

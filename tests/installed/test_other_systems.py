@@ -38,6 +38,7 @@ ONLY_WITH_FORK = {
     "targets/containers/": "needs a Docker daemon, or root on Linux",
     "targets/librdkafka_mock.py": "a program of its own",
     "power_loss/": "needs loop devices of Linux",
+    "clients/session.py": "of `clients`",
     "commands/jobs.py": "of `run`",
     "clients/session.py": "of `clients`, which needs `run`",
 }

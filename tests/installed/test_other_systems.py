@@ -40,7 +40,6 @@ ONLY_WITH_FORK = {
     "power_loss/": "needs loop devices of Linux",
     "clients/session.py": "of `clients`",
     "commands/jobs.py": "of `run`",
-    "clients/session.py": "of `clients`, which needs `run`",
 }
 """Files and folders of harness that may use what Windows lacks -> the reason."""
 USES = re.compile(

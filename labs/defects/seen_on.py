@@ -30,11 +30,11 @@ KAFKA_ALONE = {
 """Defects that no built-in broker shows, by name, with the feature that each needs."""
 
 BEHIND_SASL = (
-    *(f"SASL-{number:03}" for number in range(1, 16)),
+    *(f"SASL-{number:03}" for number in range(1, 20)),
     *("APIV-007", "APIV-008", "QUOTA-026"),
 )
 """Requirements with a defect that are judged at a listener with SASL only. A relay reads no TLS."""
-BEHIND_TLS = tuple(f"TLS-{number:03}" for number in range(1, 5))
+BEHIND_TLS = tuple(f"TLS-{number:03}" for number in range(1, 6))
 """Requirements with a defect that are judged at a listener with TLS."""
 RIGHTS_ON_KAFKA = tuple(
     f"AUTHZ-{number:03}" for number in (*range(43, 46), *range(69, 72), *range(73, 84))

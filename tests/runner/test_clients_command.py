@@ -118,7 +118,7 @@ def test_unknown_client_or_missing_java_ends_with_exit_code_2(
         raise JavaError("no Java 17 or newer was found")
 
     monkeypatch.setattr("harness.clients.official.find_java", no_java)
-    monkeypatch.setattr("harness.clients.official.compiled", no_java)
+    monkeypatch.setattr("harness.clients.java_program.JavaProgram.classes", no_java)
     done = CliRunner().invoke(main, [*words, "java-4.4.0"])
     assert done.exit_code == 2
     assert "no Java 17 or newer was found" in done.output

@@ -28,6 +28,7 @@ SEVERAL_FORMS = {
     ("CreateTopics", "topic_config_error_code"): "DESCRIBE_CONFIGS",
     ("DescribeConfigs", "error_code"): "DESCRIBE_CONFIGS",
     ("DescribeTransactions", "error_code"): "DESCRIBE",
+    ("InitProducerId/two_phases", "error_code"): "WRITE",
     ("WriteTxnMarkers", "error_code"): "CLUSTER_ACTION",
 }
 """The least operation, where others include it or a form of the request needs more."""
@@ -230,7 +231,7 @@ def test_the_operations_are_those_of_the_permission_matrix(row: Row) -> None:
                 continue
             field = line.place.split(".")[-1]
             operation = operation_of(row.api, ErrorCode[error], field)
-            several = SEVERAL_FORMS.get((row.api, field))
+            several = SEVERAL_FORMS.get((row.form, field)) or SEVERAL_FORMS.get((row.api, field))
             assert operation == (several or _only(_served(row, error))), (line, operation)
 
 

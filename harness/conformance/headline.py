@@ -138,8 +138,21 @@ def _reason(
         return _WITHOUT_TEST
     if found is None:
         return _without_check(requirement, summary)
-    check = next(one for one in found.checks if one.verdict is found.verdict)
-    return _BY_VERDICT[found.verdict](check, summary.header)
+    check = _deciding(found)
+    return _BY_VERDICT[check.verdict](check, summary.header)
+
+
+def _deciding(found: RequirementSummary) -> CheckRecord:
+    """The check with the reason of the verdict.
+
+    A set-up may lack what a case needs, while another one has it, and its broker does not offer the
+    API: then no set-up helps.
+    """
+    reasons = [one for one in found.checks if one.verdict is found.verdict]
+    if found.verdict is Verdict.NOT_APPLICABLE:
+        absent = {one.case: one for one in found.checks if one.verdict is Verdict.NOT_SUPPORTED}
+        reasons = [one for one in reasons if one.case not in absent] or [*absent.values()]
+    return reasons[0]
 
 
 def _without_check(requirement: Requirement, summary: RunSummary) -> NotJudgedReason:

@@ -123,6 +123,14 @@ def test_undecided_verdict_has_its_group(verdict: Verdict, reason: str, said: st
     assert said in group_of(of(check("CONN-002", verdict, reason=reason)))
 
 
+def test_absent_api_is_named_before_what_another_set_up_lacks() -> None:
+    absent = check("CONN-002", V.NOT_SUPPORTED, reason="Fetch v3: advertised is not at all")
+    offered = "that the broker does not offer"
+    assert offered in group_of(of(lacking("a listener with SASL"), absent))
+    other_case = replace(absent, case=f"{absent.case} of an older version")
+    assert offered not in group_of(of(lacking("a listener with SASL"), other_case))
+
+
 def test_requirements_that_were_not_selected_are_named_so() -> None:
     assert "outside of what the run selected" in group_of(of(check("CONN-001")))
     assert "the run is incomplete" in group_of(of(check("CONN-001"), whole=False))

@@ -89,14 +89,22 @@ class ProxyTls(TlsLayer):
 
     def eof_received(self) -> bool:
         """Report an end in the place of a handshake."""
-        if not self.is_ready:
-            self._say(f"{self._peer} ended the connection in the TLS handshake with the proxy")
+        self._say_if_early()
         return super().eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
+        """Stop the clock, and report a reset in the place of a handshake.
+
+        A broker without TLS closes while bytes of the handshake are unread, which resets.
+        """
         self._stop_timer()
+        if exc is not None:
+            self._say_if_early()
         super().connection_lost(exc)
+
+    def _say_if_early(self) -> None:
+        if not self.is_ready:
+            self._say(f"{self._peer} ended the connection in the TLS handshake with the proxy")
 
     @property
     def _peer(self) -> str:

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from checks.draw import number_of
+from harness.runner.judging_files import is_test_file
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,17 +30,26 @@ def slice_of(text: str) -> tuple[int, int]:
     raise pytest.UsageError(f"--slice takes K/N with 1 <= K <= N, such as 2/4, not {text!r}")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files of other slices before they are imported."""
+    if not is_test_file(collection_path) or config.getoption("functions"):
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    return None if _is_kept(config, name) else True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A file stays whole, so that its fixtures are made once; a function does in any case."""
-    number, count = slice_of(config.getoption("slice"))
     end = "[" if config.getoption("functions") else "::"
-    folders = tuple(f"{name.rstrip('/')}/" for name in config.getoption("sliced") or ())
+    kept = {item: _is_kept(config, item.nodeid.split(end)[0]) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if not kept[item]])
+    items[:] = [item for item in items if kept[item]]
 
-    def is_kept(item: pytest.Item) -> bool:
-        if folders and not item.nodeid.startswith(folders):
-            return True
-        return number_of(item.nodeid.split(end)[0]) % count == number - 1
 
-    kept = [item for item in items if is_kept(item)]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-    items[:] = kept
+def _is_kept(config: pytest.Config, name: str) -> bool:
+    """``name``: of a file or of a function, from the root of the project."""
+    number, count = slice_of(config.getoption("slice"))
+    folders = tuple(f"{folder.rstrip('/')}/" for folder in config.getoption("sliced") or ())
+    if folders and not name.startswith(folders):
+        return True
+    return number_of(name) % count == number - 1

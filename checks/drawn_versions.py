@@ -32,13 +32,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _between(items: list[pytest.Item]) -> Iterable[dict[pytest.Item, str]]:
     """Return the cases of each function and API between the ends, with function and version."""
-    groups: dict[tuple[str, Api], dict[pytest.Item, str]] = defaultdict(dict)
+    groups: dict[tuple[str, Api], dict[pytest.Item, int]] = defaultdict(dict)
     for item in items:
         api, version = api_of(item)
-        if api is not None and version is not None and version not in ends_of_case(item):
-            function = item.nodeid.split("[")[0]
-            groups[function, api][item] = f"{function}\n{version}"
-    return groups.values()
+        if api is not None and version is not None:
+            groups[item.nodeid.split("[")[0], api][item] = version
+    for (function, _), versions in groups.items():
+        ends = ends_of_case(next(iter(versions)))
+        yield {item: f"{function}\n{v}" for item, v in versions.items() if v not in ends}
 
 
 def _not_drawn(cases: dict[pytest.Item, str], word: str, share: int) -> Iterable[pytest.Item]:

@@ -264,7 +264,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     context = config.stash.get(_CONTEXT, None)
     kept = chosen(items, config.getoption("requirement"), context.info if context else None)
     if len(kept) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        known = set(kept)
+        config.hook.pytest_deselected(items=[item for item in items if item not in known])
     items[:] = sorted(kept, key=turn_of)
 
 

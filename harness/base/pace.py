@@ -122,15 +122,16 @@ def watched_pace() -> Iterator[Pace]:
         thread.join()
 
 
-def time_left(for_ms: float) -> Iterator[float]:
+def time_left(for_ms: float, at_most_ms: float | None = None) -> Iterator[float]:
     """Yield the rest, in ms, of a period in which nothing may happen, until it has passed.
 
     The first value is the whole period. Pauses of the machine extend the period: a wrong event may
-    be as late.
+    be as late. ``at_most_ms``: the longest period, where something is due afterwards.
     """
+    longest_ms = MOST_TIMES_AS_LONG * for_ms if at_most_ms is None else at_most_ms
     with watched_pace() as pace:
         left_ms = for_ms
         while left_ms > 0:
             yield left_ms
-            added_ms = min(pace.lost_ms, (MOST_TIMES_AS_LONG - 1) * for_ms)
+            added_ms = min(pace.lost_ms, longest_ms - for_ms)
             left_ms = for_ms + added_ms - pace.watched_ms

@@ -17,7 +17,13 @@ from typing import Self, TypeVar, cast
 from harness.base.pace import time_left
 from harness.client import grease
 from harness.client.entrance import Entrance
-from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
+from harness.client.errors import (
+    BrokenSilence,
+    BrokerMisbehaved,
+    ConnectionClosed,
+    ResponseTimeout,
+    WireViolation,
+)
 from harness.client.grants import FrameGate, Grants
 from harness.client.transcript import Transcript
 from harness.client.user_watch import UserFrames
@@ -311,18 +317,19 @@ class Connection:
             except ConnectionClosed:
                 return bytes(self._buffer)
 
-    def expect_silence(self, for_ms: float) -> None:
+    def expect_silence(self, for_ms: float, at_most_ms: float | None = None) -> None:
         """Nothing may come, and the connection must stay open, for ``for_ms``.
 
-        Longer on a machine that stands still meanwhile, see :func:`harness.base.pace.time_left`.
+        Longer on a machine that stands still meanwhile, up to ``at_most_ms``, see
+        :func:`harness.base.pace.time_left`. Raises BrokenSilence.
         """
-        for left_ms in time_left(for_ms):
+        for left_ms in time_left(for_ms, at_most_ms):
             try:
                 data = bytes(self._buffer) or self._read(self._deadline(left_ms))
             except ResponseTimeout:
                 continue
             self.transcript.add("received instead of silence", data)
-            raise WireViolation(f"{len(data)} bytes came where nothing was to be sent")
+            raise BrokenSilence(f"{len(data)} bytes came where nothing was to be sent")
 
     def _deadline(self, timeout_ms: float | None) -> float:
         return time.monotonic() + (self.timeout_ms if timeout_ms is None else timeout_ms) / 1000

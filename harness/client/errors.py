@@ -35,6 +35,10 @@ class WireViolation(BrokerMisbehaved):
         self.payload = payload
 
 
+class BrokenSilence(WireViolation):
+    """Bytes came before the time when an answer may come; a slow machine can look like it."""
+
+
 class PreparationFailed(BrokerMisbehaved):
     """The broker refused what a test needs before it can ask its question."""
 

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.base.pace import watched_pace
-from harness.client.errors import BrokerMisbehaved, PreparationFailed, WireViolation
+from harness.client.errors import (
+    BrokenSilence,
+    BrokerMisbehaved,
+    PreparationFailed,
+    WireViolation,
+)
 from harness.conformance.outcome import Inconclusive, describe
 
 
@@ -30,7 +35,7 @@ def in_time(bound_ms: float) -> Iterator[None]:
         TooSlow: the block failed, and the machine starved meanwhile; or a preparation failed, as
             it does where a member loses its place because the broker is slow.
         AssertionError, BrokerMisbehaved: of the block, on a machine that kept its pace. A
-            WireViolation on any machine: slowness changes no bytes.
+            WireViolation on any machine, but a BrokenSilence: slowness changes no bytes.
     """
     failure: AssertionError | BrokerMisbehaved | None = None
     with watched_pace() as pace:
@@ -42,7 +47,8 @@ def in_time(bound_ms: float) -> Iterator[None]:
         return
     if isinstance(failure, PreparationFailed):
         raise TooSlow(f"with times of {bound_ms:.0f} ms: {describe(failure)}") from failure
-    if pace.is_starved(bound_ms) and not isinstance(failure, WireViolation):
+    is_of_time = isinstance(failure, BrokenSilence) or not isinstance(failure, WireViolation)
+    if is_of_time and pace.is_starved(bound_ms):
         raise TooSlow(
             f"the machine was too slow ({pace}) for a bound of {bound_ms:.0f} ms: "
             f"{describe(failure)}"

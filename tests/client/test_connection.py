@@ -346,7 +346,7 @@ def test_bytes_in_extended_silence_raise_wire_violation(
         peer.send(b"late")
         peer.read_to_end()
 
-    def time_left(for_ms: float) -> Iterator[float]:
+    def time_left(for_ms: float, _at_most_ms: float | None) -> Iterator[float]:
         yield for_ms
         added.set()
         yield HANGS_AFTER_S * 1000

@@ -91,7 +91,12 @@ def test_pause_of_process_is_measured() -> None:
     assert pace.longest_ms >= 150
 
 
-def left_with(monkeypatch: pytest.MonkeyPatch, for_ms: float, lost_share: float) -> float:
+def left_with(
+    monkeypatch: pytest.MonkeyPatch,
+    for_ms: float,
+    lost_share: float,
+    at_most_ms: float | None = None,
+) -> float:
     """Return the duration of a silence, in ms, if this share of each millisecond is lost."""
 
     class Losing(Pace):
@@ -102,7 +107,7 @@ def left_with(monkeypatch: pytest.MonkeyPatch, for_ms: float, lost_share: float)
     clock = Clock()
     monkeypatch.setattr(pace_module, "Pace", lambda: Losing(clock, lambda: 0.0))
     began_s = clock.now_s
-    for left_ms in time_left(for_ms):
+    for left_ms in time_left(for_ms, at_most_ms):
         clock.now_s += min(max(left_ms, 0.01), 1) * MS  # a clock has steps
     return (clock.now_s - began_s) / MS
 
@@ -114,6 +119,11 @@ def test_silence_is_extended_by_time_that_machine_lost(
     monkeypatch: pytest.MonkeyPatch, lost_share: float, lasts_ms: float
 ) -> None:
     assert left_with(monkeypatch, 50, lost_share) == pytest.approx(lasts_ms, abs=2)
+
+
+def test_silence_is_extended_no_further_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert left_with(monkeypatch, 50, 0.5, at_most_ms=70) == pytest.approx(70, abs=2)
+    assert left_with(monkeypatch, 50, 0, at_most_ms=70) == pytest.approx(50, abs=2)
 
 
 def test_time_left_yields_at_least_once() -> None:

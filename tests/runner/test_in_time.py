@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from harness.base.pace import FACTORS, Pace
-from harness.client.errors import PreparationFailed, ResponseTimeout, WireViolation
+from harness.client.errors import BrokenSilence, PreparationFailed, ResponseTimeout, WireViolation
 from harness.runner import in_time as in_time_module
 from harness.runner.in_time import TooSlow, in_time
 from tests.runner.conftest import SmallSuite
@@ -39,7 +39,10 @@ def test_failure_on_machine_with_normal_pace_is_raised(
         raise error
 
 
-@pytest.mark.parametrize("error", [AssertionError("too late"), ResponseTimeout("too late")])
+@pytest.mark.parametrize(
+    "error",
+    [AssertionError("too late"), ResponseTimeout("too late"), BrokenSilence("not too late")],
+)
 def test_failure_on_starved_machine_raises_too_slow(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:

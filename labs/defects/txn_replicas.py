@@ -5,7 +5,13 @@ from __future__ import annotations
 import struct
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchRequest, FetchResponse, WriteTxnMarkersResponse
+from harness.codec.messages import (
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnResponse,
+    FetchRequest,
+    FetchResponse,
+    WriteTxnMarkersResponse,
+)
 from harness.codec.records import (
     CONTROL,
     TRANSACTIONAL,
@@ -18,6 +24,7 @@ from labs.defects.defect import joined_alone
 from labs.defects.edited_answer import answers
 from labs.defects.one_client import of_client
 
+IN_VAIN = {ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR}
 _COMMIT_KEY, _VALUE = struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 0)
 
 
@@ -75,7 +82,39 @@ def a_marker_needs_no_followers(answer: WriteTxnMarkersResponse) -> None:
                     one.error_code = ErrorCode.NONE
 
 
+@answers("TXN-077", r"AddOffsetsToTxn v\d, .*: error is NONE", asked=of_client("TXN-077"))
+def added_offsets_need_no_replicas(answer: AddOffsetsToTxnResponse) -> None:
+    """AddOffsetsToTxn succeeds when the coordinator has tried to write the state."""
+    if answer.error_code in IN_VAIN:
+        answer.error_code = ErrorCode.NONE
+
+
+@answers("TXN-077", r"AddPartitionsToTxn v\d, .*: error is NONE", asked=of_client("TXN-077"))
+def added_partitions_need_no_replicas(answer: AddPartitionsToTxnResponse) -> None:
+    """AddPartitionsToTxn succeeds when the coordinator has tried to write the state."""
+    for topic in answer.results_by_topic_v3_and_below:
+        for one in topic.results_by_partition:
+            if one.partition_error_code in IN_VAIN:
+                one.partition_error_code = ErrorCode.NONE
+
+
+@answers("TXN-077", r"the answer has \[\], expected", range(4, 99), asked=of_client("TXN-077"))
+def transactions_share_an_error(answer: AddPartitionsToTxnResponse) -> None:
+    """AddPartitionsToTxn of several transactions has one error for all of them."""
+    told = [
+        one.partition_error_code
+        for transaction in answer.results_by_transaction
+        for topic in transaction.topic_results
+        for one in topic.results_by_partition
+    ]
+    if IN_VAIN.intersection(told):
+        answer.error_code, answer.results_by_transaction = told[0], []
+
+
 DEFECTS = [
+    joined_alone(added_offsets_need_no_replicas),
+    joined_alone(added_partitions_need_no_replicas),
+    joined_alone(transactions_share_an_error),
     joined_alone(a_marker_needs_no_followers),
     joined_alone(a_written_marker_is_enough),
     joined_alone(a_written_decision_is_enough),

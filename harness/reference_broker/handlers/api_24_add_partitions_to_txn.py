@@ -13,21 +13,21 @@ Version notes
 - v5   from brokers that add partitions by records (KIP-890, part 2)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.base.ids import PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AddPartitionsToTxnRequest, AddPartitionsToTxnResponse
-from harness.codec.structs import Message
-from harness.reference_broker.handlers.group_coordinator import answer_when_replicated
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.rights import TOPIC, WRITE, may
 from harness.reference_broker.handlers.transaction_coordinator import (
+    answer_when_all_are_written,
     answer_when_written,
     as_of_version,
     identity_of,
     problem_with_transactional_id,
+    written_state,
 )
 from harness.reference_broker.state.topics.topic_names import INTERNAL_TOPICS
 from harness.reference_broker.state.transactions.adding import add, verify
@@ -82,32 +82,28 @@ def handle(request: AddPartitionsToTxnRequest, context: RequestContext) -> Outco
 def _answered_to_broker(transactions: Sequence[_Transaction], context: RequestContext) -> Outcome:
     last = {each.transactional_id: each.topics for each in transactions}
     first = {each.transactional_id: each.topics for each in reversed(transactions)}
-    results = [
-        _Result(
-            transactional_id=each.transactional_id,
-            topic_results=_results(
-                _Asked(each, last[each.transactional_id], first[each.transactional_id]), context
-            )[1],
-        )
+    asked = [
+        _Asked(each, last[each.transactional_id], first[each.transactional_id])
         for each in transactions
     ]
-    answer = AddPartitionsToTxnResponse(results_by_transaction=results)
-    return _when_all_are_written([one.transactional_id for one in results], answer, context)
+    results, states = [], []
+    for one in asked:
+        error, found = _results(one, context)
+        results.append(found)
+        writes = error is ErrorCode.NONE and not one.wanted.verify_only
+        states.append(written_state(one.wanted.transactional_id, context) if writes else None)
 
+    def say(errors: Sequence[ErrorCode]) -> AddPartitionsToTxnResponse:
+        told = [
+            _Result(
+                transactional_id=one.wanted.transactional_id,
+                topic_results=found if error is ErrorCode.NONE else _all_with(error, one, context),
+            )
+            for one, found, error in zip(asked, results, errors, strict=True)
+        ]
+        return AddPartitionsToTxnResponse(results_by_transaction=told)
 
-def _when_all_are_written(
-    names: Sequence[str], answer: AddPartitionsToTxnResponse, context: RequestContext
-) -> Outcome:
-    """Answer when the partition of the first transaction is replicated; brokers send one."""
-    partition = None
-    if names:
-        partition = context.state.transactions.log.partition_of(names[0])
-    if partition is None or partition.leading is None:
-        return Answer(answer)
-    refuse: Callable[[ErrorCode], Message] = lambda error: AddPartitionsToTxnResponse(  # noqa: E731
-        error_code=error
-    )
-    return answer_when_replicated(partition, answer, refuse, context)
+    return answer_when_all_are_written(states, say, context)
 
 
 def _places(topics: Sequence[_Topic]) -> list[Place]:

@@ -9,7 +9,6 @@ from harness.codec.structs import Message
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.outcome import Answer, PurgatoryWait, RequestContext
 from harness.reference_broker.state.groups.group_member import Parked
-from harness.reference_broker.state.partition.partition import Partition
 
 MISSING_TOPICS_ARE_ANSWERED = (3, 5)  # KAFKA-14462
 EACH_IS_ANSWERED = (4, 0)  # what is named twice, by the coordinator of KIP-848
@@ -54,16 +53,6 @@ def answer_when_kept(
     partition = context.state.group_log.partition_of(group_id)
     if partition is None:
         return Answer(answer)
-    return answer_when_replicated(partition, answer, refuse, context)
-
-
-def answer_when_replicated(
-    partition: Partition,
-    answer: Message,
-    refuse: Callable[[ErrorCode], Message],
-    context: RequestContext,
-) -> Answer | PurgatoryWait:
-    """Answer as `answer_when_kept` when a coordinator's partition is replicated up to its end."""
     required = partition.log.end_offset
 
     def attempt() -> Message | None:

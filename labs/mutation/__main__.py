@@ -6,7 +6,8 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from labs.defects.row_session import RowSession
 from labs.mutation import executed, noticed, unread_fields
 from labs.mutation.equivalent import KnownEquivalents
 from labs.mutation.judging_rooms import ROOMS, RoomSession, room_mutants
-from labs.mutation.line_map import LineMap, of_same_functions
+from labs.mutation.line_map import LineMap, functions_of, of_same_functions
 from labs.mutation.mapping_run import map_lines
 from labs.mutation.mutant import Mutant
 from labs.mutation.mutant_pool import MutantPool
@@ -30,6 +31,7 @@ from labs.mutation.mutant_report import (
 from labs.mutation.mutant_worker import MutantWork
 from labs.mutation.population import ONE_NODE, PARTS, every_mutant, of_part, sample, suites_of
 from labs.mutation.published import counts_of, publish_score, publish_survivors
+from labs.mutation.related_tests import Judged, is_related, judged_by, relation
 from labs.mutation.response_fields import FIELD, field_mutants, is_about
 from labs.mutation.score import summary
 from labs.mutation.verdicts import Fate, JudgedMutant
@@ -103,7 +105,8 @@ def main(
                 if record and not fields:
                     _record_executed(spec, lines)
                 elsewhere = [LineMap.read(file) for file in other_files]
-                work = _work(_left(report, chosen), lines, report, elsewhere)
+                judged = judged_by(session.items)
+                work = _work(_left(report, chosen), lines, judged, report, elsewhere)
                 if every_version:
                     work = _at_every_version(work, [item.nodeid for item in session.items])
             MutantPool(session, spec, Path(place), jobs, report.add).run(work)
@@ -173,9 +176,17 @@ def _lines(session: RowSession, spec: str, file: Path | None, place: Path) -> Li
 
 
 def _work(
-    mutants: Sequence[Mutant], lines: LineMap, report: MutantReport, others: Sequence[LineMap]
+    mutants: Sequence[Mutant],
+    lines: LineMap,
+    judged: Mapping[str, Judged],
+    report: MutantReport,
+    others: Sequence[LineMap],
 ) -> list[MutantWork]:
-    """Return the work; tests that execute few lines come first. Reports what none executes."""
+    """Return the work. Reports what no test executes.
+
+    Tests of the mutated API come first, then those of the module's areas; of these, those that
+    execute few lines.
+    """
     few = lines.lines_by_test()
     work = []
     for one in mutants:
@@ -184,9 +195,11 @@ def _work(
             tests = lines.tests_of_file(path)
             tests.sort(key=lambda test: (not is_about(test, one), few[test]))
         else:
-            tests = sorted(lines.tests_of([f"{path}:{one.line}"]), key=few.__getitem__)
+            tests = lines.tests_of([f"{path}:{one.line}"])
+            tests.sort(key=lambda test: (relation(judged.get(test), one), few[test]))
         if tests:
-            work.append(MutantWork(one, tuple(tests)))
+            related = [each for each in tests if is_related(judged.get(each), one)]
+            work.append(MutantWork(one, tuple(tests), functions_of(related)))
         elif not any(other.tests_of([f"{path}:{one.line}"]) for other in others):
             report.add(JudgedMutant(one, Fate.NOT_REACHED))
     return work
@@ -198,11 +211,12 @@ def _work_again(every: Sequence[Mutant], count: int, seed: int) -> list[MutantWo
     rows = [row for row in noticed.read() if row.mutant in there]
     click.echo(f"{len(rows)} of {len(noticed.read())} recorded mutants are in the source")
     drawn = random.Random(seed).sample(rows, min(count, len(rows)))
-    return [MutantWork(there[row.mutant], (f"suites/{row.case}",)) for row in drawn]
+    cases = [(there[row.mutant], f"suites/{row.case}") for row in drawn]
+    return [MutantWork(mutant, (case,), functions_of([case])) for mutant, case in cases]
 
 
 def _at_every_version(work: Sequence[MutantWork], there: Sequence[str]) -> list[MutantWork]:
-    return [MutantWork(one.mutant, tuple(of_same_functions(one.tests, there))) for one in work]
+    return [replace(one, tests=tuple(of_same_functions(one.tests, there))) for one in work]
 
 
 if __name__ == "__main__":

@@ -65,6 +65,11 @@ class LineMap:
         return cls(found["tests"], {line: int(bits, 16) for line, bits in found["lines"].items()})
 
 
+def functions_of(tests: Iterable[str]) -> frozenset[str]:
+    """Return the functions of these tests: their node ids without parameters."""
+    return frozenset(test.partition("[")[0] for test in tests)
+
+
 def of_same_functions(tests: Iterable[str], there: Iterable[str]) -> list[str]:
     """Return those of ``there`` that are the same functions with any parameters, in their order."""
     ranks = {test.partition("[")[0]: rank for rank, test in reversed(list(enumerate(tests)))}

@@ -1,7 +1,7 @@
 """A process that judges one mutant after the other in the pytest session that it was forked with.
 
 Each mutant is a broker of its own, and a run of its own: the tests that execute the mutated lines,
-those first that execute the fewest lines. The run ends at the first check that fails.
+the related ones first. The run ends at the first check that fails.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import faulthandler
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,14 +33,22 @@ CASE_LIMIT_S = 240
 """A case that takes longer ends the process: the mutant hangs."""
 RUN_LIMIT_S = 300
 """No other test of a mutant begins later: under some mutants each test waits until it gives up."""
+OTHERS_LIMIT_S = 120
+"""No test of another area begins later: few of these notice what the related ones do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class MutantWork:
-    """A mutant, and the node ids of the tests that execute it, in their order."""
+    """A mutant, and the tests that execute it.
+
+    Attributes:
+        tests: their node ids, in their order.
+        related: the functions of those that judge what the mutant's module does.
+    """
 
     mutant: Mutant
     tests: tuple[str, ...]
+    related: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -60,19 +69,28 @@ class MutantWorker:
         chosen = {test: at for at, test in enumerate(work.tests)}
         items = [item for item in self.session.items if item.nodeid in chosen]
         items.sort(key=lambda item: chosen[item.nodeid])
-        began_s, died = time.monotonic(), self._run(items, work.mutant, name, journal)
+        began_s, died = time.monotonic(), self._run(items, work, name, journal)
         areas = areas_of(work.mutant.area_path)
         found = judge(work.mutant, list(checks_in(journal)), areas, died)
         return replace(found, seconds=round(time.monotonic() - began_s, 1))
 
-    def _run(self, items: Sequence[pytest.Item], mutant: Mutant, name: str, journal: Path) -> bool:
+    def _run(self, items: Sequence[pytest.Item], work: MutantWork, name: str, file: Path) -> bool:
         """Return True if the broker did not start or could not be probed."""
-        self.session.before_each = self._begin_limit
-        deadline_s = time.monotonic() + RUN_LIMIT_S
-        self.session.until = lambda: has_failed(journal) or time.monotonic() > deadline_s
+        began_s, left = time.monotonic(), deque(items)
+
+        def begin() -> None:
+            left.popleft()
+            self._begin_limit()
+
+        def is_over() -> bool:
+            is_near = left[0].nodeid.partition("[")[0] in work.related
+            limit_s = RUN_LIMIT_S if is_near else OTHERS_LIMIT_S
+            return has_failed(file) or time.monotonic() > began_s + limit_s
+
+        self.session.before_each, self.session.until = begin, is_over
         self._begin_limit()
         try:
-            self.session.run(items, target_of(self.spec, mutant.name), self.out, name)
+            self.session.run(items, target_of(self.spec, work.mutant.name), self.out, name)
         except Exception:  # the mutant does not start, in whatever way
             return True
         finally:

@@ -98,6 +98,18 @@ def validation_creates(request: CreateTopicsRequest) -> None:
         request.validate_only = False
 
 
+@answers("TOPIC-019", r"by default: validate_only answers \(-1, -1, ")
+def validation_repeats_the_defaults_asked_for(
+    request: CreateTopicsRequest, answer: CreateTopicsResponse
+) -> None:
+    """With validate_only, a topic by default has -1 partitions in the answer."""
+    topics = (topic for topic in request.topics if not topic.assignments)
+    asked = {topic.name for topic in topics if topic.num_partitions == DEFAULT}
+    for result in answer.topics if request.validate_only else ():
+        if result.name in asked:
+            result.num_partitions = result.replication_factor = DEFAULT
+
+
 @answers("TOPIC-021", r"only the configs that were given are returned")
 def the_answer_repeats_the_configs_given(
     request: CreateTopicsRequest, answer: CreateTopicsResponse
@@ -127,6 +139,7 @@ DEFECTS = [
     one_bad_topic_spoils_all,
     a_repeated_topic_is_created_once,
     validation_creates,
+    validation_repeats_the_defaults_asked_for,
     changed_field("TOPIC-020", "the_metadata_log_can_be_created",
         r"error is NONE \(0\), expected INVALID_REQUEST",
         "The broker accepts the name __cluster_metadata like any other.",

@@ -29,7 +29,7 @@ from suites.protocol.support.expect import expect_error
 
 ALL_BROKERS: Resource = (BROKER, "")
 KEPT, OF_TOPIC = "log.retention.bytes", "retention.bytes"
-STATIC, UNLIMITED = "4000000000", "-1"
+STATIC, UNLIMITED, OVERRIDDEN = "4000000000", "-1", "1000000000"
 Told = list[tuple[str, str | None, int]]
 
 
@@ -55,9 +55,11 @@ def test_broker_config_comes_before_that_of_all_brokers_static_and_default(
     broker: BrokerUnderTest,
 ) -> None:
     """Set for all brokers, for this one, deleted for this one and for all: of the broker and of a
-    topic, the value in effect is first among the synonyms, which are all that are left."""
+    topic, the value in effect is first among the synonyms, which are all that are left. A topic
+    that has a value of its own shows it before all of these."""
     broker.version("DescribeConfigs", "1+")
     own, topic = asked_broker(broker), (TOPIC, broker.create_topic().name)
+    overriding = (TOPIC, broker.create_topic(configs={OF_TOPIC: OVERRIDDEN}).name)
     layers = {ShownSource.STATIC: STATIC, ShownSource.DEFAULT: UNLIMITED}
     steps = (
         (ALL_BROKERS, ShownSource.ALL_BROKERS, "3000000000"),
@@ -73,8 +75,12 @@ def test_broker_config_comes_before_that_of_all_brokers_static_and_default(
             layers[source] = value or ""
             synonyms: Told = [(KEPT, layers[s], s) for s in sorted(layers) if layers[s]]
             _, in_effect, found_in = synonyms[0]
-            for described, name in ((own, KEPT), (topic, OF_TOPIC)):
-                expected = [(name, in_effect, found_in), *synonyms]
+            of_topic = (OF_TOPIC, OVERRIDDEN, ShownSource.TOPIC)
+            for described, name, expected in (
+                (own, KEPT, [(KEPT, in_effect, found_in), *synonyms]),
+                (topic, OF_TOPIC, [(OF_TOPIC, in_effect, found_in), *synonyms]),
+                (overriding, OF_TOPIC, [of_topic, of_topic, *synonyms]),
+            ):
                 found = broker.last_seen(
                     lambda described=described, name=name: _told(broker, described, name),  # type: ignore[misc]
                     lambda found, expected=expected: found == expected,  # type: ignore[misc]

@@ -251,6 +251,31 @@ def test_create_topics_with_validate_only_creates_nothing(
         expect_not_created(broker, good, assigned, bad)
 
 
+@judges("TOPIC-019")
+@at_versions("CreateTopics", "5+")
+def test_create_topics_with_validate_only_answers_as_the_creation_does(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Partitions, replication factor and configs: by the defaults, by numbers, by an assignment.
+    The creation of the same topics follows, and only the ids differ."""
+    here = [_broker_ids(broker)[:1]] * 3
+    wanted = {
+        "by default": creatable(broker.unique_topic(), BROKERS_DEFAULT, BROKERS_DEFAULT),
+        "by numbers": creatable(broker.unique_topic(), 2, configs={"retention.ms": "86400000"}),
+        "by assignment": creatable(
+            broker.unique_topic(), BROKERS_DEFAULT, BROKERS_DEFAULT, assignments=here
+        ),
+    }
+    with requirement("TOPIC-019") as check:
+        validated = ask_to_create(broker, api_version, *wanted.values(), validate_only=True)
+        created = ask_to_create(broker, api_version, *wanted.values())
+        for how, topic in wanted.items():
+            with check.subtest(how):
+                done = _shown(created.expect(topic.name, ErrorCode.NONE, "the creation"))
+                told = _shown(validated.expect(topic.name, ErrorCode.NONE, "the validation"))
+                assert told == done, f"validate_only answers {told}, the creation {done}"
+
+
 @judges("TOPIC-021")
 @at_versions("CreateTopics", "5+")
 def test_create_topics_returns_partitions_replication_factor_and_configs(
@@ -302,6 +327,14 @@ def test_create_topics_returns_source_of_config_of_all_brokers(
         told = {c.name: (c.value, c.config_source) for c in _configs(result)}
         found = {key: told.get(key) for key in expected}
         assert found == expected, f"returned are {found}, expected {expected}"
+
+
+def _shown(
+    result: CreateTopicsResponse.CreatableTopicResult,
+) -> tuple[int, int, list[tuple[str, str | None, int, bool, bool]]]:
+    """Return partitions, replication factor and configs of a result."""
+    configs = sorted((_told(config) for config in _configs(result)), key=str)
+    return result.num_partitions, result.replication_factor, configs
 
 
 def _configs(

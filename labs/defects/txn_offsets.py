@@ -85,7 +85,7 @@ def a_transaction_without_records_is_empty(request: EndTxnRequest) -> None:
 
 @answers(
     "TXN-031",
-    r"require_stable True: (the \(error, offset\)|error is NONE)",
+    r"require_stable True(, group \d of \d)?: (the \(error, offset\)|error is NONE)",
 )
 def unstable_offsets_are_returned(answer: OffsetFetchResponse) -> None:
     """The broker ignores require_stable."""
@@ -94,7 +94,16 @@ def unstable_offsets_are_returned(answer: OffsetFetchResponse) -> None:
             one.error_code, one.committed_offset = ErrorCode.NONE, COMMITTED
 
 
-@takes("TXN-031", r"require_stable False: the \(error, offset\) .*88", range(7, 99))
+@answers("TXN-031", r"require_stable True, group 2 of 2: the \(error, offset\)", range(8, 99))
+def stable_offsets_are_for_the_first_group(answer: OffsetFetchResponse) -> None:
+    """Of several groups, require_stable counts for the first."""
+    for group in answer.groups[1:]:
+        for one in (part for topic in group.topics for part in topic.partitions):
+            if one.error_code == UNSTABLE:
+                one.error_code, one.committed_offset = ErrorCode.NONE, COMMITTED
+
+
+@takes("TXN-031", r"require_stable False, group \d of \d: the \(error, offset\) .*88", range(7, 99))
 def every_read_requires_stable_offsets(request: OffsetFetchRequest) -> None:
     """The broker reads each request as if it required stable offsets."""
     topics = [*(request.topics or [])]
@@ -157,6 +166,7 @@ DEFECTS = [
     the_end_decides_otherwise,
     a_transaction_without_records_is_empty,
     unstable_offsets_are_returned,
+    stable_offsets_are_for_the_first_group,
     every_read_requires_stable_offsets,
     any_generation_may_commit,
     any_member_may_commit,

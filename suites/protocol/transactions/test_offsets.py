@@ -122,18 +122,22 @@ def _expect_places(
     *,
     stable: bool,
 ) -> None:
-    """The (error, offset) of each partition of the first group; the second has offset 5."""
-    where = f"require_stable {stable}"
-    wanted = {group: {topic: list(expected)} for group in groups}
-    offsets = fetch_groups(broker, wanted, version, stable=stable)
-    found = {
-        index: (one.error_code, one.committed_offset)
-        for (_, index), one in offsets[groups[0]].partitions.items()
-    }
-    told = f"{where}: the (error, offset) of each partition is {found}, expected {expected}"
-    assert found == expected, told
-    for group in groups[1:]:
-        offsets[group].expect(topic, COMMITTED, where=f"{where}, another group")
+    """The (error, offset) of each partition of the first group; the second has offset 5.
+
+    The group is asked for before the other one, and behind it.
+    """
+    for order in dict.fromkeys((tuple(groups), tuple(reversed(groups)))):
+        where = f"require_stable {stable}, group {order.index(groups[0]) + 1} of {len(order)}"
+        wanted = {group: {topic: list(expected)} for group in order}
+        offsets = fetch_groups(broker, wanted, version, stable=stable)
+        found = {
+            index: (one.error_code, one.committed_offset)
+            for (_, index), one in offsets[groups[0]].partitions.items()
+        }
+        told = f"{where}: the (error, offset) of each partition is {found}, expected {expected}"
+        assert found == expected, told
+        for group in groups[1:]:
+            offsets[group].expect(topic, COMMITTED, where=f"{where}, another group")
 
 
 @judges("TXN-031")
@@ -143,7 +147,8 @@ def test_offset_fetch_requires_stable_offsets_as_requested(
 ) -> None:
     """A pending and a committed offset, a committed one, a pending one; from v8 on two groups.
 
-    With the flag the pending ones are unstable; at the end of the transaction none is.
+    With the flag the pending ones are unstable, whichever of the groups comes first; at the end of
+    the transaction none is.
     """
     producer, topic = TxnProducer(broker, "TXN-031"), broker.create_topic(partitions=3)
     groups = [fresh_group(broker, topic) for _ in range(1 if api_version == 7 else 2)]

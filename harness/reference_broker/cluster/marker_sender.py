@@ -1,8 +1,9 @@
 """A coordinator sends markers to the leaders of partitions on other brokers.
 
 One request is on its way to each broker. What a leader refuses for now, or does not answer, is sent
-again, to the leader of that time. Source: classes TransactionMarkerChannelManager and
-TransactionMarkerRequestCompletionHandler.
+again, to the leader of that time. What may not be sent, because too few replicas are in sync with
+the decision, is looked at again, too: no effect announces that they are back. Source: classes
+TransactionMarkerChannelManager and TransactionMarkerRequestCompletionHandler.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from harness.base.ids import BrokerId, PartitionIndex
 from harness.codec.error_code import ErrorCode
@@ -50,15 +52,19 @@ class MarkerSender:
         """Send markers until cancelled."""
         async with asyncio.TaskGroup() as sending:
             while True:
-                await self._are_due.wait()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_RETRY_S if self._are_left() else None):
+                        await self._are_due.wait()
                 self._are_due.clear()
-                due = self._due()
-                for broker_id, rounds in due.items():
+                for broker_id, rounds in self._due().items():
                     if broker_id != NO_LEADER and broker_id not in self._busy:
                         self._busy.add(broker_id)
                         sending.create_task(self._send(broker_id, rounds))
-                if due:
-                    asyncio.get_running_loop().call_later(_RETRY_S, self.hurry)
+
+    def _are_left(self) -> bool:
+        """True if partitions of other leaders lack markers, also if none may be sent now."""
+        rounds = self._node.state.transactions.rounds.all()
+        return any(each.left & each.announced for each in rounds)
 
     def _due(self) -> Mapping[BrokerId, _Due]:
         """Return the markers by the broker that leads their partitions."""

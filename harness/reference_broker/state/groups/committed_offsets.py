@@ -7,7 +7,7 @@ and passed as an argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ class CommittedOffsets:
         self._by_group: dict[str, dict[Place, CommittedOffset]] = {}
         self._aside: dict[str, dict[Place, Offset]] = {}
         self._limits = limits
-        self.pending = PendingOffsets()
+        self.pending = PendingOffsets(keep_groups=not log.groups_outlive_offsets)
         self._room = MemoryBudget(limits.memory_bytes, self._used_bytes)
 
     @property
@@ -124,8 +124,9 @@ class CommittedOffsets:
         return self._aside.get(group_id, {})
 
     def remove(self, group_id: str, place: Place, now: TimeMs) -> None:
-        """Remove one offset, if there is one."""
-        self._keep(group_id, lambda found, _: found != place, now)
+        """Remove one offset, if there is one; a pending one does not become visible any more."""
+        pending = self.pending.forget(lambda group, at: (group, at) == (group_id, place))
+        self._keep(group_id, lambda found, _: found != place, now, pending.get(group_id, ()))
 
     def remove_group(self, group_id: str, now: TimeMs) -> None:
         """Remove all offsets of a group."""
@@ -137,9 +138,13 @@ class CommittedOffsets:
 
         Before Kafka 2.0 there may be offsets of other partitions, and these stay.
         """
-        self.pending.drop_topic(topic)
-        for group_id in list(self._by_group):
-            self._keep(group_id, lambda at, _: at[0] != topic or not 0 <= at[1] < count, now)
+
+        def is_kept(at: Place, _: CommittedOffset) -> bool:
+            return at[0] != topic or not 0 <= at[1] < count
+
+        pending = self.pending.forget(lambda _, at: at[0] == topic)
+        for group_id in dict.fromkeys([*self._by_group, *pending]):
+            self._keep(group_id, is_kept, now, pending.get(group_id, ()))
 
     def expire(
         self,
@@ -174,11 +179,18 @@ class CommittedOffsets:
         return now - since >= self._limits.retention_ms
 
     def _keep(
-        self, group_id: str, wanted: Callable[[Place, CommittedOffset], bool], now: TimeMs
+        self,
+        group_id: str,
+        wanted: Callable[[Place, CommittedOffset], bool],
+        now: TimeMs,
+        pending: Collection[Place] = (),
     ) -> None:
+        """Keep the `wanted` offsets; those that are gone, and `pending` ones, get tombstones."""
         held = self._by_group.get(group_id, {})
         left = {place: committed for place, committed in held.items() if wanted(place, committed)}
-        self._log.forget_offsets(group_id, [place for place in held if place not in left], now)
+        gone = [place for place in held if place not in left]
+        gone += [place for place in sorted(pending) if place not in held]
+        self._log.forget_offsets(group_id, gone, now)
         if left:
             self._by_group[group_id] = left
         else:

@@ -150,6 +150,8 @@ def _replay(
         if producer_id is not None and committed is not None:
             found.pending.put(producer_id, key.group, [(place, committed)])
         else:
+            if committed is None:
+                found.pending.forget(lambda group, at: (group, at) == (key.group, place))
             found.pending.replaced(key.group, [place])
             _put(found, key.group, place, committed)
     elif isinstance(key, GroupMetadataKey):

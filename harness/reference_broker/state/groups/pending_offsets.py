@@ -25,12 +25,17 @@ _OfGroup = dict[Place, _Pending]
 
 
 class PendingOffsets:
-    """The pending offsets of all groups, by producer."""
+    """The pending offsets of all groups, by producer.
 
-    __slots__ = ("_by_producer", "_stored")
+    If they `keep_groups`, a transaction whose offsets of a group were all deleted still counts as
+    one with offsets of the group (up to 3.9, GroupMetadata.removeOffsets).
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_by_producer", "_keep_groups", "_stored")
+
+    def __init__(self, *, keep_groups: bool = False) -> None:
         self._by_producer: dict[ProducerId, dict[str, _OfGroup]] = {}
+        self._keep_groups = keep_groups
         self._stored = 0
 
     def put(
@@ -94,14 +99,22 @@ class PendingOffsets:
         for producer_id in list(self._by_producer):
             self._drop(producer_id, group_id)
 
-    def drop_topic(self, topic: str) -> None:
-        """Forget the pending offsets of a deleted topic."""
+    def forget(self, is_deleted: Callable[[str, Place], bool]) -> Mapping[str, Collection[Place]]:
+        """Forget offsets that were deleted; return their partitions by group.
+
+        The marker of their transaction does not make them visible any more.
+        """
+        forgotten: dict[str, set[Place]] = {}
         for producer_id, groups in list(self._by_producer.items()):
             for group_id, held in list(groups.items()):
-                left = {place: one for place, one in held.items() if place[0] != topic}
-                groups[group_id] = left
-                if not left:
+                gone = {place for place in held if is_deleted(group_id, place)}
+                if not gone:
+                    continue
+                forgotten.setdefault(group_id, set()).update(gone)
+                groups[group_id] = {at: one for at, one in held.items() if at not in gone}
+                if not groups[group_id] and not self._keep_groups:
                     self._drop(producer_id, group_id)
+        return forgotten
 
     def adopt(self, others: PendingOffsets) -> None:
         """Add the offsets that were read from a log."""

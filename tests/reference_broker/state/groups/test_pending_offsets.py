@@ -153,3 +153,52 @@ def test_the_offsets_of_a_deleted_topic_are_not_pending() -> None:
     state.forget_topic(topic, NOW)
     end(state, commits=True)
     assert not held(state)
+
+
+@pytest.mark.parametrize("loads", [False, True])
+@pytest.mark.parametrize("committed_before", [False, True])
+def test_a_deleted_offset_does_not_become_visible_with_the_commit(
+    *, committed_before: bool, loads: bool
+) -> None:
+    state = made_state()
+    if committed_before:
+        state.committed_offsets.commit(GROUP, [(PLACE, offset(1))], NOW)
+    with_pending(state, (PLACE, 5), (OTHER, 7))
+    state.committed_offsets.remove(GROUP, PLACE, NOW)
+    if loads:
+        reload(state)
+    pending = state.committed_offsets.pending
+    assert [pending.is_pending(GROUP, place) for place in (PLACE, OTHER)] == [False, True]
+    end(state, commits=True)
+    assert held(state) == {OTHER: 7}
+
+
+def test_a_deletion_leaves_the_pending_offsets_of_other_groups() -> None:
+    state = made_state()
+    with_pending(state, (PLACE, 5))
+    state.committed_offsets.remove("another", PLACE, NOW)
+    end(state, commits=True)
+    assert held(state) == {PLACE: 5}
+
+
+@pytest.mark.parametrize(("like", "stays"), [("3.9.2", True), ("4.4.0", False)])
+@pytest.mark.parametrize("deletes_topic", [False, True])
+def test_up_to_3_9_a_group_stays_for_a_transaction_of_which_all_offsets_are_deleted(
+    like: str, *, stays: bool, deletes_topic: bool
+) -> None:
+    """It goes when the transaction has ended (seen on 3.9.2 and 4.4.0)."""
+    state = made_state(like)
+    state.groups.find_or_create(GROUP, NOW)
+    with_pending(state, (PLACE, 5))
+    topic = state.cluster.named("orders")
+    assert topic is not None
+    if deletes_topic:
+        state.forget_topic(topic, NOW)
+    else:
+        state.committed_offsets.remove(GROUP, PLACE, NOW)
+    state.expire_offsets(NOW)
+    assert (state.groups.find(GROUP) is not None) is stays
+    end(state, commits=True)
+    state.expire_offsets(NOW)
+    assert not held(state)
+    assert state.groups.find(GROUP) is None

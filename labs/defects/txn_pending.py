@@ -9,6 +9,7 @@ from harness.codec.messages import (
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
+    EndTxnRequest,
     EndTxnResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
@@ -25,7 +26,7 @@ from labs.defects.txn_offsets import UNSTABLE, fetched_offsets
 
 NONE, NO_OFFSET = ErrorCode.NONE, -1
 OUTSIDE = frozenset({ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE})
-PENDING = 9  # of TXN-044 and TXN-048
+PENDING = 9  # of TXN-044, TXN-048 and TXN-078
 OF_SECOND = 20  # the pending offset of the producer that ends first, in TXN-045
 CODES = "topics.partitions.error_code"
 
@@ -77,14 +78,16 @@ class SecondCommitsAreFenced(FrameRule):
                 one.error_code = ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-class DeletedGroupsComeBack(FrameRule):
-    """The broker keeps the pending offsets of a group that is deleted."""
+class _PendingComesBack(FrameRule):
+    """What was pending for a group of the test is fetched where no offset is."""
+
+    test = ""
 
     def __init__(self) -> None:
         self._pending: set[str] = set()
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
-        if isinstance(seen.message, TxnOffsetCommitRequest) and is_from(seen, "TXN-048"):
+        if isinstance(seen.message, TxnOffsetCommitRequest) and is_from(seen, self.test):
             self._pending.add(seen.message.group_id)
         return seen.payload
 
@@ -94,6 +97,27 @@ class DeletedGroupsComeBack(FrameRule):
             return [payload]
         groups = [group.group_id for group in request.groups] or [request.group_id]
         return [edited(seen, payload, _bring_back)] if self._pending & set(groups) else [payload]
+
+
+class DeletedGroupsComeBack(_PendingComesBack):
+    """The broker keeps the pending offsets of a group that is deleted."""
+
+    test = "TXN-048"
+
+
+class DeletedOffsetsComeBack(_PendingComesBack):
+    """The broker keeps an offset that is deleted while it is pending."""
+
+    test = "TXN-078"
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, EndTxnRequest) and is_from(seen, self.test):
+            self._has_ended = True
+        return super().on_response(seen, payload) if self._has_ended else [payload]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._has_ended = False
 
 
 def _bring_back(_: SeenRequest, answer: OffsetFetchResponse) -> None:
@@ -141,6 +165,11 @@ DEFECTS = [
         "The broker accepts offsets of a group that the transaction does not have.",
         TxnOffsetCommitResponse, CODES, OUTSIDE, NONE, asked=of_client("TXN-047")),
     rule("TXN-048", r"the deleted group, partition 0: offset is 9", DeletedGroupsComeBack),
+    rule(
+        "TXN-078",
+        r"deleted beside a committed one, partition 0: offset is 9",
+        DeletedOffsetsComeBack,
+    ),
     changed_field("TXN-049", "any_identity_adds_groups",
         r"(an unknown id|a producer id of \w+ \w+): error is NONE",
         "AddOffsetsToTxn takes each transactional id and each producer id.",

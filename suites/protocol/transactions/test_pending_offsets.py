@@ -12,7 +12,9 @@ from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.committed_offsets import (
     NO_OFFSET,
+    ask_to_delete_offsets,
     commit,
+    deleted_codes,
     entry,
     expect_codes,
     fetch_groups,
@@ -202,6 +204,37 @@ def test_commit_brings_back_no_offset_of_deleted_group(
         offsets = offsets_once(producer, kept, topic, {0: PENDING})
         offsets.expect(topic, PENDING, where="the other group")
         fetch_offsets(broker, gone, {topic: [0]}).expect_none(topic, where="the deleted group")
+
+
+@judges("TXN-078")
+@at_versions("TxnOffsetCommit", *VERSIONS)
+def test_commit_brings_back_no_offset_that_was_deleted_while_it_was_pending(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Partition 0 has a committed and a pending offset, partition 1 a pending one alone; both are
+    deleted. Partition 2 is not, and partition 3 gets another pending one behind its deletion."""
+    newest = broker.version("OffsetDelete")
+    producer = _producer(broker, "TXN-078", api_version)
+    topic = broker.create_topic(partitions=4)
+    group = fresh_group(broker, topic)
+    commit(broker, group, {topic: [entry(COMMITTED), entry(COMMITTED, "", 2)]})
+    entries = {topic: [pending(PENDING, "", at) for at in range(4)]}
+    make_pending(producer, group, entries, api_version)
+    deleted = [(topic.name, at) for at in (0, 1, 3)]
+    with requirement("TXN-078"):
+        codes = deleted_codes(ask_to_delete_offsets(broker, newest, group, *deleted))
+        expect_codes(codes, dict.fromkeys(deleted, ErrorCode.NONE), "OffsetDelete")
+        found = commit_pending(producer, group, {topic: [pending(LATER, "", 3)]}, api_version)
+        expect_codes(found, {(topic.name, 3): ErrorCode.NONE}, "behind the deletion")
+        offsets = fetch_offsets(broker, group, {topic: [0]})
+        offsets.expect_none(topic, where="an open transaction")
+        end_and_settle(producer, commit=True)
+        offsets = offsets_once(producer, group, topic, {2: PENDING, 3: LATER})
+        offsets.expect(topic, PENDING, partition=2, where="not deleted")
+        offsets.expect(topic, LATER, partition=3, where="behind the deletion")
+        offsets = fetch_offsets(broker, group, {topic: [0, 1]})
+        offsets.expect_none(topic, where="deleted beside a committed one")
+        offsets.expect_none(topic, partition=1, where="deleted while pending alone")
 
 
 @judges("TXN-063")

@@ -52,7 +52,7 @@ from harness.reference_broker.handlers.replicated_answer import AwaitedPartition
 from harness.reference_broker.handlers.transaction_check import (
     Writing,
     after_check,
-    check_elsewhere,
+    check_before,
     note_check,
     problem_with_transaction,
 )
@@ -105,7 +105,7 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     writes = _transactional_writes(request, context)
     if are_of_several_producers(writes, context):
         return _all_refused(request, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    check = check_elsewhere(writes, context)
+    check = check_before(writes, context)
     if check is None or request.acks == 0:
         return _produced(request, context)
     partitions = [partition for partition, _ in writes]

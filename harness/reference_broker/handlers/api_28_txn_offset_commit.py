@@ -34,7 +34,7 @@ from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestCo
 from harness.reference_broker.handlers.transaction_check import (
     Writing,
     after_check,
-    check_elsewhere,
+    check_before,
     problem_with_transaction,
 )
 from harness.reference_broker.handlers.transaction_coordinator import identity_of
@@ -78,7 +78,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> Outcome:
     partition = context.state.group_log.partition_of(request.group_id)
     if partition is None or not context.state.like.since(*_TRANSACTION_IS_VERIFIED):
         return _stored(request, context)
-    check = check_elsewhere([(partition, _writing(request, context))], context)
+    check = check_before([(partition, _writing(request, context))], context)
     if check is None:
         return _stored(request, context)
     timeout_ms = context.state.limits.offset_commit_timeout_ms

@@ -1,18 +1,22 @@
 """The check that a transaction has a partition, before records of the transaction are appended.
 
 A broker that emulates 3.6 or later asks the coordinator, and appends nothing if the transaction
-does not have the partition; from certain versions on it adds the partition instead. Source: class
+does not have the partition; from certain versions on it adds the partition instead. Records wait
+until all replicas in sync have what the coordinator added, also if this broker coordinates: the
+next coordinator must know each partition that has records of the transaction. Source: class
 ReplicaManager (maybeSendPartitionsToTransactionCoordinator), class AddPartitionsToTxnManager;
 KIP-890.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.base.ids import TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
 from harness.reference_broker.effects import CheckWanted, TransactionCheck
+from harness.reference_broker.handlers.group_coordinator import told_of_log
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -23,7 +27,7 @@ from harness.reference_broker.handlers.outcome import (
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
 from harness.reference_broker.state.transactions.adding import add, verify
-from harness.reference_broker.state.transactions.transaction import EPOCH_BUMPS
+from harness.reference_broker.state.transactions.transaction import EPOCH_BUMPS, Place
 
 _EPOCH_IS_COMPARED = (4, 0)  # class UnifiedLog (hasOngoingTransaction)
 _TO_REPEAT = frozenset(
@@ -58,10 +62,10 @@ def problem_with_transaction(
     if not wanted.transactional_id:
         return ErrorCode.INVALID_REQUEST
     error = context.state.transactions.problem_with_coordinator(wanted.transactional_id)
-    if error is ErrorCode.NONE:
+    is_here = error is ErrorCode.NONE
+    error = ErrorCode(context.checked.get((partition.topic_name, partition.index), error))
+    if is_here and error is ErrorCode.NONE:
         error = _by_coordinator(partition, wanted, context)
-    else:
-        error = ErrorCode(context.checked.get((partition.topic_name, partition.index), error))
     return _as_of_version(error, wanted)
 
 
@@ -104,11 +108,34 @@ def _as_of_version(error: ErrorCode, wanted: Writing) -> ErrorCode:
     return ErrorCode.NOT_ENOUGH_REPLICAS if error in _TO_REPEAT else error
 
 
-def check_elsewhere(
-    writes: Sequence[tuple[Partition, Writing]], context: RequestContext
-) -> TransactionCheck | None:
-    """Return the check that a coordinator on another broker has to make; None if there is none.
+@dataclass(frozen=True, slots=True)
+class AddedHere:
+    """Partitions that this broker, as coordinator, has added; their record ends at `required`."""
 
+    coordinator: Partition
+    required: Offset
+    places: tuple[Place, ...]
+
+    @property
+    def outcome(self) -> Mapping[Place, ErrorCode] | None:
+        """The error codes by topic and partition; None until the record is replicated."""
+        error = self.coordinator.replicated(self.required)
+        if error is None or error is ErrorCode.NONE:
+            return None if error is None else {}
+        return dict.fromkeys(self.places, told_of_log(error))
+
+    @property
+    def late(self) -> Mapping[Place, ErrorCode]:
+        """The outcome if the record is not replicated in time."""
+        return dict.fromkeys(self.places, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+
+def check_before(
+    writes: Sequence[tuple[Partition, Writing]], context: RequestContext
+) -> TransactionCheck | AddedHere | None:
+    """Return what a request has to wait for; None if there is nothing.
+
+    That is the check by a coordinator on another broker, or the replication of what this one added.
     All writes of a request belong to one transaction: the first one names it.
     """
     to_check = [each for each in writes if _is_to_check(*each, context)]
@@ -116,16 +143,31 @@ def check_elsewhere(
         return None
     first = to_check[0][1]
     transactions, name = context.state.transactions, first.transactional_id
-    if not name or transactions.problem_with_coordinator(name) is ErrorCode.NONE:
+    if not name:
         return None
     places = tuple((partition.topic_name, partition.index) for partition, _ in to_check)
+    if transactions.problem_with_coordinator(name) is ErrorCode.NONE:
+        return _added_here(first, places, context) if first.adds else None
     return TransactionCheck(
         name, first.producer.producer_id, first.producer.producer_epoch, places, first.adds
     )
 
 
+def _added_here(
+    wanted: Writing, places: tuple[Place, ...], context: RequestContext
+) -> AddedHere | None:
+    """Add the partitions; None if there is nothing to wait for. A refusal is found once more."""
+    transactions, name = context.state.transactions, wanted.transactional_id
+    add(transactions, name, wanted.producer, places, EPOCH_BUMPS, context.now())
+    coordinator = transactions.log.partition_of(name)
+    if coordinator is None:
+        return None
+    added = AddedHere(coordinator, coordinator.log.end_offset, places)
+    return None if added.outcome == {} else added
+
+
 def after_check(
-    check: TransactionCheck,
+    check: TransactionCheck | AddedHere,
     go_on: Callable[[RequestContext], Outcome],
     partitions: Sequence[Partition],
     timeout_ms: int,
@@ -136,7 +178,7 @@ def after_check(
     Without an outcome in time the request is carried out, too: the partitions that were to be
     checked are refused then.
     """
-    context.effects.append(CheckWanted(check))
+    key, late = _awaited(check, context)
     later: list[PurgatoryWait] = []
 
     def attempt() -> Message | None:
@@ -145,22 +187,33 @@ def after_check(
         return None if check.outcome is None else carry_out()
 
     def carry_out() -> Message | None:
-        inner = context._replace(effects=[], checked=check.outcome or {})
-        outcome = go_on(inner)
+        outcome = check.outcome
+        inner = context._replace(effects=[], checked=late if outcome is None else outcome)
+        done = go_on(inner)
         context.state.effects += inner.effects
-        if isinstance(outcome, PurgatoryWait):
-            later.append(outcome)
+        if isinstance(done, PurgatoryWait):
+            later.append(done)
             return None
-        assert isinstance(outcome, Answer)
-        return outcome.message
+        assert isinstance(done, Answer)
+        return done.message
 
     def at_deadline() -> Message:
         answer = None if later else carry_out()
         if answer is not None:
             return answer
-        late = later[0].at_deadline
-        assert late is not None
-        return late()
+        at_end = later[0].at_deadline
+        assert at_end is not None
+        return at_end()
 
-    keys: set[WakeKey] = {check, *((one.topic_id, one.index) for one in partitions)}
+    keys: set[WakeKey] = {key, *((one.topic_id, one.index) for one in partitions)}
     return PurgatoryWait(frozenset(keys), TimeMs(context.now() + timeout_ms), attempt, at_deadline)
+
+
+def _awaited(
+    check: TransactionCheck | AddedHere, context: RequestContext
+) -> tuple[WakeKey, Mapping[Place, int]]:
+    """Begin the wait; return what wakes it, and the outcome if nothing does."""
+    if isinstance(check, AddedHere):
+        return (check.coordinator.topic_id, check.coordinator.index), check.late
+    context.effects.append(CheckWanted(check))
+    return check, {}

@@ -79,6 +79,17 @@ class NoSecondTry(FrameRule):
         return [encode_response(answer, 0, correlation_id(seen.payload))]
 
 
+class RefusalsListApis(FrameRule):
+    """UNSUPPORTED_VERSION comes with the range of ApiVersions before its time."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not _is_unserved_api_versions(seen):
+            return [payload]
+        own = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS_KEY, min_version=0, max_version=1)
+        answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[own])
+        return [encode_response(answer, 0, correlation_id(seen.payload))]
+
+
 @answers("APIV-004", r"'(a b| x|x )' got NONE", range(3, 100))
 def blanks_in_names_are_accepted(request: ApiVersionsRequest, answer: ApiVersionsResponse) -> None:
     """A client software name with a blank is accepted."""
@@ -210,6 +221,7 @@ DEFECTS = [
     one_api_is_listed_twice,
     replace(rule("APIV-014", r"after the upgrade ranges", RangesStayAsTheyWere), private=True),
     rule("APIV-002", r"shown \[\]", UnservedVersionGetsNoRange),
+    rule("APIV-021", r"in the refusal are \[\(18, 0, 1\)\], expected none", RefusalsListApis),
     rule("APIV-003", r"error is UNSUPPORTED_VERSION", NoSecondTry),
     blanks_in_names_are_accepted,
     rule("APIV-005", r"closed the connection", AdvertisedVersionIsNotServed),

@@ -17,7 +17,10 @@ ENDED = {
     "RECV-031": "message.format.version, which went with 4.0",
 }
 """Features that the newest Kafka no longer has, by requirement."""
-ENDED_WITH_2_4 = {"IDEM-034": "the first sequence of a producer, which is free since 2.5"}
+ENDED_WITH_2_4 = {
+    "APIV-021": "refusals of ApiVersions without its range, which came with 2.4",
+    "IDEM-034": "the first sequence of a producer, which is free since 2.5",
+}
 ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
 """For defects that virtual brokers join: no built-in cluster emulates so old a release."""
 ENDED_CLUSTER = {"REPL-039": "message.format.version, which went with 4.0"}

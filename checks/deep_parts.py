@@ -354,6 +354,14 @@ DEEP = (
         rooms=("harness/reference_broker/state", "labs/replication_model"),
     ),
     Part(
+        "transaction_model",
+        (
+            command("python", "-m", "labs.transaction_model", "--examples", "5000",
+                    "--seed", "{seed}"),
+        ),
+        rooms=("harness/reference_broker/state", "labs/transaction_model"),
+    ),
+    Part(
         "differential",
         (command(*DIFF, "--seed", "{seed}", "--exchanges", "5000", "--out", "{out}/differential"),),
         count=2,

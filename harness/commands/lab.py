@@ -28,6 +28,10 @@ _LABS = {
     ),
     "group-model": ("labs.group_model.__main__", "Drive a group at two brokers by random steps."),
     "replication-model": ("labs.replication_model.__main__", "Check replication by random steps."),
+    "transaction-model": (
+        "labs.transaction_model.__main__",
+        "Drive the coordinator of transactions and a model of it by random steps.",
+    ),
     "clients": ("labs.clients.__main__", "List the clients of other projects and their calls."),
     "client-defects": (
         "labs.client_defects.__main__",

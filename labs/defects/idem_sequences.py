@@ -303,6 +303,13 @@ class AProducerGoesWithItsRecords(LooksAtBatches):
         refuse(answer, ErrorCode.UNKNOWN_PRODUCER_ID)
 
 
+class AForgottenProducerStartsAnywhere(AProducerGoesWithItsRecords):
+    """The broker forgets a producer when its records are deleted, and takes any sequence then."""
+
+    def edit(self, batch: SentBatch, answer: Answer) -> None:
+        acknowledge(answer, OUT_OF_ORDER)
+
+
 class ProducersAreKeptForEver(LooksAtBatches):
     """The broker refuses a gap as out of order however long the producer was idle."""
 
@@ -377,7 +384,8 @@ DEFECTS = [
     rule("IDEM-010", rf"then 0: {REFUSED}", SequencesEndAtTheLast),
     rule("IDEM-011", r"error is NONE \(0\), expected INVALID_RECORD", ASequenceMayBeNegative),
     rule("IDEM-013", rf"partition 1, sequence 0: {REFUSED}", PartitionsShareTheirSequences),
-    rule("IDEM-014", r"error is UNKNOWN_PRODUCER_ID", AProducerGoesWithItsRecords),
+    rule("IDEM-014", r"below are deleted: error is UNKNOWN_PROD", AProducerGoesWithItsRecords),
+    rule("IDEM-014", rf"behind \d deleted: {TAKEN}", AForgottenProducerStartsAnywhere),
     replace(
         rule("IDEM-015", r"not within \d+ ms: a producer that wrote", ProducersAreKeptForEver),
         private=True,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DescribeClusterResponse,
+    HeartbeatResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
     MetadataRequest,
@@ -192,6 +193,11 @@ DEFECTS = of_cluster(
         a_dead_broker_is_told_of_all_partitions,
         one_lost_leader_is_told_of_all_partitions,
         half_of_the_offsets_are_loaded,
+        changed_field("OFFS-014", "heartbeats_fail_while_offsets_are_loaded",
+            r"Heartbeat at broker \d, at first: error is COORDINATOR_LOAD_IN_PROGRESS",
+            "A broker that does not coordinate the group yet answers a heartbeat as it loads.",
+            HeartbeatResponse, "error_code",
+            ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS),
         rule("REPL-019", r"tells 19, told was 20", TheEndIsTakenBack),
         followers_wait_their_time_out,
         large_records_are_never_fetched,

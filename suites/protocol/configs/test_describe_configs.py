@@ -34,6 +34,7 @@ OVERRIDES = {
     "retention.ms": "86400000",
     "min.insync.replicas": "1",  # which topics here have in some clusters anyway
 }
+NO_CONFIG = "no.such.config"
 IN_EVERY_RELEASE = frozenset(
     {
         "cleanup.policy",
@@ -228,16 +229,25 @@ def test_source_of_each_config_is_that_of_its_first_synonym(
 def test_describe_configs_with_keys_returns_only_existing_named_configs(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Two that exist and one that does not; that one alone; without a list, all."""
+    """Two that exist and one that does not; that one alone; without a list, all.
+
+    Of a topic and of the broker.
+    """
     topic = TOPIC, kept.topic(broker, _configured_topic).name
-    wanted = {"retention.ms", "cleanup.policy"}
-    with requirement("CONF-005"):
-        shown = configs_of(broker, topic, api_version, [*wanted, "no.such.config"]).keys()
-        assert shown == wanted, f"named were {sorted(wanted)}, shown are {sorted(shown)}"
-        shown = configs_of(broker, topic, api_version, ["no.such.config"]).keys()
-        assert not shown, f"named was no.such.config, shown are {len(shown)} configs"
-        count = len(configs_of(broker, topic, api_version))
-        assert count >= len(IN_EVERY_RELEASE), f"{count} configs where all were asked for"
+    named = {
+        topic: {"retention.ms", "cleanup.policy"},
+        asked_broker(broker): {"log.retention.ms", "num.partitions"},
+    }
+    with requirement("CONF-005") as check:
+        for resource, wanted in named.items():
+            kind = "topic" if resource == topic else "broker"
+            with check.subtest(f"a {kind}"):
+                shown = configs_of(broker, resource, api_version, [*wanted, NO_CONFIG]).keys()
+                assert shown == wanted, f"named were {sorted(wanted)}, shown are {sorted(shown)}"
+                shown = configs_of(broker, resource, api_version, [NO_CONFIG]).keys()
+                assert not shown, f"named was {NO_CONFIG}, shown are {len(shown)} configs"
+                count = len(configs_of(broker, resource, api_version))
+                assert count >= len(IN_EVERY_RELEASE), f"{count} configs where all were asked for"
 
 
 @judges("CONF-024")

@@ -26,7 +26,7 @@ from suites.protocol.support.idempotent import (
     new_producer,
     send_at_once,
 )
-from suites.protocol.support.partition_log import keys_and_values, stored_batches
+from suites.protocol.support.partition_log import UntouchedLog, keys_and_values, stored_batches
 
 EXPIRATION_MS, CHECK_INTERVAL_MS = 500, 100
 LONGER_MS = 4_000  # a quarter of it is more than a batch takes
@@ -107,12 +107,15 @@ def test_raised_epoch_fences_the_lower_one_in_its_partition_alone(
 def test_producer_continues_sequence_after_delete_records(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Deleted behind its only batch, and then behind two of them."""
+    """Deleted behind its only batch, and then behind two of them; each time a gap comes first."""
     topic, producer = broker.create_topic(), new_producer(broker)
     append(broker, topic, producer.batch(0, b"a", b"b"))
+    log = UntouchedLog(broker, topic)
     for end, values in ((2, [b"c"]), (3, [b"d", b"e"])):
         delete_records(broker, topic, end)
         with requirement("IDEM-014"):
+            gap, where = producer.batch(end + 1, b"gap"), f"sequence {end + 1} behind {end} deleted"
+            log.expect_refusal(gap, api_version, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, where)
             answer = broker.produce(topic, producer.batch(end, *values), api_version)
             where = f"sequence {end} where all records below are deleted"
             expect_error(answer.error_code, ErrorCode.NONE, where)

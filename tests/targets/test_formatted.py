@@ -139,6 +139,12 @@ def test_archive_path_depends_on_settings_of_format_tool(
     assert archive_path(node(tmp_path, settings)) != archive_path(node(tmp_path))
 
 
+def test_archive_path_does_not_depend_on_voters_of_the_settings(tmp_path: Path) -> None:
+    """Their ids and addresses are another cluster's; the tool would refuse a node that is none."""
+    voters = {"controller.quorum.voters": "100@127.0.0.1:9999"}
+    assert archive_path(node(tmp_path, voters, 3, 3)) == archive_path(node(tmp_path, None, 3, 3))
+
+
 def test_formatted_directories_are_not_formatted_again(tmp_path: Path) -> None:
     config = node(tmp_path, {"log.dirs": "a,b"})
     before = formatted(tmp_path, config)

@@ -34,6 +34,7 @@ TOOL = "kafka.tools.StorageTool"
 TOOL_TIMEOUT_MS = 180_000
 META = "meta.properties"
 METADATA_DIR = "metadata.log.dir"
+VOTERS = "controller.quorum.voters"
 READS = (
     "controller.quorum.",
     "inter.broker.protocol.version",
@@ -85,9 +86,13 @@ def _directories(config: NodeConfig) -> list[Path]:
 
 
 def _impersonal(config: NodeConfig, root: Path) -> NodeConfig:
-    """The node without its id and addresses, its log directories below ``root``."""
+    """The node without its id and addresses, its log directories below ``root``.
+
+    Voters of the settings have ids and addresses of their own: those of a quorum stand for them.
+    """
     places = {path: str(root / str(at)) for at, path in enumerate(_directories(config))}
     settings = {name: value for name, value in config.settings.items() if name.startswith(READS)}
+    settings.pop(VOTERS, None)
     if METADATA_DIR in settings:
         settings[METADATA_DIR] = places[Path(settings[METADATA_DIR]).absolute()]
     settings["log.dirs"] = ",".join(places[path] for path in config.log_directories)

@@ -27,6 +27,8 @@ from harness.codec.messages import (
     AddPartitionsToTxnResponse,
     DescribeLogDirsResponse,
     FetchRequest,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
     MetadataRequest,
     ProduceRequest,
 )
@@ -61,6 +63,8 @@ _LOG_DIRS_WITH_ERROR = 3
 """From this version on the answer of DescribeLogDirs has an error."""
 _CREATION_IS_REQUESTED = 4
 """From this version on a Metadata request says that topics may be created."""
+_WRITE, _TWO_PHASES = "WRITE", "TWO_PHASE_COMMIT"
+"""InitProducerId with two phases needs both, and its answer does not say which one is missing."""
 
 
 _EMPTY = '""'
@@ -131,6 +135,7 @@ class Refusals:
     ) -> None:
         self._name_prefix, self._now_s = name_prefix, now_s
         self._only_cluster = not AREAS_OF_REFUSALS.isdisjoint(areas)
+        self._may_write = False
         self.found: list[RightRefused] = []
 
     @property
@@ -143,6 +148,7 @@ class Refusals:
         return _WatchedConnection(self._see)
 
     def _see(self, asked: _Asked, answer: Message) -> None:
+        self._may_write |= _shows_write(asked, answer)
         for error, field, structs in (*_refused(answer, ()), *_refused_unsaid(answer, asked)):
             if self._only_cluster and error != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
                 continue
@@ -153,7 +159,11 @@ class Refusals:
             operation = operation_of(asked.api.name, error, field)
             right = MissingRight(operation, _NAMES[error][0], self._pattern(error, name))
             only_api = asked.api.key if field == _OF_A_PART else None
-            self.found.append(RightRefused(_by_request(right, asked), self._now_s(), only_api))
+            self.found += [
+                RightRefused(one, self._now_s(), only_api)
+                for one in _by_request(right, asked)
+                if not (_has_two_phases(asked) and one.operation == _WRITE and self._may_write)
+            ]
 
     def _pattern(self, error: ErrorCode, name: str | None) -> str:
         """The name, or the prefix of the run, which also what has an id alone was made with.
@@ -184,17 +194,32 @@ def _is_refused_to_all(answer: Message, error: ErrorCode, name: str | None, aske
     return False
 
 
-def _by_request(right: MissingRight, asked: _Asked) -> MissingRight:
-    """The right that this form of the request needs in place of the usual one.
+def _by_request(right: MissingRight, asked: _Asked) -> tuple[MissingRight, ...]:
+    """The rights that this form of the request needs in place of the usual one.
 
     Metadata before v4 may create topics too, but is sent for those that exist as well.
     """
     request = asked.message
     if isinstance(request, FetchRequest) and _is_of_replica(request):
-        return MissingRight(_BY_BROKERS, _CLUSTER, CLUSTER_NAME)
+        return (MissingRight(_BY_BROKERS, _CLUSTER, CLUSTER_NAME),)
     if isinstance(request, MetadataRequest) and asked.version >= _CREATION_IS_REQUESTED:
-        return right._replace(operation="CREATE") if request.allow_auto_topic_creation else right
-    return right
+        creates = request.allow_auto_topic_creation
+        return (right._replace(operation="CREATE") if creates else right,)
+    if _has_two_phases(asked):
+        return right, right._replace(operation=_TWO_PHASES)
+    return (right,)
+
+
+def _has_two_phases(asked: _Asked) -> bool:
+    return isinstance(asked.message, InitProducerIdRequest) and asked.message.enable2_pc
+
+
+def _shows_write(asked: _Asked, answer: Message) -> bool:
+    """True if the user may write with the ids of the run: one has begun without two phases."""
+    if not isinstance(asked.message, InitProducerIdRequest) or _has_two_phases(asked):
+        return False
+    is_begun = isinstance(answer, InitProducerIdResponse) and answer.error_code == ErrorCode.NONE
+    return is_begun and asked.message.transactional_id is not None
 
 
 def _is_of_replica(request: FetchRequest) -> bool:

@@ -185,6 +185,26 @@ def test_no_right_adds_an_internal_topic_to_a_transaction() -> None:
     assert seen((request, added("other"), 3)) == [MissingRight("WRITE", "topic", "other")]
 
 
+def test_two_phases_need_their_own_right_and_that_to_write() -> None:
+    """The answer has one error for both; a transaction without two phases shows the right to write.
+
+    An idempotent producer, which has no transactional id, shows nothing.
+    """
+    refused = m.InitProducerIdResponse(error_code=E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    two_phases = m.InitProducerIdRequest(transactional_id="kc-1", enable2_pc=True), refused, 6
+    begun = m.InitProducerIdRequest(transactional_id="kc-2"), m.InitProducerIdResponse(), 6
+    idempotent = m.InitProducerIdRequest(transactional_id=None), m.InitProducerIdResponse(), 6
+    write, own = (
+        MissingRight(operation, "transactional-id", "kc-*")
+        for operation in ("WRITE", "TWO_PHASE_COMMIT")
+    )
+    assert seen(two_phases) == [write, own]
+    assert seen(idempotent, two_phases) == [write, own]
+    assert seen(begun, two_phases) == [own]
+    without = m.InitProducerIdRequest(transactional_id="kc-1"), refused, 6
+    assert seen(begun, without) == [write]
+
+
 def test_areas_of_refusals_lack_rights_to_the_cluster_alone() -> None:
     denied = m.CreateAclsResponse.AclCreationResult(error_code=E.CLUSTER_AUTHORIZATION_FAILED)
     exchange = (

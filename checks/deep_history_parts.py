@@ -6,6 +6,12 @@ from checks.part import Lane, Part, command
 from labs.defects.seen_on import KAFKA
 
 WAITS = Lane.WAITS
+ROOMS_OF_HISTORIES = (
+    "harness/reference_broker",
+    "harness/histories",
+    "harness/proxies",
+    "labs/transaction_histories",
+)
 HISTORY_PARTS = (
     Part(
         "transaction_histories",
@@ -34,12 +40,7 @@ HISTORY_PARTS = (
         ),
         seeds=10,
         lane=WAITS,
-        rooms=(
-            "harness/reference_broker",
-            "harness/histories",
-            "harness/proxies",
-            "labs/transaction_histories",
-        ),
+        rooms=ROOMS_OF_HISTORIES,
     ),
     Part(
         "fault_schedules",
@@ -54,12 +55,7 @@ HISTORY_PARTS = (
         ),
         seeds=40,
         lane=WAITS,
-        rooms=(
-            "harness/reference_broker",
-            "harness/histories",
-            "harness/proxies",
-            "labs/transaction_histories",
-        ),
+        rooms=ROOMS_OF_HISTORIES,
     ),
     Part(
         "streams",

@@ -52,14 +52,17 @@ class ReportedDataset:
     columns: tuple[tuple[str, str], ...]
 
     def files(self, datasets: Iterable[Dataset]) -> list[Path]:
-        """Those of these runs, each checked for its columns.
+        """Those of these runs, each checked for its columns; of copies of a run the first.
 
         Raises ReportError when a file is unreadable or of another form.
         """
+        folders: dict[str, Path] = {}
+        for dataset in datasets:
+            for folder in sorted((dataset.home / self.name).glob("run=*")):
+                folders.setdefault(folder.name, folder)
         files = [
             part
-            for dataset in datasets
-            for folder in sorted((dataset.home / self.name).glob("run=*"))
+            for folder in folders.values()
             for part in sorted(folder.glob("*.parquet"))
             if part.name[0] not in "._"
         ]

@@ -1,8 +1,9 @@
 """Finds the result files of the given folders and looks at their footers before Spark starts."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,13 +59,14 @@ class Dataset:
 def find_datasets(result_dirs: list[Path]) -> list[Dataset]:
     """The datasets below `result_dirs`, each once, every file's footer checked.
 
+    A run of which several folders have a copy is in one dataset alone.
     Raises ReportError when no folder is given, a folder is missing or holds no results, a file is
     not readable Parquet or of another schema, or when there is no check anywhere.
     """
     if not result_dirs:
         raise ReportError("no result folder is given", "the arguments", GIVE_A_RUN)
     roots = dict.fromkeys(_root_of(folder) for folder in result_dirs)
-    datasets = [_dataset(root) for root in roots]
+    datasets = _each_run_once([_dataset(root) for root in roots])
     if all(run.rows == 0 for dataset in datasets for run in dataset.runs):
         raise ReportError(
             "the results hold no check at all",
@@ -72,6 +74,21 @@ def find_datasets(result_dirs: list[Path]) -> list[Dataset]:
             "look at the run's journal and output: it ended before its first check; run it again",
         )
     return datasets
+
+
+def _each_run_once(datasets: Sequence[Dataset]) -> list[Dataset]:
+    """The datasets with each run where it has the most rows, which a copy of a part has not."""
+    owners: dict[str, tuple[int, int]] = {}
+    for place, dataset in enumerate(datasets):
+        rows: Counter[str] = Counter()
+        for one in dataset.runs:
+            rows[one.run] += one.rows
+        for run, count in rows.items():
+            owners[run] = max(owners.get(run, (-1, 0)), (count, -place))
+    return [
+        replace(dataset, runs=tuple(one for one in dataset.runs if owners[one.run][1] == -place))
+        for place, dataset in enumerate(datasets)
+    ]
 
 
 def _root_of(folder: Path) -> Path:

@@ -61,7 +61,7 @@ _NAMED = 5
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The verdict that stands for all of them, of which there is one at least."""
+    """Return the worst of the verdicts; at least one is needed."""
     return min(verdicts, key=RANKS.__getitem__)
 
 

@@ -9,15 +9,19 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from harness.commands.reported_runs import UNREADABLE, left_out, reported_runs, wording_of
+from harness.commands.reported_runs import (
+    INCOMPLETE,
+    UNREADABLE,
+    folders_argument,
+    left_out,
+    reported_runs,
+    wording_of,
+)
 from harness.targets.java import JavaError, spark_java_home
-
-INCOMPLETE = 3
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...",
-                type=click.Path(path_type=Path, exists=True, file_okay=False))  # fmt: skip
+@folders_argument
 @click.option(
     "--out",
     required=True,

@@ -8,6 +8,8 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import click
+
 from harness.base.bundle import suites_root
 from harness.codec.apis import APIS
 from harness.codec.unknown_apis import name_of_unknown
@@ -34,6 +36,16 @@ if TYPE_CHECKING:
 
 DECODING: Final = "CONN-025"
 """The sweep: every answer has the format of its version, nothing behind it."""
+INCOMPLETE: Final = 3
+"""The exit code where the output is written, but a run is incomplete."""
+folders_argument = click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    metavar="DIR...",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+)
+"""The folders with results, at least one."""
 UNREADABLE: Final = (AsOneRecordError, ResultsError, ResultsNotFound)
 """The errors of a folder with results, each with its cause in words."""
 

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import click
 
-from harness.commands.reported_runs import UNREADABLE, left_out, reported_runs, wording_of
-
-INCOMPLETE = 3
+from harness.commands.reported_runs import (
+    INCOMPLETE,
+    UNREADABLE,
+    folders_argument,
+    left_out,
+    reported_runs,
+    wording_of,
+)
 
 
 @click.command("site")
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...",
-                type=click.Path(path_type=Path, exists=True, file_okay=False))  # fmt: skip
+@folders_argument
 @click.option(
     "--out",
     required=True,

@@ -38,20 +38,15 @@ class JudgingTest:
 
 def judging_tests(requirement_id: str, root: Path) -> list[JudgingTest]:
     """The tests below ``root/suites`` that judge a requirement, in the order of their places."""
-    return [
-        test
-        for file in _test_files(root / "suites")
-        for test in _in_file(requirement_id, file, root)
-    ]
+    return [test for names, test in _tests(root, requirement_id) if requirement_id in names]
 
 
 def all_judging_tests(root: Path) -> dict[str, list[JudgingTest]]:
     """By requirement, what `judging_tests` gives: each file is parsed once."""
     found: defaultdict[str, list[JudgingTest]] = defaultdict(list)
-    for file in _test_files(root / "suites"):
-        for names, test in _tests_in(file, root):
-            for name in names:
-                found[name].append(test)
+    for names, test in _tests(root):
+        for name in names:
+            found[name].append(test)
     return dict(found)
 
 
@@ -74,9 +69,11 @@ def _declared(file: Path) -> Iterator[str]:
         yield from _QUOTED.findall(words)
 
 
-def _in_file(requirement_id: str, file: Path, root: Path) -> Iterator[JudgingTest]:
-    if f'"{requirement_id}"' in file.read_text("utf-8"):  # without the cost of parsing
-        yield from (test for names, test in _tests_in(file, root) if requirement_id in names)
+def _tests(root: Path, named: str = "") -> Iterator[tuple[list[str], JudgingTest]]:
+    """The tests of the files that have this text, and the requirements that each one judges."""
+    for file in _test_files(root / "suites"):
+        if named in file.read_text("utf-8"):  # without the cost of parsing
+            yield from _tests_in(file, root)
 
 
 def _tests_in(file: Path, root: Path) -> Iterator[tuple[list[str], JudgingTest]]:
@@ -100,16 +97,6 @@ def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
     return decorator.func.id, [word for word in words if isinstance(word, str)]
 
 
-def defects(requirement_id: str, root: Path) -> list[str]:
-    """The places in the defect table that name a requirement, as ``labs/defects/x.py:12``."""
-    return [
-        f"{file.relative_to(root)}:{number}"
-        for file in _defect_files(root)
-        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
-        if f'"{requirement_id}"' in line
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class NamedDefect:
     """A place in the defect table, and the mistake of the broker in words, where it has some."""
@@ -118,17 +105,34 @@ class NamedDefect:
     meaning: str
 
 
+def defects(requirement_id: str, root: Path) -> list[str]:
+    """The places in the defect table that name a requirement, as ``labs/defects/x.py:12``."""
+    return [
+        f"{file.relative_to(root)}:{number}"
+        for file, number, names in _naming_lines(root)
+        if requirement_id in names
+    ]
+
+
 def all_defects(root: Path) -> dict[str, list[NamedDefect]]:
-    """By requirement, the places that `defects` gives; each file is read once."""
+    """By requirement, the places that `defects` gives."""
     found: defaultdict[str, list[NamedDefect]] = defaultdict(list)
-    for file in _defect_files(root):
-        text = file.read_text("utf-8")
-        meanings = _meanings(text)
-        for number, line in enumerate(text.splitlines(), 1):
-            place = f"{file.relative_to(root)}:{number}"
-            for name in dict.fromkeys(_QUOTED.findall(line)):
-                found[name].append(NamedDefect(place, meanings.get(number, "")))
+    meanings: dict[Path, dict[int, str]] = {}
+    for file, number, names in _naming_lines(root):
+        if file not in meanings:
+            meanings[file] = _meanings(file.read_text("utf-8"))
+        place = f"{file.relative_to(root)}:{number}"
+        for name in names:
+            found[name].append(NamedDefect(place, meanings[file].get(number, "")))
     return dict(found)
+
+
+def _naming_lines(root: Path) -> Iterator[tuple[Path, int, list[str]]]:
+    """Each line of the defect table that names requirements: file, number from 1, names."""
+    for file in _defect_files(root):
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+            if names := list(dict.fromkeys(_QUOTED.findall(line))):
+                yield file, number, names
 
 
 def _defect_files(root: Path) -> list[Path]:

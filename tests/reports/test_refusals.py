@@ -98,6 +98,18 @@ def test_folder_given_twice_is_used_once(tmp_path: Path) -> None:
     assert dataset.runs[0].planned_cases == 1
 
 
+def test_run_in_two_folders_is_used_once_where_it_has_the_most_rows(tmp_path: Path) -> None:
+    """Three folders: the first has a copy of a part, the third one of the whole."""
+    rows = [row(), row(ordinal=1)]
+    folders = [tmp_path / name for name in ("part", "whole", "copy")]
+    for folder, held in zip(folders, (rows[:1], rows, rows), strict=True):
+        write_results(folder, held)
+    other = row(run="r2")
+    write_results(folders[0], [*rows[:1], other])
+    found = [[run.run for run in dataset.runs] for dataset in find_datasets(folders)]
+    assert found == [["r2"], ["r1"], []]
+
+
 def test_partial_file_of_interrupted_writer_is_ignored(tmp_path: Path) -> None:
     folder = write_results(tmp_path, [row()]) / "results" / "run=r1"
     (folder / ".part-0.parquet.12.parquet").write_bytes(b"half")

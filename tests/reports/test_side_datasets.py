@@ -57,6 +57,17 @@ def test_side_datasets_are_found_also_from_results_folder(
     assert len(defect_tables(find_datasets([tmp_path / "results"]))) == 1
 
 
+def test_side_datasets_of_run_in_two_folders_are_found_once(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        write_results(folder, [check()])
+        write_wire(folder, "r1", wire_rows("reference", 1))
+    write_wire(folders[1], "r2", wire_rows("reference", 1))
+    found = WIRE.files(find_datasets(folders))
+    assert [file.parent.name for file in found] == ["run=r1", "run=r2"]
+    assert found[0].is_relative_to(folders[0])
+
+
 def no_parquet(file: Path) -> None:
     file.write_bytes(b"PAR1")
 

@@ -16,7 +16,10 @@ from harness.base.ids import GroupId, MemberId, Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import SyncGroupRequest, SyncGroupResponse
 from harness.reference_broker.effects import GroupMoved
-from harness.reference_broker.handlers.group_coordinator import problem_with_group, told_of_log
+from harness.reference_broker.handlers.group_coordinator import (
+    coordinator_error,
+    problem_with_group,
+)
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -65,7 +68,9 @@ def _answer_kept(
         outcome = partition.replicated(required[0])
         if outcome is None:
             return _response(Synced(_late_error(context))) if _is_lost(caller, context) else None
-        return _response(synced if outcome is ErrorCode.NONE else Synced(told_of_log(outcome)))
+        return _response(
+            synced if outcome is ErrorCode.NONE else Synced(coordinator_error(outcome))
+        )
 
     context.effects.append(GroupMoved(group_id))
     now = attempt()

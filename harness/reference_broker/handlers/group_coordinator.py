@@ -59,7 +59,7 @@ def answer_when_kept(
         outcome = partition.replicated(required)
         if outcome is None or outcome is ErrorCode.NONE:
             return None if outcome is None else answer
-        return refuse(told_of_log(outcome))
+        return refuse(coordinator_error(outcome))
 
     now = attempt()
     if now is not None:
@@ -72,7 +72,7 @@ def answer_when_kept(
     )
 
 
-def told_of_log(outcome: ErrorCode) -> ErrorCode:
+def coordinator_error(outcome: ErrorCode) -> ErrorCode:
     """Return the coordinator's error for one of its log."""
     is_elsewhere = outcome is ErrorCode.NOT_LEADER_OR_FOLLOWER
     return ErrorCode.NOT_COORDINATOR if is_elsewhere else ErrorCode.COORDINATOR_NOT_AVAILABLE

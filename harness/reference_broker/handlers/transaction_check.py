@@ -16,7 +16,7 @@ from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
 from harness.reference_broker.effects import CheckWanted, TransactionCheck
-from harness.reference_broker.handlers.group_coordinator import told_of_log
+from harness.reference_broker.handlers.group_coordinator import coordinator_error
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -122,7 +122,7 @@ class AddedHere:
         error = self.coordinator.replicated(self.required)
         if error is None or error is ErrorCode.NONE:
             return None if error is None else {}
-        return dict.fromkeys(self.places, told_of_log(error))
+        return dict.fromkeys(self.places, coordinator_error(error))
 
     @property
     def late(self) -> Mapping[Place, ErrorCode]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
-from harness.reference_broker.handlers.group_coordinator import told_of_log
+from harness.reference_broker.handlers.group_coordinator import coordinator_error
 from harness.reference_broker.handlers.outcome import Answer, PurgatoryWait, RequestContext
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
@@ -66,7 +66,7 @@ class WrittenState(NamedTuple):
         """The error for the client, NONE if all replicas in sync have it; None before."""
         outcome = self.partition.replicated(self.end)
         is_good = outcome is None or outcome is ErrorCode.NONE
-        return outcome if is_good else told_of_log(outcome)  # type: ignore[arg-type]
+        return outcome if is_good else coordinator_error(outcome)  # type: ignore[arg-type]
 
 
 def written_state(transactional_id: str, context: RequestContext) -> WrittenState | None:

@@ -29,7 +29,15 @@ def late_assignments_are_acknowledged(message: SyncGroupResponse) -> None:
         message.error_code, message.assignment = ErrorCode.NONE, b"late"
 
 
+@answers("GRP-086", r"one of two replicas is in sync: error is NONE")
+def assignments_need_no_replicas(message: SyncGroupResponse) -> None:
+    """SyncGroup succeeds although too few replicas are in sync for the assignment."""
+    if message.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE:
+        message.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    joined_alone(assignments_need_no_replicas),
     joined_alone(late_assignments_are_acknowledged),
     _acknowledged("GRP-084", "a_lost_assignment_is_acknowledged",
         "SyncGroup succeeds although another broker became coordinator meanwhile.",

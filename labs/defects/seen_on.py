@@ -21,7 +21,10 @@ ENDED_WITH_2_4 = {
     "APIV-021": "refusals of ApiVersions without its range, which came with 2.4",
     "IDEM-034": "the first sequence of a producer, which is free since 2.5",
 }
-ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
+ENDED_JOINED = {
+    "GRP-086": "the classic coordinator, which went with 4.0",
+    "REPL-013": "what a leader alone commits, which changed with 3.7",
+}
 """For defects that virtual brokers join: no built-in cluster emulates so old a release."""
 ENDED_CLUSTER = {"REPL-039": "message.format.version, which went with 4.0"}
 QUORUM = {"RAFT-010": "controllers of which one can be lost"}

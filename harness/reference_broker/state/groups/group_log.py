@@ -110,6 +110,16 @@ class GroupLog:
         self._effects += appended.effects
         return ErrorCode.NONE
 
+    def refuses(self, group_id: str) -> bool:
+        """True if too few replicas are in sync for a generation to be written, before 4.0.
+
+        Source: class GroupMetadataManager (storeGroup). Since 4.0 it is written, and then waits.
+        """
+        partition = self.partition_of(group_id)
+        if partition is None or partition.leading is None or self.groups_outlive_offsets:
+            return False
+        return len(partition.leading.isr) < partition.min_isr
+
     def keep_group(self, group: Group, parts: Mapping[str, bytes], now: TimeMs) -> bool:
         """Write the generation with its assignments; False if that is too large for a batch."""
         from harness.reference_broker.state.groups.group_records import group_row

@@ -206,16 +206,25 @@ def _await_joins(groups: Groups, group: Group, now: TimeMs) -> None:
 
 def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -> None:
     """Store and send the leader's assignments; a member without one gets an empty assignment."""
+    if groups.log.refuses(group.group_id):
+        _refuse_assignments(groups, group, ErrorCode.COORDINATOR_NOT_AVAILABLE, now)
+        return
     if not groups.log.keep_group(group, parts, now):
         groups.revert(group.group_id)
-        _answer_syncs(groups, group, ErrorCode.UNKNOWN_SERVER_ERROR, now)
-        prepare_rebalance(groups, group, now)
+        _refuse_assignments(groups, group, ErrorCode.UNKNOWN_SERVER_ERROR, now)
         return
     for member in group.members.values():
         member.assignment = parts.get(member.member_id, NO_ASSIGNMENT)
     _answer_syncs(groups, group, ErrorCode.NONE, now)
     group.apply(GroupEvent.ASSIGNED, now)
     _await_replicas(groups, group, now)
+
+
+def _refuse_assignments(groups: Groups, group: Group, error: ErrorCode, now: TimeMs) -> None:
+    for member in group.members.values():
+        member.assignment = NO_ASSIGNMENT
+    _answer_syncs(groups, group, error, now)
+    prepare_rebalance(groups, group, now)
 
 
 def _await_replicas(groups: Groups, group: Group, now: TimeMs) -> None:

@@ -3,7 +3,7 @@
 Each speaks to a real Kafka on loopback, and its capture is read. The table has a row for each; a
 byte that was passed over, a message that was not decoded or not answered ends it with exit code 1.
 Needs root, tcpdump and a JDK; for librdkafka cargo, make and a C compiler, for kafkajs npm and
-node.
+node, for franz-go and Sarama Go.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ still has the versions of old clients, ``NEWEST`` the newest at all.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from harness.targets.artifacts import fetch_release
 from harness.targets.client_jar import fetch_client_jar, pinned_client_jars
 from harness.targets.java import find_java
 from harness.targets.kafka.release import JUDGED
+from harness.targets.obtain import BrokerSource, obtain
 from harness.targets.pinned_file import exclusive
 from labs.client_versions.clients import CLIENTS as PINNED
 from labs.client_versions.packages import Package, fetch_package
@@ -142,11 +144,29 @@ def _librdkafka(bootstrap: str, topic: str) -> None:
     _run([*words, "-C", "-o", "beginning", "-e"])
 
 
+# Clients in Go
+
+
+def _go_program(name: str, bootstrap: str, topic: str) -> None:
+    """Built once into the cache."""
+    source = BrokerSource("go", PROGRAMS / name)
+    _run([str(obtain(source) / name), bootstrap, topic])
+
+
+def _go_client(client: str, name: str, module: str) -> CapturedClient:
+    """At the release that the program's go.mod pins."""
+    pins = (PROGRAMS / name / "go.mod").read_text("utf-8")
+    (release,) = re.findall(rf"{re.escape(module)} v(\S+)", pins)
+    return CapturedClient(client, release, NEWEST, partial(_go_program, name))
+
+
 CLIENTS = {
     one.name: one
     for one in (
         *_java_clients(),
         CapturedClient("librdkafka", LIBRDKAFKA.release, BROKER, _librdkafka),
         CapturedClient("kafkajs", KAFKAJS.release, BROKER, _kafkajs),
+        _go_client("franz-go", "franz_go", "github.com/twmb/franz-go"),
+        _go_client("sarama", "sarama", "github.com/IBM/sarama"),
     )
 }

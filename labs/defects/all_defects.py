@@ -131,6 +131,7 @@ from labs.defects import (
     txn_reads,
     txn_replicas,
     txn_seen,
+    txn_several,
     txn_two_phases,
     txn_version_two,
 )
@@ -266,6 +267,7 @@ ALL_DEFECTS: list[Defect] = [
     *txn_reads.DEFECTS,
     *txn_replicas.DEFECTS,
     *txn_seen.DEFECTS,
+    *txn_several.DEFECTS,
     *txn_two_phases.DEFECTS,
     *txn_version_two.DEFECTS,
     *WRONG_STORAGE,

@@ -43,6 +43,13 @@ def synonyms_begin_with_the_default(answer: DescribeConfigsResponse) -> None:
             config.synonyms = list(reversed(config.synonyms))
 
 
+@answers("CONF-004", r"synonyms are \[\], alone|the value of .*: \[\]")
+def the_first_resource_has_synonyms(answer: DescribeConfigsResponse) -> None:
+    """Of several resources, DescribeConfigs returns the synonyms of the first."""
+    for config in (one for result in answer.results[1:] for one in result.configs):
+        config.synonyms = []
+
+
 @answers("CONF-004", r"a topic: \S+ has source 5, synonyms \[\d, 5\]")
 def the_source_is_that_of_the_default(answer: DescribeConfigsResponse) -> None:
     """DescribeConfigs names the source of the default for what a topic has from its creation."""
@@ -143,6 +150,7 @@ DEFECTS = [
         where={"results.configs.name": "max.message.bytes",
             "results.configs.value": DEFAULT_LIMITS}),
     synonyms_begin_with_the_default,
+    the_first_resource_has_synonyms,
     the_source_is_that_of_the_default,
     no_known_key_is_no_key,
     changed_field("CONF-005", "named_keys_are_not_looked_at", r"named were .*shown are",

@@ -85,7 +85,7 @@ def a_transaction_without_records_is_empty(request: EndTxnRequest) -> None:
 
 @answers(
     "TXN-031",
-    r"require_stable True(, group \d of \d)?: (the \(error, offset\)|error is NONE)",
+    r"require_stable True(, group \d of \d)?: (the \(error, offset\)|error is NONE)|open: the",
 )
 def unstable_offsets_are_returned(answer: OffsetFetchResponse) -> None:
     """The broker ignores require_stable."""

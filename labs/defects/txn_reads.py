@@ -131,7 +131,9 @@ def open_transactions_hold_nothing_back(request: FetchRequest) -> None:
 
 
 @answers(
-    "TXN-025", r"(from offset|log start) \d: the aborted transactions", asked=of_client("TXN-025")
+    "TXN-025",
+    r"(from offset \d|log start \d|partitions \(.*\)): the aborted transactions",
+    asked=of_client("TXN-025"),
 )
 def one_aborted_transaction_is_enough(answer: FetchResponse) -> None:
     """The broker returns at most one aborted transaction."""
@@ -142,7 +144,7 @@ def one_aborted_transaction_is_enough(answer: FetchResponse) -> None:
 
 @answers(
     "TXN-025",
-    r"(from offset \d|log start \d|none is aborted): the aborted transactions are",
+    r"(from offset \d|log start \d|none is aborted|partitions .*): the aborted transactions are",
     asked=of_client("TXN-025"),
 )
 def a_committed_transaction_counts_as_aborted(request: FetchRequest, answer: FetchResponse) -> None:
@@ -179,7 +181,9 @@ def _refuse(_: SeenRequest, answer: EndTxnResponse) -> None:
 
 
 @takes_from_client(
-    "LISTO-007", r"(latest|open), read_committed: \(error, offset\) is \(0, [04]\), expected"
+    "LISTO-007",
+    r"(latest|open), read_committed: \(error, offset\) is \(0, [04]\), expected"
+    r"|partitions \(.*\): the \(error, offset\)",
 )
 def list_offsets_has_one_isolation_level(request: ListOffsetsRequest) -> None:
     """ListOffsets ignores the isolation level."""

@@ -95,7 +95,7 @@ DEFECTS = [
         DescribeTransactionsResponse, "transaction_states.transaction_timeout_ms",
         34_567, TIMEOUT_MS),
     changed_field("TXN-036", "a_transaction_has_no_partitions",
-        r"Ongoing: the partitions are \{\}",
+        r"Ongoing: the partitions are \{\}|described are ",
         "DescribeTransactions returns no partitions.",
         DescribeTransactionsResponse, "transaction_states.topics",
         ANY, [],

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import AlterConfigsRequest, DescribeConfigsRequest
+from harness.codec.messages import (
+    AlterConfigsRequest,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+)
 from harness.conformance.checks import requirement
 from harness.runner.marks import at_versions, judges
 from suites.protocol.support.config_admin import (
@@ -13,6 +18,7 @@ from suites.protocol.support.config_admin import (
     AlterOperation,
     Change,
     Resource,
+    ShownSource,
     asked_broker,
     change_keys,
     describe,
@@ -75,6 +81,49 @@ def test_describe_configs_returns_own_keys_and_error_of_each_resource(
             for each in (first, second)
         ]
         assert ages == ["1000000", "2000000"], f"{AGE} of the two topics is {ages}"
+
+
+@judges("CONF-004")
+@at_versions("DescribeConfigs", "1+")
+def test_describe_configs_returns_synonyms_of_each_resource(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two topics with values of their own and one without, and a broker: in one request, each has
+    the synonyms that it has alone."""
+    plain: Resource = TOPIC, broker.create_topic().name
+    one, other = (_topic(broker, age) for age in ("1000000", "2000000"))
+    wanted = {one: AGE, plain: AGE, asked_broker(broker): OF_BROKER, other: AGE}
+    with requirement("CONF-004") as check:
+        alone = {
+            resource: _synonyms(describe(broker, resource, api_version, [key], synonyms=True))
+            for resource, key in wanted.items()
+        }
+        request = DescribeConfigsRequest(
+            resources=[
+                DescribeConfigsRequest.DescribeConfigsResource(
+                    resource_type=kind, resource_name=name, configuration_keys=[key]
+                )
+                for (kind, name), key in wanted.items()
+            ],
+            include_synonyms=True,
+        )
+        results = broker.ask(request, api_version).results
+        found = {(each.resource_type, each.resource_name): _synonyms(each) for each in results}
+        for resource, expected in alone.items():
+            with check.subtest(f"{wanted[resource]} of {resource}"):
+                told = f"synonyms are {found.get(resource)}, alone {expected}"
+                assert found.get(resource) == expected, told
+        for resource, age in ((one, "1000000"), (other, "2000000")):
+            with check.subtest(f"the value of {resource}"):
+                assert (AGE, age, ShownSource.TOPIC) in found[resource], f"{found[resource]}"
+
+
+def _synonyms(
+    result: DescribeConfigsResponse.DescribeConfigsResult,
+) -> list[tuple[str, str | None, int]]:
+    """Return name, value and source of each synonym of the only config."""
+    config = only(result.configs, "config")
+    return [(each.name, each.value, each.source) for each in config.synonyms]
 
 
 @judges("CONF-026")

@@ -162,14 +162,14 @@ def test_offset_fetch_without_commit_returns_minus_1_and_no_error(
 def test_offset_fetch_with_null_topics_returns_all_committed_offsets(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Partitions of two topics, and none that was not committed."""
+    """Partitions of two topics, one at offset 0, and none that was not committed."""
     topic, other = kept.topic(broker, _three_partitions), broker.create_topic()
     group = fresh_group(broker, topic)
-    commit(broker, group, {topic: [entry(5, "five"), entry(7, "", 2)], other: [entry(1)]})
+    commit(broker, group, {topic: [entry(5, "five"), entry(0, "", 2)], other: [entry(1)]})
     with requirement("OFFS-003"):
         found = fetch_offsets(broker, group, None, api_version, known=[topic, other])
         found.expect(topic, 5, "five")
-        found.expect(topic, 7, partition=2)
+        found.expect(topic, 0, partition=2)
         found.expect(other, 1)
         assert len(found.partitions) == 3, f"three were committed, not {sorted(found.partitions)}"
 

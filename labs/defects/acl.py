@@ -10,6 +10,7 @@ from dataclasses import replace
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     CreateAclsResponse,
+    DeleteAclsRequest,
     DeleteAclsResponse,
     DescribeAclsRequest,
     DescribeAclsResponse,
@@ -37,6 +38,7 @@ TOPIC, GROUP, CLUSTER, TRANSACTION = (
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
     ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
+FILTERS_OF_ACL_017 = 3
 OF_PARTITIONS = "topics.partitions.error_code"
 
 
@@ -47,6 +49,27 @@ def a_filter_by_operation_selects_nothing(
     """DescribeAcls returns nothing where the filter names the operation WRITE."""
     if request.operation == Operation.WRITE:
         answer.resources = []
+
+
+@answers("ACL-017", r"the results are \[\(0, \[\]\), ")
+def all_removed_entries_are_in_the_last_result(
+    request: DeleteAclsRequest, answer: DeleteAclsResponse
+) -> None:
+    """DeleteAcls of three filters returns all removed entries in the last result."""
+    if len(request.filters) == FILTERS_OF_ACL_017:
+        *before, last = answer.filter_results
+        for each in before:
+            last.matching_acls += each.matching_acls
+            each.matching_acls = []
+
+
+@answers("ACL-018", r"the results are .*, \(42, \[\]\), \(0, \[\]\)\], expected")
+def an_entry_is_in_one_result(answer: DeleteAclsResponse) -> None:
+    """DeleteAcls leaves out an entry that an earlier filter has selected."""
+    seen = []
+    for each in answer.filter_results:
+        each.matching_acls = [acl for acl in each.matching_acls if acl not in seen]
+        seen += each.matching_acls
 
 
 @answers("ACL-010", r"the missing one: error is UNKNOWN_TOPIC_OR_PARTITION")
@@ -115,4 +138,6 @@ DEFECTS = [
         r"(denied|another host|a group): error is NONE",
         "InitProducerId gives an id to a producer in spite of denials.",
         InitProducerIdResponse, "error_code", CLUSTER, ErrorCode.NONE),
+    all_removed_entries_are_in_the_last_result,
+    an_entry_is_in_one_result,
 ]  # fmt: skip

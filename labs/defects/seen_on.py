@@ -47,7 +47,7 @@ RIGHTS_ON_KAFKA = tuple(
 )
 """Rights for APIs that the built-in broker has not yet: newer groups, a quorum, features."""
 BEHIND_AUTHORIZER = (
-    *(f"ACL-{number:03}" for number in (1, 2, *range(4, 17))),
+    *(f"ACL-{number:03}" for number in (1, 2, *range(4, 19))),
     *(f"AUTHZ-{number:03}" for number in (*range(1, 43), *range(46, 69), 72, *range(84, 90))),
     *(f"DTOK-{number:03}" for number in range(1, 16)),
 )

@@ -4,8 +4,9 @@ Behaviour
 - Each filter has a result with the entries that it selected; an entry that two filters select is
   in both results.
 - Without an authorizer each result is SECURITY_DISABLED.
+- With a ZooKeeper an entry is in the first of these results alone.
 - A filter with the value UNKNOWN closes the connection; any other number that has no meaning is
-  INVALID_REQUEST.
+  INVALID_REQUEST, with a ZooKeeper it selects nothing.
 
 Version notes
 - v0   selects literal patterns alone
@@ -50,7 +51,9 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> Answer | Clos
         disabled = [_Result(error_code=DISABLED, error_message=said) for _ in filters]
         return Answer(DeleteAclsResponse(filter_results=disabled))
     gone: dict[UUID, Acl] = {}
-    results = [_result(each, gone, context) for each in filters]
+    has_zookeeper = context.state.like.keeps_topics_in_zookeeper
+    result = _result_with_zookeeper if has_zookeeper else _result
+    results = [result(each, gone, context) for each in filters]
     records = [RemoveAccessControlEntryRecord(id=acl_id) for acl_id in gone]
     context.state.change_metadata(records, context.now())
     return Answer(DeleteAclsResponse(filter_results=results))
@@ -61,6 +64,18 @@ def _result(wanted: AclFilter, gone: dict[UUID, Acl], context: RequestContext) -
     if problem is not None:
         return _Result(error_code=problem[0], error_message=problem[1])
     found = context.state.acls.selected(wanted)
+    gone.update(found)
+    return _Result(error_message=None, matching_acls=[_removed(acl) for _, acl in found])
+
+
+def _result_with_zookeeper(
+    wanted: AclFilter, gone: dict[UUID, Acl], context: RequestContext
+) -> _Result:
+    """Return the entries that no filter before selects (class AclAuthorizer, deleteAcls).
+
+    A number that has no meaning selects nothing.
+    """
+    found = [one for one in context.state.acls.selected(wanted) if one[0] not in gone]
     gone.update(found)
     return _Result(error_message=None, matching_acls=[_removed(acl) for _, acl in found])
 

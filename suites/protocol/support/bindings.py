@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
+from harness.codec.messages import (
+    CreateAclsRequest,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+    DescribeAclsRequest,
+)
 from suites.protocol.support.acl_terms import ALLOW, ANY, EVERY_HOST, LITERAL, Operation, Resource
 from suites.protocol.support.expect import expect_error
 
@@ -72,21 +77,33 @@ def listed(broker: BrokerUnderTest, version: int | None = None, **wanted: Any) -
 
 def removed(broker: BrokerUnderTest, version: int | None = None, **wanted: Any) -> list[Binding]:
     """Remove what a filter selects; return it as the broker does."""
-    filters = [DeleteAclsRequest.DeleteAclsFilter(**filter_fields(version, **wanted))]
-    (result,) = broker.ask(DeleteAclsRequest(filters=filters), version).filter_results
-    expect_error(result.error_code, ErrorCode.NONE, "DeleteAcls")
+    ((code, found),) = removed_by_each(broker, [wanted], version)
+    expect_error(code, ErrorCode.NONE, "DeleteAcls")
+    return found
+
+
+def removed_by_each(
+    broker: BrokerUnderTest, wanted: Sequence[Mapping[str, Any]], version: int | None = None
+) -> list[tuple[int, list[Binding]]]:
+    """Remove what filters select, by one request; return error code and entries of each result."""
+    made = DeleteAclsRequest.DeleteAclsFilter
+    request = DeleteAclsRequest(filters=[made(**filter_fields(version, **one)) for one in wanted])
     return [
-        Binding(
-            acl.resource_name,
-            acl.principal,
-            acl.operation,
-            acl.permission_type,
-            acl.pattern_type,
-            acl.resource_type,
-            acl.host,
-        )
-        for acl in result.matching_acls
+        (result.error_code, [_removed(acl) for acl in result.matching_acls])
+        for result in broker.ask(request, version).filter_results
     ]
+
+
+def _removed(acl: DeleteAclsResponse.DeleteAclsMatchingAcl) -> Binding:
+    return Binding(
+        acl.resource_name,
+        acl.principal,
+        acl.operation,
+        acl.permission_type,
+        acl.pattern_type,
+        acl.resource_type,
+        acl.host,
+    )
 
 
 @contextmanager

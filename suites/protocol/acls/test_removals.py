@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
@@ -41,7 +42,7 @@ def test_delete_acls_answers_each_filter_with_entries_that_it_selects(
     mine, other = read.principal, f"{read.principal}-other"
     elsewhere = read._replace(name=broker.unique_topic())
     stays = read._replace(principal=other)
-    filters = [
+    filters: list[dict[str, Any]] = [
         {"principal": mine, "operation": WRITE},
         {"principal": f"{mine}-none"},
         {"principal": mine, "operation": READ},
@@ -63,7 +64,7 @@ def test_delete_acls_names_entry_for_each_filter_that_selects_it(
     require_authorizer(broker)
     read, write = _entries(broker, READ, WRITE)
     mine = read.principal
-    filters = [
+    filters: list[dict[str, Any]] = [
         {"principal": mine, "operation": WRITE},
         {"principal": mine},
         {"principal": mine, "operation": 99},

@@ -45,15 +45,18 @@ class ConnectionPlaces:
     """The connections with a place, and those that wait for one.
 
     `config` returns the value in effect of one of the broker's configs, `throttle_ms` the throttle
-    time of a new connection of an address.
+    time of a new connection of an address. `limits_all`: `max.connections` counts, as since 2.3.
     """
 
     def __init__(
         self,
         config: Callable[[str], str | None],
         throttle_ms: Callable[[str], int] = lambda _: 0,
+        *,
+        limits_all: bool = True,
     ) -> None:
         self._config, self._throttle_ms = config, throttle_ms
+        self._limits_all = limits_all
         self._throttled: set[PlacedConnection] = set()
         self._served: set[PlacedConnection] = set()
         self._waiting: dict[PlacedConnection, None] = {}
@@ -71,7 +74,7 @@ class ConnectionPlaces:
 
     def take(self, connection: PlacedConnection) -> Admission:
         """Give a new connection a place; the caller begins or closes it."""
-        if self._waiting or len(self._served) >= self._limit(_MOST):
+        if self._waiting or self._are_full:
             self._waiting[connection] = None
             return Admission.WAITS
         return self._placed(connection)
@@ -85,7 +88,7 @@ class ConnectionPlaces:
             self._by_ip[connection.ip] -= 1
             if not self._by_ip[connection.ip]:
                 del self._by_ip[connection.ip]
-        while self._waiting and len(self._served) < self._limit(_MOST):
+        while self._waiting and not self._are_full:
             longest = next(iter(self._waiting))
             del self._waiting[longest]
             admission = self._placed(longest)
@@ -107,6 +110,10 @@ class ConnectionPlaces:
         self._served.add(connection)
         self._by_ip[ip] += 1
         return Admission.SERVED
+
+    @property
+    def _are_full(self) -> bool:
+        return self._limits_all and len(self._served) >= self._limit(_MOST)
 
     def _limit(self, name: str) -> int:
         return int(self._config(name) or 0)

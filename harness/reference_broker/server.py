@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from harness.reference_broker.authentication.listener_security import ListenerSecurity
 
 _PLAINTEXT = "PLAINTEXT://"
+_CONNECTIONS_ARE_LIMITED = (2, 3)  # KIP-402; seen on 1.1.1
 _TURNS_OF_ACCEPTING = 6  # from a socket that asyncio has accepted to `connection_made`
 _ACCEPTED_AT_ONCE = 100  # asyncio's own backlog
 _WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - refused, not bound
@@ -41,7 +42,8 @@ class BrokerServer:
     def __init__(self, settings: BrokerSettings, listener: str = CLIENT_LISTENER) -> None:
         self._settings, self._listener = settings, listener
         self._server: asyncio.Server | None = None
-        self._places = ConnectionPlaces(self._config, self._throttle_ms)
+        limits_all = settings.like.since(*_CONNECTIONS_ARE_LIMITED)
+        self._places = ConnectionPlaces(self._config, self._throttle_ms, limits_all=limits_all)
         self._memory = RequestMemory(
             request_memory_bytes(settings), uncounted_request_bytes(settings)
         )

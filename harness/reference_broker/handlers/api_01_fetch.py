@@ -97,6 +97,7 @@ _READ_COMMITTED = 1
 _ANYBODY = -1
 _ISOLATION_LEVELS = (0, _READ_COMMITTED)
 _GENERATED = (2, 7)  # KAFKA-9629; before, class FetchRequest looks at the level
+_MIN_BYTES_ARE_CAPPED = (2, 5)  # by max_bytes (KIP-541); seen on 1.1.1
 _READS_STOP_EARLY = (2, 4)  # before, a read at its end goes to the segment (class Log, read)
 _STABLE_OFFSET_IS_FOR_ALL = (2, 1)  # KAFKA-7395 (class ReplicaManager)
 _PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # before, their topics (class KafkaApis, handleFetchRequest)
@@ -194,12 +195,13 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
     max_bytes = max_bytes if quota_bytes is None else min(max_bytes, quota_bytes)
     state = request.replica_state
     says_state = version >= _FIRST_VERSION_WITH_REPLICA_STATE
+    is_capped = context.state.like.since(*_MIN_BYTES_ARE_CAPPED)
     observes = observes_metadata(wanted, context)
     asks = state.replica_id if says_state else request.replica_id
     return _Fetch(
         wanted,
         FetchLimits(
-            min(request.min_bytes, max_bytes),
+            min(request.min_bytes, max_bytes) if is_capped else request.min_bytes,
             max_bytes,
             replica_id=_ANYBODY if observes else asks,
             broker_epoch=state.replica_epoch if says_state else ANY_EPOCH,

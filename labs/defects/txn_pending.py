@@ -79,7 +79,7 @@ class SecondCommitsAreFenced(FrameRule):
 
 
 class _PendingComesBack(FrameRule):
-    """What was pending for a group of the test is fetched where no offset is."""
+    """An offset that was pending for a group of the test is fetched where there is none."""
 
     test = ""
 
@@ -105,7 +105,7 @@ class DeletedGroupsComeBack(_PendingComesBack):
     test = "TXN-048"
 
 
-class DeletedOffsetsComeBack(_PendingComesBack):
+class DeletedPendingOffsetsComeBack(_PendingComesBack):
     """The broker keeps an offset that is deleted while it is pending."""
 
     test = "TXN-078"
@@ -168,7 +168,7 @@ DEFECTS = [
     rule(
         "TXN-078",
         r"deleted beside a committed one, partition 0: offset is 9",
-        DeletedOffsetsComeBack,
+        DeletedPendingOffsetsComeBack,
     ),
     changed_field("TXN-049", "any_identity_adds_groups",
         r"(an unknown id|a producer id of \w+ \w+): error is NONE",

@@ -54,9 +54,9 @@ _DONE = {True: _S.COMMITTED, False: _S.ABORTED}
 class PromisedId:
     """The transactional id; ``newer``: its producers have transaction version 2.
 
-    ``former``: the identity whose request may be repeated; a coordinator that reads its log does
-    not know it any more. ``worn``: the last identity of a producer id without epochs, until the
-    next change. ``marks``: of each partition, the epoch and the direction of its markers.
+    ``former``: the identity with a request that may be repeated; a coordinator that reads its log
+    does not know it any more. ``worn``: the last identity of a producer id without epochs, until
+    the next change. ``marks``: of each partition, the epoch and the direction of its markers.
     """
 
     newer: bool

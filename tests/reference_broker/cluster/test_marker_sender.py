@@ -71,7 +71,7 @@ def _taken(marker: WriteTxnMarkersRequest.WritableTxnMarker) -> _Answer.Writable
 
 
 def decided_with_other_leader() -> tuple[BrokerState, Partition]:
-    """A decided transaction whose partition another broker leads, and the coordinator's log."""
+    """A decided transaction in a partition of another leader, and the coordinator's log."""
     state = made_state()
     own = state.cluster.host.own
     both = ids_of((own, OTHER))

@@ -27,8 +27,8 @@ _OfGroup = dict[Place, _Pending]
 class PendingOffsets:
     """The pending offsets of all groups, by producer.
 
-    If they `keep_groups`, a transaction whose offsets of a group were all deleted still counts as
-    one with offsets of the group (up to 3.9, GroupMetadata.removeOffsets).
+    If they `keep_groups`, a transaction still counts as one with offsets of a group when all of
+    these were deleted (up to 3.9, GroupMetadata.removeOffsets).
     """
 
     __slots__ = ("_by_producer", "_keep_groups", "_stored")

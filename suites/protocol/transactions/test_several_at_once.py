@@ -36,14 +36,15 @@ def test_fetch_of_several_partitions_lists_aborted_transactions_of_each(
             producer.write(topic, b"x", partition=partition)
         producer.finish(commit=False)
     expected = {0: [(one.id, 0)], 1: [], 2: sorted([(one.id, 1), (other.id, 3)])}
-    with requirement("TXN-025"):
+    with requirement("TXN-025") as check:
         for order in ((0, 1, 2), (2, 1, 0)):
-            wanted = entry_of(topic, api_version, dict.fromkeys(order, 0))
-            request = fetch_request([wanted], isolation_level=READ_COMMITTED)
-            answers = partitions_of(one.connection.ask(request, api_version))
-            found = {each.partition_index: sorted(aborted_in(each) or []) for each in answers}
-            told = f"partitions {order}: the aborted transactions are {found}"
-            assert found == expected, f"{told}, expected {expected}"
+            with check.subtest(f"partitions {order}"):
+                wanted = entry_of(topic, api_version, dict.fromkeys(order, 0))
+                request = fetch_request([wanted], isolation_level=READ_COMMITTED)
+                answers = partitions_of(one.connection.ask(request, api_version))
+                found = {each.partition_index: sorted(aborted_in(each) or []) for each in answers}
+                told = f"partitions {order}: the aborted transactions are {found}"
+                assert found == expected, f"{told}, expected {expected}"
 
 
 @judges("LISTO-007")
@@ -58,17 +59,18 @@ def test_list_offsets_of_several_partitions_ends_at_last_stable_offset_of_each(
     for partition in (0, 1):
         producer.write(topic, b"open", partition=partition)
     expected = {0: (0, 0), 1: (0, 1), 2: (0, 1)}
-    with requirement("LISTO-007"):
+    with requirement("LISTO-007") as check:
         for order in ((0, 1, 2), (2, 1, 0)):
-            request = list_offsets_of({topic: order}, LATEST, READ_COMMITTED)
-            answer = producer.connection.ask(request, api_version)
-            found = {
-                each.partition_index: (each.error_code, each.offset)
-                for named in answer.topics
-                for each in named.partitions
-            }
-            told = f"partitions {order}: the (error, offset) of each is {found}"
-            assert found == expected, f"{told}, expected {expected}"
+            with check.subtest(f"partitions {order}"):
+                request = list_offsets_of({topic: order}, LATEST, READ_COMMITTED)
+                answer = producer.connection.ask(request, api_version)
+                found = {
+                    each.partition_index: (each.error_code, each.offset)
+                    for named in answer.topics
+                    for each in named.partitions
+                }
+                told = f"partitions {order}: the (error, offset) of each is {found}"
+                assert found == expected, f"{told}, expected {expected}"
     producer.finish(commit=True)
 
 

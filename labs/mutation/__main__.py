@@ -31,7 +31,7 @@ from labs.mutation.mutant_report import (
 from labs.mutation.mutant_worker import MutantWork
 from labs.mutation.population import ONE_NODE, PARTS, every_mutant, of_part, sample, suites_of
 from labs.mutation.published import counts_of, publish_score, publish_survivors
-from labs.mutation.related_tests import Judged, is_related, judged_by, relation
+from labs.mutation.related_tests import JudgedSubject, is_related, judged_by, relation
 from labs.mutation.response_fields import FIELD, field_mutants, is_about
 from labs.mutation.score import summary
 from labs.mutation.verdicts import Fate, JudgedMutant
@@ -178,7 +178,7 @@ def _lines(session: RowSession, spec: str, file: Path | None, place: Path) -> Li
 def _work(
     mutants: Sequence[Mutant],
     lines: LineMap,
-    judged: Mapping[str, Judged],
+    judged: Mapping[str, JudgedSubject],
     report: MutantReport,
     others: Sequence[LineMap],
 ) -> list[MutantWork]:

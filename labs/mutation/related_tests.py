@@ -18,7 +18,7 @@ NO_API = -1
 
 
 class Relation(IntEnum):
-    """How near a test is to a mutant, the nearest first."""
+    """The distance of a test from a mutant, the nearest first."""
 
     SAME_API = 0
     SAME_AREA = 1
@@ -26,19 +26,19 @@ class Relation(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """The API at whose versions a test runs, and the areas of its requirements."""
+class JudgedSubject:
+    """The API that a test runs at versions of, and the areas of its requirements."""
 
     api_key: int
     areas: frozenset[str]
 
 
-def judged_by(items: Iterable[pytest.Item]) -> Mapping[str, Judged]:
+def judged_by(items: Iterable[pytest.Item]) -> Mapping[str, JudgedSubject]:
     """Return what each test judges, by its node id."""
-    return {item.nodeid: Judged(_api_key(item), _areas(item)) for item in items}
+    return {item.nodeid: JudgedSubject(_api_key(item), _areas(item)) for item in items}
 
 
-def relation(judged: Judged | None, mutant: Mutant) -> Relation:
+def relation(judged: JudgedSubject | None, mutant: Mutant) -> Relation:
     """Return the relation of a test; one that was not collected is OTHER."""
     if judged is None:
         return Relation.OTHER
@@ -49,7 +49,7 @@ def relation(judged: Judged | None, mutant: Mutant) -> Relation:
     return Relation.SAME_AREA if is_of_area else Relation.OTHER
 
 
-def is_related(judged: Judged | None, mutant: Mutant) -> bool:
+def is_related(judged: JudgedSubject | None, mutant: Mutant) -> bool:
     """True for a test of the mutated API, or of an area of the module."""
     return relation(judged, mutant) is not Relation.OTHER
 

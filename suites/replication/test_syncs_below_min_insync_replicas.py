@@ -25,7 +25,7 @@ ONE_LOG = {
 }
 """All groups are in partition 0. A SyncGroup that waits for replicas waits longer than the test."""
 FIRST_PRODUCE_OF_4_0 = 12
-"""The release whose groups have the coordinator of KIP-848."""
+"""In this release groups have the coordinator of KIP-848."""
 
 
 @judges("GRP-086")
@@ -50,8 +50,8 @@ def test_sync_is_refused_at_once_while_too_few_replicas_are_in_sync(peers: Joine
     with requirement("GRP-086"):
         member.send_sync({member.member_id: b"part"})
         answer = member.take_sync()
-        told = "SyncGroup, one of two replicas is in sync"
-        expect_error(answer.error_code, ErrorCode.COORDINATOR_NOT_AVAILABLE, told)
+        where = "SyncGroup, one of two replicas is in sync"
+        expect_error(answer.error_code, ErrorCode.COORDINATOR_NOT_AVAILABLE, where)
         assert not answer.assignment, f"beside the error the part is {answer.assignment!r}"
         assert log.log_end() == end, f"the log went from {end} to {log.log_end()}"
         expect_error(member.heartbeat(), ErrorCode.REBALANCE_IN_PROGRESS, "Heartbeat afterwards")

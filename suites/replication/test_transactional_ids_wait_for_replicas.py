@@ -44,7 +44,7 @@ timeout of commits does not count here."""
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingState:
     """A request that was sent, and the function that returns all error codes of its answer."""
 
     name: str
@@ -85,7 +85,7 @@ class Idle:
         self.topics = [broker.create_topic() for _ in range(3)]
         self.group = broker.unique_group()
 
-    def send(self) -> list[Waiting]:
+    def send(self) -> list[PendingState]:
         """Send a request of each kind; the one of brokers has two transactions (KIP-890)."""
         new, offsets, older, *_ = self.producers
         own = self.topics[0]
@@ -109,7 +109,7 @@ class Idle:
         highest = self.broker.advertised("AddPartitionsToTxn").highest
         return len(self.producers) if highest >= FIRST_OF_SEVERAL else len(self.producers) - 2
 
-    def _send_several(self) -> Waiting:
+    def _send_several(self) -> PendingState:
         version = self.broker.version("AddPartitionsToTxn", NEWER["AddPartitionsToTxn"])
         producers, topics = self.producers[3:], self.topics[1:]
         several = AddPartitionsToTxnRequest(
@@ -136,13 +136,13 @@ def _sent(
     request: Request[Message],
     codes: Callable[[Message], Iterable[int]],
     version: int | None = None,
-) -> Waiting:
+) -> PendingState:
     version = producer.version(api_name) if version is None else version
     producer.connection.send(request, version)
-    return Waiting(f"{api_name} v{version}", producer.connection, codes)
+    return PendingState(f"{api_name} v{version}", producer.connection, codes)
 
 
-def _written(log: WatchedPartition, idle: Idle) -> list[Waiting]:
+def _written(log: WatchedPartition, idle: Idle) -> list[PendingState]:
     """Send the requests, and wait until the leader's log has the states of all ids."""
     end = log.log_end()
     waiting = idle.send()

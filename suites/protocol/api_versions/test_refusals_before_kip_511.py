@@ -7,6 +7,7 @@ import struct
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
 from harness.codec import decode
 from harness.codec.apis import API_VERSIONS_KEY
 from harness.codec.error_code import ErrorCode
@@ -17,6 +18,12 @@ from suites.protocol.support.expect import expect_error
 
 FIRST_WITH_KIP_511 = 3
 HIGHEST = 32767
+
+
+def _answer(connection: Connection, version: int) -> ApiVersionsResponse:
+    client_id = b"c\0" if version == HIGHEST else b"c"  # with the tags of its header
+    connection.send_frame(struct.pack(">hhih", API_VERSIONS_KEY, version, 1, 1) + client_id)
+    return decode(ApiVersionsResponse, 0, connection.receive_frame()[4:])
 
 
 @judges("APIV-021")
@@ -32,13 +39,7 @@ def test_unsupported_version_of_api_versions_gets_no_range_before_kip_511(
     version = HIGHEST if which == "highest" else advertised.highest + 1
     connection = broker.connect("APIV-021")
     with requirement("APIV-021", api_key=API_VERSIONS_KEY, api_version=version):
-        answers = []
-        for asked in (version, 0):
-            client_id = b"c\0" if asked == HIGHEST else b"c"  # with the tags of its header
-            header = struct.pack(">hhih", API_VERSIONS_KEY, asked, 1, 1) + client_id
-            connection.send_frame(header)
-            answers.append(decode(ApiVersionsResponse, 0, connection.receive_frame()[4:]))
-        refused, served = answers
+        refused, served = _answer(connection, version), _answer(connection, 0)
         expect_error(refused.error_code, ErrorCode.UNSUPPORTED_VERSION)
         shown = [(one.api_key, one.min_version, one.max_version) for one in refused.api_keys]
         assert not shown, f"(API, lowest, highest) in the refusal are {shown}, expected none"

@@ -23,6 +23,9 @@ _BUNDLE = _PACKAGE / "_bundled"
 _SUITES = _BUNDLE / "suites.zip"
 """Made by hatch_build.py."""
 
+CLIENTS_SUITE = "suites/clients"
+"""Below ``suites_root()``: asked by clients of other projects, with a command of its own."""
+
 SUITES_CONFIG = _PACKAGE / "runner" / "suites.ini"
 """Pytest's configuration for a run, whatever lies around it."""
 

@@ -21,12 +21,14 @@ FLAGS: Final = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:
 
 @dataclass(frozen=True, slots=True)
 class JavaProgram:
-    """``folder``: has ``pom.xml`` and ``src``. ``jars``: names of pins, the newest release first.
+    """``folder``: has ``pom.xml`` and ``src``. ``release``: of Kafka, which it is compiled for.
 
+    ``jars``: names of pins, in the order of the class path; their releases are that one.
     The methods raise JavaError or DownloadError: what they need is not there.
     """
 
     folder: Path
+    release: str
     jars: tuple[str, ...]
 
     def class_path(self, otherwise: Compile | None = None) -> str:
@@ -71,6 +73,6 @@ Compile = Callable[[JavaProgram, Path], None]
 def _without_compiler(program: JavaProgram, _: Path) -> None:
     java = find_java()
     raise JavaError(
-        f"the clients of Kafka {program.jars[0]} need a javac, and {java.home} ({java.origin}) has "
+        f"the clients of Kafka {program.release} need a javac, and {java.home} ({java.origin}) has "
         "none: install a JDK, or set JAVA_HOME to one"
     )

@@ -37,4 +37,4 @@ def official_classes(release: str) -> Path:
 
 
 def _program(release: str) -> JavaProgram:
-    return JavaProgram(FOLDER, (release,))
+    return JavaProgram(FOLDER, release, (release,))

@@ -49,6 +49,9 @@ POLL_RECORDS = 5
 SESSION_MS = 30_000
 HEARTBEAT_MS = 300
 REQUEST_MS = 30_000
+REQUEST_S = REQUEST_MS / 1000
+READ_COMMITTED = {"isolation_level": "read_committed"}
+"""Settings of a consumer, as the clients in Python alone name them."""
 
 Json = dict[str, Any]
 

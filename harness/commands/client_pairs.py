@@ -10,8 +10,9 @@ from typing import Final
 
 from rich.console import Console
 
+from harness.base.bundle import CLIENTS_SUITE
 from harness.clients.known import KnownClient
-from harness.commands.judging import CLIENTS_SUITE, JudgedTarget, judge_target, suites_root
+from harness.commands.judging import JudgedTarget, judge_target, suites_root
 from harness.commands.run_display import show_nothing
 from harness.commands.suite_pytest import at_once
 from harness.conformance.verdict import Verdict
@@ -96,7 +97,7 @@ class PairMaker:
         self.screen.print(label, markup=False, highlight=False)
         given = ["--client", word, "--client-answer-s", str(self.answer_s), *options]
         given += [word for glob in self.globs for word in ("--requirement", glob)]
-        folder = str(suites_root() / "suites" / CLIENTS_SUITE)
+        folder = str(suites_root() / CLIENTS_SUITE)
         given += at_once(str(self.jobs)) if self.jobs > 1 else []
         with show_nothing(spec, out, self.screen) as watched:
             return judge_target(spec, [folder, *given], out, watched, label)

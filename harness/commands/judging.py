@@ -27,8 +27,6 @@ from harness.targets.process import ChildProcess
 POLL_MS = 100
 INTERRUPT_TIMEOUT_MS = 20_000
 SUITE_NAMES = ("protocol", "replication", "durability")
-CLIENTS_SUITE = "clients"
-"""Asked by clients of other projects, with a command of its own."""
 
 
 @dataclass(frozen=True, slots=True)

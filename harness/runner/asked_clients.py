@@ -23,9 +23,7 @@ from harness.conformance.outcome import (
     NotApplicable,
     NotSupported,
 )
-from harness.runner.run_session import AskedClient
 
-CLIENTS_SUITE: Final = "suites/clients"
 CLIENT: Final = "client"
 """The missing capability, in a record, of what is the client's."""
 GONE_IN_SUCCESSION: Final = 3
@@ -146,10 +144,3 @@ def asked_clients(config: pytest.Config) -> AskedClients:
     if ASKED not in config.stash:
         config.stash[ASKED] = AskedClients(config)
     return config.stash[ASKED]
-
-
-def asked_client_of(config: pytest.Config) -> AskedClient | None:
-    """The client of a run about a pair. Raises UsageError."""
-    if word := config.getoption("client"):
-        return AskedClient(word, asked_clients(config).known.label)
-    return None

@@ -1,10 +1,9 @@
-"""The fixture ``client``, by the mark ``client_needs`` and the option ``--client``."""
+"""The fixture ``client``, by the mark ``client_needs``: a plugin of the runs with ``--client``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -17,29 +16,14 @@ from harness.conformance.outcome import NotApplicable, register_missing_capabili
 from harness.runner.asked_clients import (
     ASKED,
     CLIENT,
-    CLIENTS_SUITE,
     ClientUnderTest,
     asked_clients,
 )
 from harness.runner.running_case import CASE
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    line = "client_needs(versions): the APIs that client and broker have to share"
-    config.addinivalue_line("markers", line)
+def pytest_configure() -> None:
     register_missing_capability(ClientLacks)
-    here, folder = config.invocation_params.dir, config.rootpath / CLIENTS_SUITE
-    named = ((here / argument.split("::")[0]).resolve() for argument in config.args)
-    is_named = any(path == folder or folder in path.parents for path in named)
-    if is_named and not config.getoption("client"):
-        raise pytest.UsageError(f"{CLIENTS_SUITE} asks a client of another project: --client NAME")
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Without a client its suite is not collected: the other suites ask by themselves."""
-    if config.getoption("client"):
-        return None
-    return True if collection_path == config.rootpath / CLIENTS_SUITE else None
 
 
 @pytest.fixture

@@ -30,13 +30,12 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.runner.asked_clients import asked_client_of
 from harness.runner.brokers.shared_broker import SharedBroker
 from harness.runner.case_parameters import api_of, parametrize
 from harness.runner.case_selection import chosen, is_offline, judged, problems_of
 from harness.runner.case_session import CaseSession
 from harness.runner.judging_files import is_test_file, may_judge
-from harness.runner.run_options import add_options
+from harness.runner.run_options import add_options, asked_client_of
 from harness.runner.run_order import groups_of, turn_of
 from harness.runner.run_session import (
     DATA_NAME,
@@ -54,7 +53,7 @@ from harness.targets.spec import parse_target
 from harness.targets.target import Target
 
 SUITES = "suites"
-pytest_plugins = ("harness.runner.brokers.fixtures", "harness.runner.client_fixture")
+pytest_plugins = ("harness.runner.brokers.fixtures", "harness.runner.client_option")
 _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
 _ATTEMPT = pytest.StashKey[int]()

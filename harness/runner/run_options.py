@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.runner.run_session import AskedClient
+
 
 def add_options(group: pytest.OptionGroup) -> None:
     """Add the options for target, output, selection and repetition."""
@@ -35,3 +37,12 @@ def add_options(group: pytest.OptionGroup) -> None:
                     help="time of the client for one call (default: 90)")  # fmt: skip
     group.addoption("--requirement", action="append", default=[], metavar="GLOB",
                     help="only tests of requirements that match, such as PROD-*")  # fmt: skip
+
+
+def asked_client_of(config: pytest.Config) -> AskedClient | None:
+    """The client of a run about a pair. Raises UsageError."""
+    if word := config.getoption("client"):
+        from harness.runner.asked_clients import asked_clients  # no other run needs the clients
+
+        return AskedClient(word, asked_clients(config).known.label)
+    return None

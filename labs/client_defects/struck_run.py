@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.commands.judging import CLIENTS_SUITE, judge_target, suites_root
+from harness.base.bundle import CLIENTS_SUITE
+from harness.commands.judging import judge_target, suites_root
 from harness.conformance.verdict import BROKEN
 from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.targets.proxied import ProxiedTarget, proxied
@@ -31,7 +32,7 @@ def struck_row(defect: Defect, client: str, running: Target, out: Path) -> Struc
 
 
 def _problem(defect: Defect, client: str, behind: ProxiedTarget, out: Path) -> str:
-    folder = str(suites_root() / "suites" / CLIENTS_SUITE)
+    folder = str(suites_root() / CLIENTS_SUITE)
     options = [folder, "--client", client, "--requirement", defect.requirement]
     spec = f"external:{behind.bootstrap}"
     judged = judge_target(spec, options, out, lambda _: None, defect.name)

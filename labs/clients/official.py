@@ -20,5 +20,5 @@ def official(bootstrap: str, log: Path) -> ClientSession:
 
 def by_maven(program: JavaProgram, folder: Path) -> None:
     """Compile with what Maven brings."""
-    properties = {"kafka.version": program.jars[-1], "classes.directory": str(folder)}
+    properties = {"kafka.version": program.release, "classes.directory": str(folder)}
     build(program.folder / "pom.xml", "compile", properties)

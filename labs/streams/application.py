@@ -11,7 +11,8 @@ from harness.clients.java_program import FLAGS, JavaProgram
 from harness.targets.java import find_java
 from labs.clients.official import RELEASE, by_maven
 
-PROGRAM = JavaProgram(Path(__file__).with_name("java"), (f"streams-{RELEASE}", RELEASE))
+FOLDER = Path(__file__).with_name("java")
+PROGRAM = JavaProgram(FOLDER, RELEASE, (f"streams-{RELEASE}", RELEASE))
 MAIN = "streams.Counts"
 END_S = 20.0
 

@@ -36,7 +36,8 @@ from harness.clients.vocabulary import (
     HEARTBEAT_MS,
     POLL_MS,
     POLL_RECORDS,
-    REQUEST_MS,
+    READ_COMMITTED,
+    REQUEST_S,
     SESSION_MS,
     ClientLacks,
     Json,
@@ -44,8 +45,6 @@ from harness.clients.vocabulary import (
     record,
 )
 
-REQUEST_S = REQUEST_MS / 1000
-READ_COMMITTED = {"isolation_level": "read_committed"}
 ASSIGNORS = {EAGER: RangePartitionAssignor}
 
 

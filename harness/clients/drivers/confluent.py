@@ -32,14 +32,13 @@ from harness.clients.vocabulary import (
     HEARTBEAT_MS,
     POLL_MS,
     POLL_RECORDS,
-    REQUEST_MS,
+    REQUEST_S,
     SESSION_MS,
     Json,
     bytes_of,
     record,
 )
 
-REQUEST_S = REQUEST_MS / 1000
 ASSIGNORS = {EAGER: "range", COOPERATIVE: "cooperative-sticky"}
 
 

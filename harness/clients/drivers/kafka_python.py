@@ -25,7 +25,8 @@ from harness.clients.vocabulary import (
     HEARTBEAT_MS,
     POLL_MS,
     POLL_RECORDS,
-    REQUEST_MS,
+    READ_COMMITTED,
+    REQUEST_S,
     SESSION_MS,
     ClientLacks,
     Json,
@@ -33,10 +34,8 @@ from harness.clients.vocabulary import (
     record,
 )
 
-REQUEST_S = REQUEST_MS / 1000
 JOIN_MS, JOINED_MS = 5000, 1000
 """A join that is not done within one poll is begun anew in the next, so a poll has to be longer."""
-READ_COMMITTED = {"isolation_level": "read_committed"}
 ASSIGNORS = {EAGER: RangePartitionAssignor, COOPERATIVE: CooperativeStickyAssignor}
 
 

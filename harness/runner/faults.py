@@ -35,6 +35,7 @@ __all__ = [
     "Event",
     "Faults",
     "FaultyPath",
+    "Rule",
     "RuledLink",
     "frames",
     "requests",

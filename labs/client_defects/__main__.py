@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from harness.targets.spec import parse_target
-from labs.client_defects.rows import KAFKA_ALONE, ROWS
+from labs.client_defects.rows import BY_ANOTHER, KAFKA_ALONE, ROWS
 from labs.client_defects.struck_run import struck_row
 
 BUILT_IN = "reference"
@@ -36,7 +36,7 @@ def main(client: str, spec: str, glob: str) -> None:
         out = Path(name)
         with parse_target(spec, log_dir=out / "logs") as running:
             for row in rows:
-                found = struck_row(row, client, running, out)
+                found = struck_row(row, BY_ANOTHER.get(row.requirement, client), running, out)
                 missed += bool(found.problem)
                 said = found.problem or "killed"
                 click.echo(f"{row.requirement} {row.name}: {said}")

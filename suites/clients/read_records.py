@@ -56,3 +56,9 @@ def expect_values(found: Sequence[Json], wanted: Sequence[str], what: str) -> No
     """The records have these values, in order."""
     values = [one["value"] for one in found]
     assert values == list(wanted), f"{what}: {values} came, expected {list(wanted)}"
+
+
+def has_leader(partition: Json) -> bool:
+    """True if the leader of a described partition is in its ISR, a part of its replicas."""
+    isr = partition["isr"]
+    return partition["leader"] in isr and set(isr) <= set(partition["replicas"])

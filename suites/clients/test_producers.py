@@ -7,22 +7,10 @@ from harness.conformance.checks import requirement
 from harness.runner.asked_clients import ClientUnderTest
 from harness.runner.faults import Faults, responses
 from harness.runner.marks import client_needs, judges
-from suites.clients.read_records import expect_same, expect_values, stored_batches
+from suites.clients.read_records import expect_same, expect_values
+from suites.clients.stored_once import COUNT, expect_stored_once
 
-COUNT = 20
 ABORTED, COMMITTED = ["a1", "a2", "a3"], ["c1", "c2", "c3"]
-
-
-def _expect_stored_once(client: ClientUnderTest, topic: str) -> None:
-    """Our own client reads the log: the records in order, of one producer, without gaps."""
-    batches = stored_batches(client, topic)
-    producers = {batch.producer_id for batch in batches}
-    assert len(producers) == 1, f"batches have the producer ids {sorted(producers)}"
-    assert min(producers) >= 0, f"batches have the producer id {min(producers)}"
-    sequences = [batch.base_sequence + at for batch in batches for at in range(len(batch.records))]
-    assert sequences == list(range(COUNT)), f"the records have the sequences {sequences}"
-    values = [one.value for batch in batches for one in batch.records]
-    assert values == [b"0-%d" % number for number in range(COUNT)], f"stored values are {values}"
 
 
 @judges("CLIENT-016")
@@ -34,7 +22,7 @@ def test_idempotent_records_are_stored_once(client: ClientUnderTest) -> None:
         places = client.calls.produce(topic, numbered(1, COUNT), idempotent=True)
         offsets = [offset for _, offset in places]
         assert offsets == list(range(COUNT)), f"the records have the offsets {offsets}"
-        _expect_stored_once(client, topic)
+        expect_stored_once(client, topic)
 
 
 @judges("CLIENT-017")
@@ -47,7 +35,7 @@ def test_lost_acknowledgement_stores_nothing_twice(client: ClientUnderTest, faul
             calls = client.start_at(path.address)
             calls.produce(topic, numbered(1, COUNT), idempotent=True)
             path.expect_fired("lost")
-        _expect_stored_once(client, topic)
+        expect_stored_once(client, topic)
 
 
 @judges("CLIENT-018")

@@ -6,6 +6,7 @@ import pytest
 
 from harness.clients.records import BEGAN_MS, FOR_EVER, STEP_MS, in_partition, numbered, sent
 from harness.clients.vocabulary import Json
+from harness.codec.records import LOG_APPEND_TIME
 from harness.conformance.checks import requirement
 from harness.runner.asked_clients import ClientUnderTest
 from harness.runner.marks import client_needs, judges
@@ -169,3 +170,42 @@ def test_consumer_seeks_to_time(client: ClientUnderTest, after_ms: int, first: i
         wanted = in_partition(records, 0, first)
         found = client.calls.read_from_time(topic, 0, at_ms, len(wanted))
         expect_same(found, wanted, f"from {after_ms} ms behind the third record")
+
+
+@judges("CLIENT-059")
+@client_needs(CreateTopics="0+", Produce="3+", Fetch="4+")
+def test_records_of_a_topic_that_compresses_come_back(client: ClientUnderTest) -> None:
+    """The client compresses nothing, the topic by gzip."""
+    with requirement("CLIENT-059"):
+        topic = client.create(1, {**FOR_EVER, "compression.type": "gzip"})
+        client.calls.produce(topic, LONG, idempotent=False)
+        stored = {batch.compression for batch in stored_batches(client, topic)}
+        assert stored == {"gzip"}, f"batches are stored with {sorted(stored)}, the topic has gzip"
+        expect_read(client, topic, LONG)
+
+
+@judges("CLIENT-060")
+@client_needs(CreateTopics="0+", Produce="3+", Fetch="4+")
+def test_records_have_the_time_of_the_log(client: ClientUnderTest) -> None:
+    """A topic with LogAppendTime, and records with old timestamps."""
+    with requirement("CLIENT-060"):
+        topic = client.create(1, {**FOR_EVER, "message.timestamp.type": "LogAppendTime"})
+        client.calls.produce(topic, LONG, idempotent=False)
+        batches = stored_batches(client, topic)
+        kept = [batch for batch in batches if not batch.attributes & LOG_APPEND_TIME]
+        assert not kept, f"{len(kept)} batches are stored with the times of the client"
+        wanted = [batch.max_timestamp for batch in batches for _ in batch.records]
+        times = [one["timestamp_ms"] for one in client.calls.read(topic, 0, 0, len(LONG))]
+        assert times == wanted, f"the times {times} were read, the log has {wanted}"
+
+
+@judges("CLIENT-061")
+@client_needs(CreateTopics="0+", Produce="3+", Fetch="4+")
+def test_consumer_begins_within_a_batch(client: ClientUnderTest) -> None:
+    """From offset 7 of 20 that are compressed by gzip."""
+    with requirement("CLIENT-061"):
+        topic = client.create(1, FOR_EVER)
+        records = numbered(1, 20)
+        client.calls.produce(topic, records, "gzip", idempotent=False)
+        wanted = in_partition(records, 0, 7)
+        expect_same(client.calls.read(topic, 0, 7, len(wanted)), wanted, "from offset 7")

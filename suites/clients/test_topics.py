@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from harness.client.requests import EARLIEST, Topic
 from harness.clients.records import FOR_EVER, in_partition, numbered
-from harness.clients.vocabulary import Json
 from harness.conformance.checks import requirement
 from harness.runner.asked_clients import ClientUnderTest
 from harness.runner.marks import client_needs, judges
-from suites.clients.read_records import expect_same, leader_of
+from suites.clients.read_records import expect_same, has_leader, leader_of
 
 PARTITIONS = 3
 CONFIGS = {"retention.ms": "5000000000", "max.message.bytes": "65536"}
@@ -24,13 +23,8 @@ def test_created_topic_is_listed_and_described(client: ClientUnderTest) -> None:
         found = client.calls.describe_topic(topic)
         numbers = [one["partition"] for one in found]
         assert numbers == list(range(PARTITIONS)), f"described partitions are {numbers}"
-        wrong = [one for one in found if not _has_leader(one)]
+        wrong = [one for one in found if not has_leader(one)]
         assert not wrong, f"partitions are described as {wrong}"
-
-
-def _has_leader(partition: Json) -> bool:
-    isr = partition["isr"]
-    return partition["leader"] in isr and set(isr) <= set(partition["replicas"])
 
 
 @judges("CLIENT-002")

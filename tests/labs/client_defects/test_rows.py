@@ -11,7 +11,7 @@ import pytest
 from harness.conformance.catalogue import BY_CLIENTS, load_catalogue
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
-from labs.client_defects.rows import KAFKA_ALONE, ROWS
+from labs.client_defects.rows import BY_ANOTHER, KAFKA_ALONE, ROWS
 from labs.client_defects.struck_run import struck_row
 from labs.defects.defect import Defect
 
@@ -23,7 +23,7 @@ def test_every_requirement_of_clients_has_one_row() -> None:
     areas = [area for area in catalogue.areas.values() if area.asked_by == BY_CLIENTS]
     wanted = [name for area in areas for name in area.requirements]
     assert sorted(row.requirement for row in ROWS) == sorted(wanted)
-    assert len(wanted) >= 31
+    assert len(wanted) >= 61
     assert max(Counter(row.name for row in ROWS).values()) == 1
 
 
@@ -38,4 +38,5 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 def test_client_notices_wrong_broker_for_its_reason(
     right: Target, row: Defect, tmp_path: Path
 ) -> None:
-    assert struck_row(row, "confluent-kafka", right, tmp_path).problem == ""
+    client = BY_ANOTHER.get(row.requirement, "confluent-kafka")
+    assert struck_row(row, client, right, tmp_path).problem == ""

@@ -5,6 +5,7 @@ Each slice takes less than 40 minutes on two cores. ``{seed}`` to ``{last_seed}`
 
 from __future__ import annotations
 
+from checks.client_parts import CLIENT_PARTS
 from checks.deep_history_parts import HISTORY_PARTS
 from checks.defect_parts import DEFECTS, whole_part
 from checks.gate_parts import CLIENTS, CONTAINERS, PYTEST, WORKERS
@@ -149,24 +150,7 @@ DEEP = (
         needs="go",
         rooms=("harness/reference_broker", "harness/codec", CLIENTS),
     ),
-    Part(
-        "client_matrix",
-        (
-            command(
-                *("kafka-conformance", "clients", "--client", "kafka-python", "--client"),
-                *("confluent-kafka", "--client", "aiokafka", "--client", "java-4.4.0"),
-                *("--client", "java-3.9.2", "--target", "reference", "--target", KAFKA),
-                *("--target", "kafka:2.8.2", "--out", "{out}/client-matrix"),
-            ),
-            command("python", "-m", "labs.client_defects"),
-            command(
-                *("python", "-m", "labs.client_defects", "--target", KAFKA),
-                *("--requirement", "CLIENT-027"),
-            ),
-        ),
-        lane=WAITS,
-        rooms=("harness/reference_broker", "harness/clients", "suites/clients"),
-    ),
+    *CLIENT_PARTS,
     Part(
         "faulted_clients",
         (

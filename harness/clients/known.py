@@ -18,6 +18,7 @@ from harness.base.extras import MissingExtra
 from harness.base.suggestion import did_you_mean
 from harness.clients.driver_file import read_driver_file
 from harness.clients.official import NEWEST, official, official_classes
+from harness.clients.programs import PROGRAMS
 from harness.clients.session import ClientSession
 from harness.negotiation.client_file import ClientFile, ClientFileError, find_client
 from harness.targets.artifacts import pinned_releases
@@ -77,7 +78,7 @@ PYTHON: Final[Mapping[str, PythonClient]] = MappingProxyType(
         "aiokafka": PythonClient("aiokafka", "aiokafka"),
     }
 )
-NAMES: Final = (*PYTHON, JAVA)
+NAMES: Final = (*PYTHON, JAVA, *PROGRAMS)
 
 
 def parse_client(word: str) -> KnownClient:
@@ -94,6 +95,8 @@ def parse_client(word: str) -> KnownClient:
             f"no client {word!r}{did_you_mean(name, NAMES)}; known: {', '.join(NAMES)}, each with "
             "-RELEASE or without; or give a driver file NAME.toml (docs/clients.md)"
         )
+    if name in PROGRAMS:
+        return _program(name, release)
     return _java(release) if name == JAVA else _python(name, release)
 
 
@@ -129,6 +132,19 @@ def _python(name: str, wanted: str | None) -> KnownClient:
 
     of = ".".join(release.split(".")[:2]) if package.same_minor else release
     return KnownClient(name, release, start, _versions(f"{package.file}-{of}"))
+
+
+def _program(name: str, wanted: str | None) -> KnownClient:
+    client = PROGRAMS[name]
+    release = client.release
+    if not _fits(release, wanted):
+        raise UnknownClient(f"{name} {wanted} is not the release that its driver has: {release}")
+
+    def start(bootstrap: str, log: Path, answer_s: float) -> ClientSession:
+        return ClientSession([*client.command(name), bootstrap], log, answer_s=answer_s)
+
+    versions = _versions(f"{client.file}-{release}")
+    return KnownClient(name, release, start, versions, lambda: client.command(name))
 
 
 def _java(wanted: str | None) -> KnownClient:

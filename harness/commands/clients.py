@@ -28,8 +28,8 @@ AREA = "CLIENT-*"
 
 @click.command("clients")
 @click.option("--client", "words", multiple=True, required=True, metavar="NAME|FILE",
-              help="kafka-python, confluent-kafka, aiokafka or java, each with -RELEASE or "
-              "without, or a driver file; may be repeated.")  # fmt: skip
+              help="kafka-python, confluent-kafka, aiokafka, java, franz-go, sarama, kafka-go, "
+              "kafkajs, each with -RELEASE or without, or a driver file; repeatable.")  # fmt: skip
 @click.option("--target", "specs", multiple=True, metavar="SPEC",
               help="As of `run`, by default reference; may be repeated.")  # fmt: skip
 @click.option("--at", "at", metavar="SPEC",

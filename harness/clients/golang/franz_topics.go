@@ -6,7 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 )
 
-func (d *driver) createTopic(ctx context.Context, asked call) (any, error) {
+func (d *franz) createTopic(ctx context.Context, asked call) (any, error) {
 	configs := map[string]*string{}
 	for name, value := range asked.Configs {
 		configs[name] = kadm.StringPtr(value)
@@ -15,12 +15,12 @@ func (d *driver) createTopic(ctx context.Context, asked call) (any, error) {
 	return nil, err
 }
 
-func (d *driver) listTopics(ctx context.Context, _ call) (any, error) {
+func (d *franz) listTopics(ctx context.Context, _ call) (any, error) {
 	found, err := d.admin.ListTopics(ctx)
 	return found.Names(), err
 }
 
-func (d *driver) describeTopic(ctx context.Context, asked call) (any, error) {
+func (d *franz) describeTopic(ctx context.Context, asked call) (any, error) {
 	found, err := d.admin.ListTopics(ctx, asked.Topic)
 	if err == nil {
 		err = found.Error()
@@ -37,7 +37,7 @@ func (d *driver) describeTopic(ctx context.Context, asked call) (any, error) {
 	return partitions, nil
 }
 
-func (d *driver) describeConfigs(ctx context.Context, asked call) (any, error) {
+func (d *franz) describeConfigs(ctx context.Context, asked call) (any, error) {
 	all, err := d.admin.DescribeTopicConfigs(ctx, asked.Topic)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (d *driver) describeConfigs(ctx context.Context, asked call) (any, error) {
 	return found, err
 }
 
-func (d *driver) alterConfigs(ctx context.Context, asked call) (any, error) {
+func (d *franz) alterConfigs(ctx context.Context, asked call) (any, error) {
 	var configs []kadm.AlterConfig
 	for name, value := range asked.Configs {
 		configs = append(configs, kadm.AlterConfig{Name: name, Value: kadm.StringPtr(value)})
@@ -69,7 +69,7 @@ func (d *driver) alterConfigs(ctx context.Context, asked call) (any, error) {
 	return nil, err
 }
 
-func (d *driver) createPartitions(ctx context.Context, asked call) (any, error) {
+func (d *franz) createPartitions(ctx context.Context, asked call) (any, error) {
 	found, err := d.admin.UpdatePartitions(ctx, asked.Total, asked.Topic)
 	if err == nil {
 		err = found.Error()
@@ -77,7 +77,7 @@ func (d *driver) createPartitions(ctx context.Context, asked call) (any, error) 
 	return nil, err
 }
 
-func (d *driver) deleteRecords(ctx context.Context, asked call) (any, error) {
+func (d *franz) deleteRecords(ctx context.Context, asked call) (any, error) {
 	before := kadm.Offsets{}
 	for _, pair := range asked.Before {
 		before.AddOffset(asked.Topic, int32(pair[0]), pair[1], -1)
@@ -93,7 +93,7 @@ func (d *driver) deleteRecords(ctx context.Context, asked call) (any, error) {
 	return low, err
 }
 
-func (d *driver) deleteTopic(ctx context.Context, asked call) (any, error) {
+func (d *franz) deleteTopic(ctx context.Context, asked call) (any, error) {
 	_, err := d.admin.DeleteTopic(ctx, asked.Topic)
 	return nil, err
 }

@@ -9,9 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const lingerTime = 100 * time.Millisecond
-
-var codecs = map[string]kgo.CompressionCodec{
+var franzCodecs = map[string]kgo.CompressionCodec{
 	"none":   kgo.NoCompression(),
 	"gzip":   kgo.GzipCompression(),
 	"snappy": kgo.SnappyCompression(),
@@ -19,13 +17,17 @@ var codecs = map[string]kgo.CompressionCodec{
 	"zstd":   kgo.ZstdCompression(),
 }
 
-func (d *driver) produce(ctx context.Context, asked call) (any, error) {
-	producer, err := kgo.NewClient(
+func (d *franz) produce(ctx context.Context, asked call) (any, error) {
+	options := []kgo.Opt{
 		d.bootstrap,
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.ProducerBatchCompression(codecs[asked.Codec]),
+		kgo.ProducerBatchCompression(franzCodecs[asked.Codec]),
 		kgo.ProducerLinger(lingerTime),
-	)
+	}
+	if asked.Idempotent != nil && !*asked.Idempotent {
+		options = append(options, kgo.DisableIdempotentWrite())
+	}
+	producer, err := kgo.NewClient(options...)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +39,40 @@ func (d *driver) produce(ctx context.Context, asked call) (any, error) {
 	if err := producer.ProduceSync(ctx, records...).FirstErr(); err != nil {
 		return nil, err
 	}
+	return franzPlaces(records), nil
+}
+
+func franzPlaces(records []*kgo.Record) [][2]int64 {
 	places := [][2]int64{}
 	for _, one := range records {
 		places = append(places, [2]int64{int64(one.Partition), one.Offset})
 	}
-	return places, nil
+	return places
+}
+
+func (d *franz) transact(ctx context.Context, asked call) (any, error) {
+	producer, err := kgo.NewClient(
+		d.bootstrap,
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.TransactionalID(asked.TransactionalID),
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer producer.Close()
+	if err := producer.BeginTransaction(); err != nil {
+		return nil, err
+	}
+	var records []*kgo.Record
+	for _, value := range asked.Values {
+		one := &kgo.Record{Topic: asked.Topic, Partition: asked.Partition, Value: []byte(value)}
+		records = append(records, one)
+	}
+	if err := producer.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		return nil, err
+	}
+	err = producer.EndTransaction(ctx, kgo.TransactionEndTry(asked.Commits))
+	return franzPlaces(records), err
 }
 
 func toSend(topic string, one record) *kgo.Record {
@@ -67,32 +98,21 @@ func asRead(one *kgo.Record) record {
 	return record{one.Partition, one.Offset, at, textOf(one.Key), textOf(one.Value), headers}
 }
 
-func bytesOf(text *string) []byte {
-	if text == nil {
-		return nil
-	}
-	return []byte(*text)
-}
-
-func textOf(data []byte) *string {
-	if data == nil {
-		return nil
-	}
-	text := string(data)
-	return &text
-}
-
-func (d *driver) read(ctx context.Context, asked call) (any, error) {
+func (d *franz) read(ctx context.Context, asked call) (any, error) {
 	return d.readFrom(ctx, asked, kgo.NewOffset().At(asked.Offset))
 }
 
-func (d *driver) readFromTime(ctx context.Context, asked call) (any, error) {
+func (d *franz) readFromTime(ctx context.Context, asked call) (any, error) {
 	return d.readFrom(ctx, asked, kgo.NewOffset().AfterMilli(asked.TimestampMs))
 }
 
-func (d *driver) readFrom(ctx context.Context, asked call, from kgo.Offset) (any, error) {
+func (d *franz) readFrom(ctx context.Context, asked call, from kgo.Offset) (any, error) {
 	places := map[string]map[int32]kgo.Offset{asked.Topic: {asked.Partition: from}}
-	reader, err := kgo.NewClient(d.bootstrap, kgo.ConsumePartitions(places))
+	options := []kgo.Opt{d.bootstrap, kgo.ConsumePartitions(places)}
+	if asked.Committed {
+		options = append(options, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	}
+	reader, err := kgo.NewClient(options...)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +129,7 @@ func (d *driver) readFrom(ctx context.Context, asked call, from kgo.Offset) (any
 }
 
 // offsetsForTimes asks once for each time: a question of this client has one for all partitions.
-func (d *driver) offsetsForTimes(ctx context.Context, asked call) (any, error) {
+func (d *franz) offsetsForTimes(ctx context.Context, asked call) (any, error) {
 	found := [][2]any{}
 	for _, pair := range asked.Times {
 		all, err := d.admin.ListOffsetsAfterMilli(ctx, pair[1], asked.Topic)

@@ -6,31 +6,47 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const (
-	pollTime      = 200 * time.Millisecond
-	pollRecords   = 5
-	sessionTime   = 30 * time.Second
-	heartbeatTime = 300 * time.Millisecond
-)
-
-var balancers = map[string]kgo.GroupBalancer{
+var franzBalancers = map[string]kgo.GroupBalancer{
 	"eager":       kgo.RangeBalancer(),
 	"cooperative": kgo.CooperativeStickyBalancer(),
 }
 
-// member knows what it is assigned from what it is told, in other goroutines.
-type member struct {
+type franz struct {
+	bootstrap kgo.Opt
+	client    *kgo.Client
+	admin     *kadm.Client
+	members   map[string]*franzMember
+}
+
+func newFranz(addresses []string) (driver, error) {
+	bootstrap := kgo.SeedBrokers(addresses...)
+	client, err := kgo.NewClient(bootstrap, kgo.MetadataMinAge(freshTime))
+	if err != nil {
+		return nil, err
+	}
+	return &franz{bootstrap, client, kadm.NewClient(client), map[string]*franzMember{}}, nil
+}
+
+func (d *franz) close() {
+	for _, one := range d.members {
+		one.client.CloseAllowingRebalance()
+	}
+	d.client.Close()
+}
+
+// franzMember gets its assignment by callbacks, in other goroutines.
+type franzMember struct {
 	client *kgo.Client
 	mutex  sync.Mutex
 	owned  map[int32]bool
 }
 
-func (m *member) change(partitions map[string][]int32, owned bool) {
+func (m *franzMember) change(partitions map[string][]int32, owned bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	for _, numbers := range partitions {
@@ -44,15 +60,19 @@ func (m *member) change(partitions map[string][]int32, owned bool) {
 	}
 }
 
-func (d *driver) join(_ context.Context, asked call) (any, error) {
-	one := &member{owned: map[int32]bool{}}
+func (d *franz) join(_ context.Context, asked call) (any, error) {
+	balancer, has := franzBalancers[asked.Strategy]
+	if !has {
+		return nil, lacks("no members of the protocol " + asked.Strategy)
+	}
+	one := &franzMember{owned: map[int32]bool{}}
 	client, err := kgo.NewClient(
 		d.bootstrap,
 		kgo.ClientID(asked.Member),
 		kgo.ConsumerGroup(asked.Group),
 		kgo.ConsumeTopics(asked.Topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.Balancers(balancers[asked.Strategy]),
+		kgo.Balancers(balancer),
 		kgo.SessionTimeout(sessionTime),
 		kgo.HeartbeatInterval(heartbeatTime),
 		kgo.DisableAutoCommit(),
@@ -77,7 +97,7 @@ func (d *driver) join(_ context.Context, asked call) (any, error) {
 	return nil, err
 }
 
-func (d *driver) poll(ctx context.Context, asked call) (any, error) {
+func (d *franz) poll(ctx context.Context, asked call) (any, error) {
 	found := [][2]any{}
 	for _, name := range asked.Members {
 		client := d.members[name].client
@@ -93,7 +113,7 @@ func (d *driver) poll(ctx context.Context, asked call) (any, error) {
 	return found, nil
 }
 
-func (d *driver) assignment(_ context.Context, asked call) (any, error) {
+func (d *franz) assignment(_ context.Context, asked call) (any, error) {
 	one := d.members[asked.Member]
 	one.mutex.Lock()
 	defer one.mutex.Unlock()
@@ -104,23 +124,23 @@ func (d *driver) assignment(_ context.Context, asked call) (any, error) {
 	return found, nil
 }
 
-func (d *driver) commit(ctx context.Context, asked call) (any, error) {
+func (d *franz) commit(ctx context.Context, asked call) (any, error) {
 	return nil, d.members[asked.Member].client.CommitUncommittedOffsets(ctx)
 }
 
-func (d *driver) leave(ctx context.Context, asked call) (any, error) {
+func (d *franz) leave(ctx context.Context, asked call) (any, error) {
 	one := d.members[asked.Member]
 	delete(d.members, asked.Member)
 	defer one.client.CloseAllowingRebalance()
 	return nil, one.client.LeaveGroupContext(ctx)
 }
 
-func (d *driver) listGroups(ctx context.Context, _ call) (any, error) {
+func (d *franz) listGroups(ctx context.Context, _ call) (any, error) {
 	found, err := d.admin.ListGroups(ctx)
 	return found.Groups(), err
 }
 
-func (d *driver) describeGroup(ctx context.Context, asked call) (any, error) {
+func (d *franz) describeGroup(ctx context.Context, asked call) (any, error) {
 	all, err := d.admin.DescribeGroups(ctx, asked.Group)
 	if err == nil {
 		err = all.Error()
@@ -142,7 +162,7 @@ func (d *driver) describeGroup(ctx context.Context, asked call) (any, error) {
 	return map[string]any{"state": found.State, "members": members}, nil
 }
 
-func (d *driver) groupOffsets(ctx context.Context, asked call) (any, error) {
+func (d *franz) groupOffsets(ctx context.Context, asked call) (any, error) {
 	found, err := d.admin.FetchOffsets(ctx, asked.Group)
 	if err == nil {
 		err = found.Error()
@@ -154,7 +174,7 @@ func (d *driver) groupOffsets(ctx context.Context, asked call) (any, error) {
 	return offsets, err
 }
 
-func (d *driver) deleteGroup(ctx context.Context, asked call) (any, error) {
+func (d *franz) deleteGroup(ctx context.Context, asked call) (any, error) {
 	_, err := d.admin.DeleteGroup(ctx, asked.Group)
 	return nil, err
 }

@@ -18,6 +18,7 @@ from kafka import (
 from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTopic
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.errors import KafkaError
 
 from harness.clients.vocabulary import (
     COOPERATIVE,
@@ -87,7 +88,8 @@ class KafkaPythonDriver:
         return {name: told["value"] for name, told in found["topic"][topic].items()}
 
     def alter_configs(self, topic: str, configs: dict[str, str]) -> None:
-        self._admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs)])
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic, configs)
+        _check(self._admin.alter_configs([resource])["topic"][topic])
 
     def create_partitions(self, topic: str, total: int) -> None:
         self._admin.create_partitions({topic: NewPartitions(total)})
@@ -238,7 +240,7 @@ class KafkaPythonDriver:
         return [[one.topic, one.partition, told.offset] for one, told in found.items()]
 
     def delete_group(self, group: str) -> None:
-        self._admin.delete_groups([group])
+        _check(self._admin.delete_groups([group])[group])
 
 
 class Committing(AsyncConsumerRebalanceListener):  # type: ignore[misc]
@@ -264,6 +266,12 @@ class Committing(AsyncConsumerRebalanceListener):  # type: ignore[misc]
 
     async def on_partitions_assigned(self, assigned: Any) -> None:
         """Nothing is kept of them here."""
+
+
+def _check(result: str) -> None:
+    """Some admin calls return the text of an error in place of raising it."""
+    if result != "OK":
+        raise KafkaError(result)
 
 
 def _partitions(member: Json) -> list[int]:

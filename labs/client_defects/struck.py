@@ -1,4 +1,4 @@
-"""Defects that clients notice on whose way something fails once."""
+"""Defects that clients notice on a way that fails once."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _commit_is_lower(number: int, where: str) -> Defect:
 
 
 class BatchSentAgainIsNew(EveryBatchIsNew):
-    """The broker stores a batch again whose first answer has said that it is not safe."""
+    """The broker stores a batch again after its first answer has said that it is not safe."""
 
 
 @answers("CLIENT-044", r"offsets are \{0: 4\}, expected 3")

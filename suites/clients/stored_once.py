@@ -1,4 +1,4 @@
-"""What an idempotent producer has stored, as our own client reads it."""
+"""The records that an idempotent producer has stored, as our own client reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CLIENT: consumers, members of groups and admin clients on whose way something fails once."""
+"""CLIENT: consumers, members of groups and admin clients on a way that fails once."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _expect_commit_behind(client: ClientUnderTest, faults: Faults, fault: Rule) 
 @judges("CLIENT-049")
 @client_needs(CreateTopics="0+", Produce="3+", Fetch="4+", JoinGroup="0+", OffsetCommit="0+",
               OffsetFetch="1+")  # fmt: skip
-def test_commit_whose_answer_is_lost_is_made(client: ClientUnderTest, faults: Faults) -> None:
+def test_commit_with_a_lost_answer_is_made(client: ClientUnderTest, faults: Faults) -> None:
     """The connection ends before the first answer to OffsetCommit."""
     with requirement("CLIENT-049"):
         fault = responses("OffsetCommit").first(1).named(FAULT).close()

@@ -1,4 +1,4 @@
-"""CLIENT: producers on whose way something fails once; the broker has each record once."""
+"""CLIENT: producers on a way that fails once; the broker has each record once."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _expect_committed_behind(client: ClientUnderTest, faults: Faults, fault: Rul
 @judges("CLIENT-038")
 @client_needs(CreateTopics="0+", Produce="3+", Fetch="4+", InitProducerId="0+", EndTxn="0+",
               FindCoordinator="1+")  # fmt: skip
-def test_commit_whose_answer_is_lost_is_a_commit(client: ClientUnderTest, faults: Faults) -> None:
+def test_commit_with_a_lost_answer_is_a_commit(client: ClientUnderTest, faults: Faults) -> None:
     """The connection ends before the first answer to EndTxn."""
     with requirement("CLIENT-038"):
         fault = responses("EndTxn").first(1).named(FAULT).close()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from harness.base.ids import BrokerId, PartitionIndex
+from harness.reference_broker.cluster.background import begun
 from harness.reference_broker.cluster.broker_peers import BrokerPeers
 from harness.reference_broker.cluster.config_screening import ConfigScreening
 from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
@@ -133,7 +134,7 @@ class BrokerNode:
             running.use(self.files.logs)
         self.node = running.node
         for work in running.works():
-            self._tasks.append(asyncio.get_running_loop().create_task(work))
+            self._tasks.append(begun(work))
         await self._until(running.lifecycle.is_registered)
         await self._until(running.lifecycle.caught_up)
         if self.files is not None:

@@ -9,6 +9,7 @@ import asyncio
 from uuid import UUID
 
 from harness.base.ids import BrokerId, PartitionIndex
+from harness.reference_broker.cluster.background import begun
 from harness.reference_broker.cluster.membership import NodeMembership
 from harness.reference_broker.cluster.peer import Peer
 from harness.reference_broker.cluster.replica_fetcher import FetchSettings, ReplicaFetcher
@@ -63,7 +64,7 @@ class ReplicaFetchers:
                 self._member.security_between_brokers,
             )
             fetcher = ReplicaFetcher(self._node, self._member, peer, self._settings)
-            task = asyncio.get_running_loop().create_task(fetcher.run())
+            task = begun(fetcher.run())
             self._running[leader] = fetcher, peer, task
         return self._running[leader][0]
 

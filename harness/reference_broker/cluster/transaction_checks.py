@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from harness.base.ids import PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AddPartitionsToTxnRequest, AddPartitionsToTxnResponse
+from harness.reference_broker.cluster.background import begun
 from harness.reference_broker.cluster.broker_peers import BrokerPeers
 from harness.reference_broker.cluster.peer import PeerGone
 from harness.reference_broker.effects import CheckMade, TransactionCheck
@@ -33,7 +34,7 @@ class TransactionChecks:
 
     def ask(self, check: TransactionCheck) -> None:
         """Send a check to the coordinator; the node carries out the effect of the answer."""
-        task = asyncio.get_running_loop().create_task(self._ask(check))
+        task = begun(self._ask(check))
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
 

@@ -11,9 +11,9 @@ _LOG = logging.getLogger(__name__)
 
 
 def begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Start work that no other work waits for. An error that ends it is logged with its trace.
+    """Start work that nothing waits for. An error that ends it is logged with its trace.
 
-    Without that line a broker whose fetcher has ended looks well, and never follows again.
+    Without that line a broker with an ended fetcher looks well, and never follows again.
     """
     task = asyncio.get_running_loop().create_task(work)
     task.add_done_callback(_log_error)

@@ -34,6 +34,7 @@ LONG_ONES = {  # files and folders below tests/; their tests start clusters, JVM
     "labs/clients_under_faults": LONG_S,
     "labs/crash_loops": 2 * LONG_S,
     "labs/official_classes": 2 * LONG_S,
+    "labs/old_java_clients": LONG_S,
     "labs/power_model": LONG_S,
     "labs/late_end": LONG_S,
     "labs/recovery": LONG_S,

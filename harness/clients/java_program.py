@@ -21,7 +21,7 @@ FLAGS: Final = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:
 
 @dataclass(frozen=True, slots=True)
 class JavaProgram:
-    """``folder``: has ``pom.xml`` and ``src``. ``release``: of Kafka, which it is compiled for.
+    """``folder``: has ``src``, and ``pom.xml`` if Maven may compile it. ``release``: of Kafka.
 
     ``jars``: names of pins, in the order of the class path; their releases are that one.
     The methods raise JavaError or DownloadError: what they need is not there.

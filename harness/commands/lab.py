@@ -37,6 +37,10 @@ _LABS = {
         "labs.client_defects.__main__",
         "Judge wrong brokers by a client of another project.",
     ),
+    "old-java-clients": (
+        "labs.old_java_clients.__main__",
+        "Make calls with Java clients of old releases, at a broker of Kafka 4.",
+    ),
     "clients-under-faults": (
         "labs.clients_under_faults.__main__",
         "Run clients of other projects through faults.",

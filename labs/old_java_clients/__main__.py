@@ -1,6 +1,7 @@
-"""``python -m labs.old_java_clients --target SPEC RELEASE...``: calls of old Java clients (KIP-896).
+"""``python -m labs.old_java_clients --target SPEC RELEASE...``: calls of old Java clients.
 
-A call that fails is what is looked for: exit 0 also then; 2: usage, or something is not there.
+KIP-896 removed versions that they need. A failed call is a finding: exit 0 also then;
+2: usage, or something is not there.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ them judged.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -146,12 +147,15 @@ def _deciding(found: RequirementSummary) -> CheckRecord:
     """The check with the reason of the verdict.
 
     A set-up may lack what a case needs, while another one has it, and its broker does not offer the
-    API: then no set-up helps.
+    API: then no set-up helps. If it lacks something else, that is the reason: what the fewest
+    set-ups lack, and of several such reasons the last one.
     """
     reasons = [one for one in found.checks if one.verdict is found.verdict]
     if found.verdict is Verdict.NOT_APPLICABLE:
         absent = {one.case: one for one in found.checks if one.verdict is Verdict.NOT_SUPPORTED}
         reasons = [one for one in reasons if one.case not in absent] or [*absent.values()]
+        lacking = Counter(one.capability_missing for one in reasons)
+        return min(reversed(reasons), key=lambda one: lacking[one.capability_missing])
     return reasons[0]
 
 

@@ -131,6 +131,13 @@ def test_absent_api_is_named_before_what_another_set_up_lacks() -> None:
     assert offered not in group_of(of(lacking("a listener with SASL"), other_case))
 
 
+def test_what_the_fewest_set_ups_lack_is_the_reason() -> None:
+    nodes, controllers = lacking("nodes"), lacking("controllers")
+    assert "several nodes" in group_of(of(nodes))
+    for checks in ((nodes, controllers), (nodes, controllers, nodes)):
+        assert "several nodes" not in group_of(of(*checks))
+
+
 def test_requirements_that_were_not_selected_are_named_so() -> None:
     assert "outside of what the run selected" in group_of(of(check("CONN-001")))
     assert "the run is incomplete" in group_of(of(check("CONN-001"), whole=False))
